@@ -1,0 +1,25 @@
+"""Typed errors of Motion Loom: every message names the culprit and the way out."""
+
+
+class MotionLoomError(Exception):
+    """Base of every error that a user can cause and mend; its text is shown as it is."""
+
+
+class InputError(MotionLoomError):
+    """The data handed in cannot be used: NaN, an empty range, a bad shape, a degenerate mesh."""
+
+
+class StaleBindingError(MotionLoomError):
+    """The binding no longer fits the scene: topology, bones or action changed since bind."""
+
+
+class SceneError(MotionLoomError):
+    """The scene is not ready: no action, a hidden or missing object, a linked rig."""
+
+
+class OutputError(MotionLoomError):
+    """A result cannot be written: a path, an action or an object refuses it."""
+
+
+class Cancelled(MotionLoomError):
+    """The user pressed Esc; nothing has changed."""
