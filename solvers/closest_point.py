@@ -1,0 +1,343 @@
+"""Exact signed distance from many points to a triangle mesh.
+
+Query points are sorted along a Morton curve; each run of neighbouring points is tested once against the
+triangles by its bounding box, and only the triangles that can be the nearest of some point in the run are
+handed down to smaller runs and in the end to the points. Nothing is approximated: the bounds only discard
+triangles that cannot win. Runs that are farther than ``max_distance`` from everything drop out at once, so a
+far point costs little more than its place in the sort.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import InputError
+
+_BITS = 10
+_FIRST_LEVEL = 2
+_SPREAD = sum(((np.arange(1 << _BITS, dtype=np.uint32) >> b) & 1) << np.uint32(3 * b) for b in range(_BITS))
+_BLOCK = 16
+_LEAF_PAIRS = 48
+_CHUNK_PAIRS = 16384
+
+
+@dataclass(frozen=True)
+class SurfaceHits:
+    """Answers of a query; where nothing lies within reach: inf, the point itself, zeros and -1.
+
+    distance (M,) signed, positive on the outside.  closest (M, 3).  normal (M, 3) unit pseudonormal of the
+    closest feature.  triangle (M,) int.  feature (M,) int: 0 face, 1-3 edge ab, bc, ca, 4-6 corner a, b, c.
+    """
+
+    distance: np.ndarray
+    closest: np.ndarray
+    normal: np.ndarray
+    triangle: np.ndarray
+    feature: np.ndarray
+
+
+class SurfaceIndex:
+    """Precompute for signed closest-point queries against one state of a mesh.
+
+    vertices (V, 3) metres, triangles (T, 3) int. Duplicate vertices are welded for the normals, triangles
+    without area are ignored. Sign: angle-weighted pseudonormals (Baerentzen and Aanaes 2005, section 3);
+    an open mesh is positive on the side its normals point to.
+    Raises InputError for values that are not numbers, indices out of range and a mesh without any area.
+    """
+
+    def __init__(self, vertices: np.ndarray, triangles: np.ndarray, name: str = "mesh"):
+        vertices, triangles = _checked_mesh(vertices, triangles, name)
+        corners = vertices[triangles]
+        cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        edges = np.roll(corners, -1, axis=1) - corners
+        longest = np.sqrt(np.einsum("tij,tij->ti", edges, edges).max(axis=1))
+        area2 = np.linalg.norm(cross, axis=1)
+        # A height below 1e-9 of the longest edge is rounding noise in float64 world coordinates.
+        valid = area2 > 1e-9 * longest**2
+        if not valid.any():
+            raise InputError(f"'{name}' has no triangle with an area; repair the mesh or leave it out.")
+        kept = np.flatnonzero(valid)
+        normals = cross[kept] / area2[kept, None]
+        kept = kept[(order := _block_order(corners[kept]))]
+        self.name = name
+        self._triangle = kept
+        self._corners = corners[kept]
+        self._frames = _planar_frames(self._corners, normals[order])
+        self._normals = _feature_normals(vertices, triangles[kept], self._corners, normals[order])
+        self._lo, self._hi = self._corners.min(axis=1), self._corners.max(axis=1)
+        size = 1 if len(kept) <= 16 * _BLOCK else _BLOCK
+        self._block_start = np.arange(0, len(kept), size)
+        self._block_count = np.diff(np.append(self._block_start, len(kept)))
+        self._block_lo = np.minimum.reduceat(self._lo, self._block_start)
+        self._block_hi = np.maximum.reduceat(self._hi, self._block_start)
+        self._slack = 1e-9 * max(np.abs(self._lo).max(), np.abs(self._hi).max(), 1e-6)
+
+    def query(self, points: np.ndarray, max_distance: float) -> SurfaceHits:
+        """Nearest surface point of each of points (M, 3) within max_distance (metres, may be inf).
+
+        A point's answer does not depend on the other points of the call.
+        """
+        points = np.asarray(points, float)
+        if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+            raise InputError(f"Query points must be finite numbers of shape (M, 3), not {points.shape}.")
+        if not max_distance >= 0:
+            raise InputError(f"max_distance must be zero or more metres, not {max_distance}.")
+        best = np.full(len(points), -1)
+        lo, hi = self._lo.min(axis=0) - max_distance, self._hi.max(axis=0) + max_distance
+        near = np.flatnonzero(((points >= lo) & (points <= hi)).all(axis=1))
+        if near.size:
+            codes, order = _morton_order(points[near])
+            near = near[order]
+            for index, candidates in self._leaves(points[near], codes, max_distance):
+                self._settle(points, near[index], candidates, best)
+        return self._answer(points, best, max_distance)
+
+    def _leaves(self, points, codes, reach):
+        """Yield (indices of points, ragged candidates) for runs that are small enough."""
+        index = np.arange(len(points))
+        columns = np.ascontiguousarray(points.T)
+        runs = _runs(codes, _FIRST_LEVEL)
+        lo, hi = _run_boxes(columns, runs)
+        gap2 = _box_gap2(lo[:, None], hi[:, None], self._block_lo, self._block_hi)
+        far2 = _box_far2(lo[:, None], hi[:, None], self._block_lo, self._block_hi)
+        bound = np.minimum(far2.min(axis=1), reach * reach) + self._slack
+        run, block = np.nonzero(gap2 <= bound[:, None])
+        counts = self._block_count[block]
+        candidates = _expand(self._block_start[block], counts)
+        run = np.repeat(run, counts)
+        for level in range(_FIRST_LEVEL, _BITS + 1):
+            run, candidates = self._prune(run, candidates, lo, hi, reach)
+            sizes = np.diff(np.append(runs, len(index)))
+            number = np.bincount(run, minlength=len(runs))
+            small = (number * sizes <= _LEAF_PAIRS) | (number <= 2) | (sizes <= 2)
+            leaf = (number > 0) & (small if level < _BITS else True)
+            if leaf.any():
+                points_of = np.repeat(np.arange(len(runs)), sizes)
+                chosen = leaf[points_of]
+                start = np.cumsum(number) - number
+                yield index[chosen], (candidates, start[points_of[chosen]], number[points_of[chosen]])
+            split = (number > 0) & ~leaf
+            if not split.any():
+                return
+            keep = np.repeat(split, sizes)
+            index, codes, columns = index[keep], codes[keep], columns[:, keep]
+            parent_of = np.repeat(np.arange(len(runs)), sizes)[keep]
+            runs = _runs(codes, level + 1)
+            lo, hi = _run_boxes(columns, runs)
+            parent = parent_of[runs]
+            start = np.cumsum(number) - number
+            candidates = candidates[_expand(start[parent], number[parent])]
+            run = np.repeat(np.arange(len(runs)), number[parent])
+
+    def _prune(self, run, candidate, lo, hi, reach):
+        """Drop pairs (run, candidate triangle) in which the triangle is nobody's nearest."""
+        gap2 = _box_gap2(lo[run], hi[run], self._lo[candidate], self._hi[candidate])
+        keep = gap2 <= reach * reach + self._slack
+        run, candidate = run[keep], candidate[keep]
+        centre, radius = (lo + hi) / 2, np.linalg.norm(hi - lo, axis=1) / 2
+        distance = np.sqrt(self._distance2(centre[run], candidate))
+        nearest = np.full(len(lo), np.inf)
+        if run.size:
+            first = np.flatnonzero(np.diff(run, prepend=-1))
+            nearest[run[first]] = np.minimum.reduceat(distance, first)
+        bound = np.minimum(nearest + 2 * radius, reach + radius) + self._slack
+        keep = distance <= bound[run]
+        return run[keep], candidate[keep]
+
+    def _distance2(self, points, candidate):
+        """Squared distance of paired points (P, 3) and triangles (P,), in chunks that fit the cache."""
+        out = np.empty(len(candidate))
+        for i in range(0, len(candidate), _CHUNK_PAIRS):
+            chunk = slice(i, i + _CHUNK_PAIRS)
+            out[chunk] = _planar_distance2(points[chunk].T, self._frames[:, candidate[chunk]])
+        return out
+
+    def _settle(self, points, index, candidates, best):
+        """Write the nearest of each point's candidates (ragged) into best; ties go to the first."""
+        triangles, start, number = candidates
+        ends = np.cumsum(number)
+        budgets = np.arange(_CHUNK_PAIRS, ends[-1] + _CHUNK_PAIRS, _CHUNK_PAIRS)
+        cuts = np.unique(np.append(0, np.minimum(np.searchsorted(ends, budgets) + 1, len(index))))
+        for a, b in zip(cuts[:-1], cuts[1:], strict=True):
+            n = number[a:b]
+            triangle = triangles[_expand(start[a:b], n)]
+            row = np.repeat(np.arange(a, b), n)
+            distance2 = _planar_distance2(points[index[row]].T, self._frames[:, triangle])
+            least = np.minimum.reduceat(distance2, np.cumsum(n) - n)
+            winner = np.flatnonzero(distance2 == np.repeat(least, n))[::-1]
+            best[index[row[winner]]] = triangle[winner]
+
+    def _answer(self, points, best, reach):
+        distance = np.full(len(points), np.inf)
+        closest, normal = points.copy(), np.zeros_like(points)
+        triangle, feature = np.full(len(points), -1), np.zeros(len(points), int)
+        hit = np.flatnonzero(best >= 0)
+        won, at = best[hit], points[hit]
+        place, kind = _planar_closest(at.T, self._frames[:, won])
+        origin, along, across = self._corners[won, 0], self._frames[0:3, won].T, self._frames[4:7, won].T
+        foot = origin + along * place[0][:, None] + across * place[1][:, None]
+        length = np.linalg.norm(at - foot, axis=1)
+        within = length <= reach
+        hit, won, kind, foot = hit[within], won[within], kind[within], foot[within]
+        pseudonormal = self._normals[won, kind]
+        side = np.einsum("mi,mi->m", at[within] - foot, pseudonormal)
+        distance[hit] = np.where(side < 0, -length[within], length[within])
+        closest[hit], normal[hit], feature[hit] = foot, pseudonormal, kind
+        triangle[hit] = self._triangle[won]
+        return SurfaceHits(distance, closest, normal, triangle, feature)
+
+
+def _checked_mesh(vertices, triangles, name):
+    vertices, triangles = np.asarray(vertices, float), np.asarray(triangles)
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
+        raise InputError(f"'{name}': vertices must be finite numbers of shape (V, 3); repair the mesh.")
+    if triangles.ndim != 2 or triangles.shape[1] != 3 or not len(triangles):
+        raise InputError(f"'{name}' has no triangles; give it faces or leave it out.")
+    if triangles.min() < 0 or triangles.max() >= len(vertices):
+        raise InputError(f"'{name}': a triangle names a vertex that does not exist; repair the mesh.")
+    return vertices, triangles
+
+
+def _block_order(corners):
+    """Order (T,) that puts neighbours of like size together, so that blocks have small boxes."""
+    extent = (corners.max(axis=1) - corners.min(axis=1)).max(axis=1)
+    size_class = -np.floor(np.log2(extent / extent.max()) / 2).astype(np.int64)
+    codes = np.empty(len(corners), np.int64)
+    sorted_codes, order = _morton_order(corners.mean(axis=1))
+    codes[order] = sorted_codes
+    return np.argsort((size_class << 3 * _BITS) + codes, kind="stable")
+
+
+def _morton_order(points):
+    """Sorted Morton codes (N,) uint32 of points (N, 3) and the order that sorts them."""
+    lo = points.min(axis=0)
+    side = max((points.max(axis=0) - lo).max(), 1e-30)
+    cell = np.minimum((points - lo) * ((1 << _BITS) / side), (1 << _BITS) - 1).astype(np.intp)
+    codes = _SPREAD[cell[:, 0]] | _SPREAD[cell[:, 1]] << np.uint32(1) | _SPREAD[cell[:, 2]] << np.uint32(2)
+    # NumPy's stable sort is a radix sort on 16-bit keys: two passes beat one 32-bit comparison sort.
+    order = np.argsort((codes & np.uint32(0xFFFF)).astype(np.uint16), kind="stable")
+    order = order[np.argsort((codes >> np.uint32(16)).astype(np.uint16)[order], kind="stable")]
+    return codes[order], order
+
+
+def _runs(codes, level):
+    """First index of each run of equal cells at a level of the octree."""
+    cells = codes >> np.uint32(3 * (_BITS - level))
+    return np.flatnonzero(np.concatenate(([True], cells[1:] != cells[:-1])))
+
+
+def _run_boxes(columns, runs):
+    """Boxes (R, 3), (R, 3) of runs of points stored as columns (3, N)."""
+    return np.minimum.reduceat(columns, runs, axis=1).T, np.maximum.reduceat(columns, runs, axis=1).T
+
+
+def _box_gap2(lo, hi, other_lo, other_hi):
+    gap = np.maximum(np.maximum(other_lo - hi, lo - other_hi), 0)
+    return np.einsum("...i,...i->...", gap, gap)
+
+
+def _box_far2(lo, hi, other_lo, other_hi):
+    far = np.maximum(other_hi - lo, hi - other_lo)
+    return np.einsum("...i,...i->...", far, far)
+
+
+def _expand(starts, counts):
+    """Concatenated ranges start .. start + count."""
+    return np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+
+
+def _planar_frames(corners, normals):
+    """Rows (18, T): the triangle's plane axes with offsets (x along ab, y, height) and its planar corners."""
+    origin = corners[:, 0]
+    ab, ac = corners[:, 1] - origin, corners[:, 2] - origin
+    length = np.linalg.norm(ab, axis=1)
+    x = ab / length[:, None]
+    y = np.cross(normals, x)
+    frames = np.empty((18, len(corners)))
+    for row, axis in ((0, x), (4, y), (8, normals)):
+        frames[row : row + 3] = axis.T
+        frames[row + 3] = np.einsum("ti,ti->t", axis, origin)
+    cx, cy = np.einsum("ti,ti->t", ac, x), np.einsum("ti,ti->t", ac, y)
+    frames[12:15] = length, cx, cy
+    frames[15:18] = cx - length, 1 / ((cx - length) ** 2 + cy**2), 1 / (cx**2 + cy**2)
+    return frames
+
+
+def _planar_coordinates(p, f):
+    px, py, pz = p
+    x = px * f[0] + py * f[1] + pz * f[2] - f[3]
+    y = px * f[4] + py * f[5] + pz * f[6] - f[7]
+    return x, y, px * f[8] + py * f[9] + pz * f[10] - f[11]
+
+
+def _edge_steps(x, y, f):
+    """Clamped positions on the edges ab, bc, ca and the squared planar distances to them."""
+    length, cx, cy, ex, inverse_bc, inverse_ca = f[12:18]
+    ab = np.minimum(np.maximum(x, 0), length)
+    bc = np.minimum(np.maximum(((x - length) * ex + y * cy) * inverse_bc, 0), 1)
+    ca = np.minimum(np.maximum((x * cx + y * cy) * inverse_ca, 0), 1)
+    squares = (
+        (x - ab) ** 2 + y**2,
+        (x - length - bc * ex) ** 2 + (y - bc * cy) ** 2,
+        (x - ca * cx) ** 2 + (y - ca * cy) ** 2,
+    )
+    inside = (y >= 0) & (y * ex >= (x - length) * cy) & (x * cy >= y * cx)
+    return (ab, bc, ca), squares, inside
+
+
+def _planar_distance2(p, f):
+    """Squared distance of points p (3, P) to triangles with frames f (18, P)."""
+    x, y, z = _planar_coordinates(p, f)
+    _, (ab, bc, ca), inside = _edge_steps(x, y, f)
+    return z * z + np.where(inside, 0, np.minimum(np.minimum(ab, bc), ca))
+
+
+def _planar_closest(p, f):
+    """Planar position (2, P) of the nearest point and its feature: 0 face, 1-3 edges, 4-6 corners."""
+    x, y, _ = _planar_coordinates(p, f)
+    (ab, bc, ca), squares, inside = _edge_steps(x, y, f)
+    length, cx, cy, ex = f[12:16]
+    edge = np.argmin(squares, axis=0)
+    place_x = np.choose(edge, (ab, length + bc * ex, ca * cx))
+    place_y = np.choose(edge, (np.zeros_like(ab), bc * cy, ca * cy))
+    step = np.choose(edge, (ab / length, bc, 1 - ca))
+    kind = np.where(step <= 0, 4 + edge, np.where(step >= 1, 4 + (edge + 1) % 3, 1 + edge))
+    return (np.where(inside, x, place_x), np.where(inside, y, place_y)), np.where(inside, 0, kind)
+
+
+def _feature_normals(vertices, triangles, corners, normals):
+    """Unit pseudonormals (T, 7, 3): face, edges ab, bc, ca, corners a, b, c."""
+    welded = _weld(vertices)[triangles]
+    out = np.empty((len(triangles), 7, 3))
+    out[:, 0] = normals
+    following = np.roll(welded, -1, axis=1)
+    keys = np.minimum(welded, following) * len(vertices) + np.maximum(welded, following)
+    _, edge = np.unique(keys.ravel(), return_inverse=True)
+    out[:, 1:4] = _gathered_sum(edge.reshape(-1, 3), np.ones(welded.shape), normals)
+    to_next = np.roll(corners, -1, axis=1) - corners
+    to_previous = np.roll(corners, 1, axis=1) - corners
+    sine = np.linalg.norm(np.cross(to_next, to_previous), axis=2)
+    angle = np.arctan2(sine, np.einsum("tij,tij->ti", to_next, to_previous))
+    out[:, 4:7] = _gathered_sum(welded, angle, normals)
+    length = np.linalg.norm(out, axis=2, keepdims=True)
+    # Two faces folded onto each other cancel: such a feature keeps its own face's normal.
+    flat = length < 1e-9
+    return np.where(flat, normals[:, None], out / np.where(flat, 1, length))
+
+
+def _gathered_sum(groups, weights, normals):
+    """Sum weights (T, 3) times face normals over equal groups (T, 3), gathered back to (T, 3, 3)."""
+    flat = groups.ravel()
+    sums = [np.bincount(flat, (weights * normals[:, i, None]).ravel()) for i in range(3)]
+    return np.stack(sums, axis=1)[groups]
+
+
+def _weld(vertices):
+    """Representative (V,) of each vertex; equal to a millionth of the mesh's size counts as the same."""
+    lo = vertices.min(axis=0)
+    size = max((vertices.max(axis=0) - lo).max(), 1e-30)
+    grid = np.rint((vertices - lo) * (1e6 / size)).astype(np.int64)
+    _, representative = np.unique((grid[:, 0] << 42) + (grid[:, 1] << 21) + grid[:, 2], return_inverse=True)
+    return representative.reshape(-1)
