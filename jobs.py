@@ -1,0 +1,144 @@
+"""``blender -b FILE --command motion_loom WORKFLOW ...`` and ``python jobs.py WORKFLOW FILE ...``.
+
+Exit codes: 0 done, 1 failed with the reason on stderr, 2 usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+import tempfile
+import traceback
+
+DONE, FAILED = 0, 1
+
+
+def main(argv: list[str], opens_file: bool = False) -> int:
+    """Run one command; returns the exit code.
+
+    argv:       the words after ``motion_loom`` (or after ``jobs.py``).
+    opens_file: the first argument of each sub-command is the .blend to open; Blender itself opens its own.
+    """
+    from .solvers.errors import MotionLoomError
+    from .workflows import WORKFLOWS
+
+    try:
+        args = build_parser(WORKFLOWS, opens_file).parse_args(argv)
+    except SystemExit as end:
+        # argparse has printed the help (0) or the usage error (2) and would end Blender.
+        return end.code
+    try:
+        report = _run(args, opens_file)
+    except MotionLoomError as error:
+        print(f"motion_loom {args.command}: {error}", file=sys.stderr)
+        return FAILED
+    except Exception:
+        # A bug of ours: Blender would print it and still exit with 0.
+        traceback.print_exc()
+        return FAILED
+    if args.json:
+        print(json.dumps(report, ensure_ascii=False), flush=True)
+    return DONE
+
+
+def build_parser(workflows, opens_file: bool) -> argparse.ArgumentParser:
+    """The parser of both front doors; each workflow contributes its sub-commands."""
+    prog = "python jobs.py" if opens_file else "blender --background FILE --command motion_loom"
+    parser = argparse.ArgumentParser(prog=prog, description="Motion Loom without a window.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="WORKFLOW")
+    for command in (command for workflow in workflows for command in workflow.commands()):
+        sub = commands.add_parser(command.name, help=command.help, description=command.help)
+        if opens_file:
+            sub.add_argument("file", metavar="FILE", help="the .blend to open")
+        command.add_arguments(sub)
+        saving = sub.add_mutually_exclusive_group()
+        saving.add_argument("--output", metavar="OUT.blend", help="save the result to this file")
+        saving.add_argument("--save", action="store_true", help="save the result over the opened file")
+        sub.add_argument("--json", action="store_true", help="print the report as JSON, as the last line")
+        sub.set_defaults(run=command.run)
+    return parser
+
+
+def _run(args, opens_file: bool) -> dict:
+    import bpy
+
+    if opens_file:
+        _open(args.file)
+    output = _output_path(args)
+    report = args.run(bpy.context, args)
+    if output:
+        _save(output)
+    else:
+        print("Nothing is saved: give --output OUT.blend or --save to keep the result.", file=sys.stderr)
+    return {"command": args.command, "output": output, **report}
+
+
+def _open(path: str) -> None:
+    import bpy
+
+    from .solvers.errors import SceneError
+
+    if not os.path.isfile(path):
+        raise SceneError(f"There is no file '{path}'.")
+    try:
+        bpy.ops.wm.open_mainfile(filepath=os.path.abspath(path), load_ui=False)
+    except RuntimeError as error:
+        raise SceneError(f"'{path}' cannot be opened: {str(error).strip()}") from error
+
+
+def _output_path(args) -> str | None:
+    """Where to save, or None; raises OutputError while nothing has been computed yet."""
+    import bpy
+
+    from .solvers.errors import OutputError
+
+    if args.save and not bpy.data.filepath:
+        raise OutputError("The scene has no file to save over; give --output OUT.blend instead.")
+    path = bpy.data.filepath if args.save else args.output
+    if not path:
+        return None
+    path = os.path.abspath(path)
+    folder = os.path.dirname(path)
+    if os.path.isdir(path):
+        raise OutputError(f"'{path}' is a folder; name a .blend file in it.")
+    if not os.path.isdir(folder):
+        raise OutputError(f"The folder '{folder}' does not exist; make it or choose another --output.")
+    if os.path.exists(path) and not os.access(path, os.W_OK):
+        raise OutputError(f"'{path}' is write-protected; choose another --output.")
+    try:
+        # Permissions alone do not tell: the disk may be mounted read-only.
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        reason = f"Cannot write into '{folder}': {error.strerror}; choose another --output."
+        raise OutputError(reason) from error
+    return path
+
+
+def _save(path: str) -> None:
+    import bpy
+
+    from .solvers.errors import OutputError
+
+    try:
+        bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False, copy=path != bpy.data.filepath)
+    except RuntimeError as error:
+        raise OutputError(f"'{path}' cannot be saved: {str(error).strip()}") from error
+
+
+def _main_of_script() -> int:
+    """``python jobs.py``: enable this folder in the bpy module, then go through the same door."""
+    import checkout
+
+    try:
+        package = checkout.enable()
+    except ImportError as error:
+        print(f"motion_loom: {error}", file=sys.stderr)
+        return FAILED
+    return importlib.import_module(f"{package}.jobs").main(sys.argv[1:], opens_file=True)
+
+
+if __name__ == "__main__":
+    sys.exit(_main_of_script())

@@ -1,0 +1,136 @@
+"""Fit and Bake: run a workflow's generator with progress and Esc, or to the end where nobody watches."""
+
+from __future__ import annotations
+
+import time
+
+import bpy
+
+from .. import workflows
+from ..solvers.errors import MotionLoomError
+from ..workflows.base import run_to_end
+
+# Work this long between two redraws: long enough to lose little, short enough for Esc to feel immediate.
+_SLICE_SECONDS = 0.05
+_TIMER_SECONDS = 0.01
+
+
+class _StepOperator:
+    """One step of the workflow named by ``workflow``; subclasses say which."""
+
+    bl_options = {"UNDO", "INTERNAL"}
+
+    step: str
+
+    workflow: bpy.props.StringProperty(name="Workflow", description="Identifier of the workflow to run")
+
+    @classmethod
+    def poll(cls, context):
+        # Buttons name their workflow in the layout's context; scripts name it in the call, checked there.
+        workflow_id = getattr(context, "motion_loom_workflow", None)
+        if not workflow_id:
+            return True
+        reason = workflows.by_id(workflow_id).poll(context, cls.step)
+        if reason:
+            cls.poll_message_set(reason)
+        return reason is None
+
+    def execute(self, context):
+        steps = self._start(context)
+        if steps is None:
+            return {"CANCELLED"}
+        try:
+            return self._done(run_to_end(steps))
+        except MotionLoomError as error:
+            return self._failed(error)
+
+    def invoke(self, context, event):
+        if bpy.app.background:
+            return self.execute(context)
+        self._steps = self._start(context)
+        if self._steps is None:
+            return {"CANCELLED"}
+        self._timer = context.window_manager.event_timer_add(_TIMER_SECONDS, window=context.window)
+        self._show(context, 0.0, self.bl_label)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            self.report({"INFO"}, f"{self.bl_label} cancelled, nothing was changed")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        try:
+            self._work(context)
+            return {"RUNNING_MODAL"}
+        except StopIteration as end:
+            self._finish(context)
+            return self._done(end.value)
+        except MotionLoomError as error:
+            self._finish(context)
+            return self._failed(error)
+        except BaseException:
+            self._finish(context)
+            raise
+
+    def cancel(self, context):
+        self._steps.close()
+        self._finish(context)
+
+    def _start(self, context):
+        """The generator to run, or None after reporting why there is none."""
+        try:
+            workflow = workflows.by_id(self.workflow)
+        except KeyError as error:
+            self.report({"ERROR"}, error.args[0])
+            return None
+        if self.step not in workflow.steps:
+            self.report({"ERROR"}, f"{workflow.label} has no step '{self.step}'.")
+            return None
+        reason = workflow.poll(context, self.step)
+        if reason:
+            self.report({"ERROR"}, reason)
+            return None
+        return getattr(workflow, self.step)(context)
+
+    def _work(self, context):
+        until = time.monotonic() + _SLICE_SECONDS
+        while True:
+            fraction, text = next(self._steps)
+            if time.monotonic() >= until:
+                self._show(context, fraction, text)
+                return
+
+    def _show(self, context, fraction, text):
+        context.workspace.status_text_set(f"{text}  {fraction:.0%}   Esc: cancel")
+
+    def _finish(self, context):
+        context.window_manager.event_timer_remove(self._timer)
+        context.workspace.status_text_set(None)
+
+    def _done(self, text):
+        if text:
+            self.report({"INFO"}, text)
+        return {"FINISHED"}
+
+    def _failed(self, error):
+        self.report({"ERROR"}, str(error))
+        return {"CANCELLED"}
+
+
+class MOTION_LOOM_OT_fit(_StepOperator, bpy.types.Operator):
+    """Measure how the motion relates to its surroundings as they are now"""
+
+    bl_idname = "motion_loom.fit"
+    bl_label = "Bind"
+    step = "fit"
+
+
+class MOTION_LOOM_OT_bake(_StepOperator, bpy.types.Operator):
+    """Write the result to a new action; the source action is not touched"""
+
+    bl_idname = "motion_loom.bake"
+    bl_label = "Bake"
+    step = "bake"

@@ -1,0 +1,98 @@
+"""The layer contract: who may import whom. See the table; everything else is a mistake."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+BPY = {"bpy", "mathutils", "gpu", "gpu_extras", "blf"}
+ERRORS = "solvers.errors"
+# Layer (folder or root module) -> what it may import besides itself and the standard library. A dotted name
+# allows that module of the layer only.
+ALLOWED = {
+    "solvers": {"numpy", "scipy"},
+    "scene": {"numpy", "bpy", "mathutils", "bpy_extras", "solvers.types", ERRORS, "solvers.kinematics"},
+    "state": {"bpy"},
+    "workflows": {"numpy", "scene", "solvers", "state"},
+    "operators": {*BPY, "workflows", "state", ERRORS},
+    "panels": {*BPY, "workflows", "state", ERRORS},
+    "handlers": {"bpy", "workflows", "state"},
+    "jobs": {"bpy", "workflows", "state", ERRORS, "checkout"},
+    "checkout": {"bpy", "addon_utils"},
+    "registration": {"bpy", "workflows", "state", "operators", "panels", "handlers", "jobs"},
+    "__init__": {"registration"},
+}
+LAYERS = set(ALLOWED)
+
+
+def modules():
+    for layer in sorted(ALLOWED):
+        folder = ROOT / layer
+        module = ROOT / f"{layer}.py"
+        yield from [module] if module.is_file() else sorted(folder.rglob("*.py"))
+
+
+def imported(path: Path, tree: ast.AST):
+    """(line, dotted name, relative?) of everything imported; relative ones resolved from the root."""
+    package = path.relative_to(ROOT).parent.parts
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name, False) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.lineno, node.module, False
+        elif isinstance(node, ast.ImportFrom):
+            base = [*package[: len(package) + 1 - node.level], *(node.module or "").split(".")]
+            base = [part for part in base if part]
+            yield from ((node.lineno, ".".join([*base, alias.name]), True) for alias in node.names)
+
+
+def violations(path: Path, layer: str, tree: ast.AST):
+    for line, name, relative in imported(path, tree):
+        top = name.split(".")[0]
+        if not relative and top in LAYERS - {"checkout"}:
+            yield f"{path.relative_to(ROOT)}:{line}: '{name}' must be imported relatively"
+        elif not relative and top in sys.stdlib_module_names:
+            continue
+        elif top != layer and not any(f"{name}.".startswith(f"{allowed}.") for allowed in ALLOWED[layer]):
+            yield f"{path.relative_to(ROOT)}:{line}: {layer} may not import '{name}'"
+
+
+@pytest.mark.parametrize("path", list(modules()), ids=lambda path: str(path.relative_to(ROOT)))
+def test_layer_contract(path):
+    relative = path.relative_to(ROOT)
+    layer = relative.parts[0] if len(relative.parts) > 1 else relative.stem
+    assert not list(violations(path, layer, ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@pytest.mark.parametrize(
+    ("layer", "source"),
+    [
+        ("solvers", "import bpy"),
+        ("solvers", "from ..scene import actions"),
+        ("scene", "from ..solvers.warp import solve"),
+        ("state", "from .. import workflows"),
+        ("operators", "def f():\n    from ..solvers import warp"),
+        ("panels", "from ..operators import steps"),
+        ("workflows", "from motion_loom.scene import actions\nfrom scene import actions"),
+    ],
+)
+def test_contract_catches(layer, source):
+    assert list(violations(ROOT / layer / "example.py", layer, ast.parse(source)))
+
+
+def test_root_package_imports_nothing_at_module_level():
+    tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
+    assert not [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
+def test_solvers_load_without_blender():
+    names = sorted(f"solvers.{path.stem}" for path in (ROOT / "solvers").glob("*.py"))
+    blocked = "; ".join(f"sys.modules['{name}'] = None" for name in sorted(BPY))
+    loads = "; ".join(f"import {name.removesuffix('.__init__')}" for name in names)
+    subprocess.run([sys.executable, "-c", f"import sys; {blocked}; {loads}"], cwd=ROOT, check=True)

@@ -1,0 +1,15 @@
+"""The workflows, in the order of the panel. Panels, operators and the command line find them here."""
+
+from __future__ import annotations
+
+from .base import Workflow
+
+WORKFLOWS: tuple[Workflow, ...] = ()
+
+
+def by_id(workflow_id: str) -> Workflow:
+    """The registered workflow of that id; KeyError names the ones there are."""
+    for workflow in WORKFLOWS:
+        if workflow.id == workflow_id:
+            return workflow
+    raise KeyError(f"No workflow '{workflow_id}'; there are: {', '.join(w.id for w in WORKFLOWS) or 'none'}.")

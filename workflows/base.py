@@ -1,0 +1,86 @@
+"""What a workflow offers to panels, operators and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any
+
+Steps = Generator[tuple[float, str], None, str | None]
+"""Yields (progress 0..1, what is being done), returns the line to show at the end.
+
+A generator may be closed at any yield (Esc), so it writes to the scene only after its last one.
+"""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A sub-command of the command line.
+
+    name:          the word typed, e.g. ``adapt``.
+    help:          one line for ``--help``.
+    add_arguments: adds the command's own arguments to an ``argparse.ArgumentParser``.
+    run:           (context, args) -> report, a dict that JSON can hold; raises MotionLoomError.
+    """
+
+    name: str
+    help: str
+    add_arguments: Callable[[Any], None]
+    run: Callable[[Any, Any], dict]
+
+
+class Workflow:
+    """One task of the animator. Subclasses live one a file and are listed in ``WORKFLOWS``.
+
+    id:             lower-case identifier, also the suffix of the settings: ``Object.motion_loom_<id>``.
+    label:          title of the sub-panel.
+    settings:       the PropertyGroup that is saved in the .blend, or None.
+    settings_owner: the ID type that carries it: ``"Object"`` or ``"Scene"``.
+    classes:        Blender classes the settings need (nested groups, lists), registered before them.
+    steps:          the buttons of the sub-panel in order: step -> text; each step names a method.
+    """
+
+    id: str
+    label: str
+    settings: type | None = None
+    settings_owner: str = "Object"
+    classes: tuple[type, ...] = ()
+    steps: dict[str, str] = {"fit": "Bind", "bake": "Bake"}
+
+    def commands(self) -> tuple[Command, ...]:
+        """The sub-commands this workflow adds to the command line."""
+        return ()
+
+    def poll(self, context, step: str) -> str | None:
+        """Why the step ("fit" or "bake") cannot run now, or None; must be cheap, it runs at every redraw."""
+        return None
+
+    def fit(self, context) -> Steps:
+        """Bind: the slow precomputation."""
+        raise NotImplementedError
+
+    def bake(self, context) -> Steps:
+        """Write the result."""
+        raise NotImplementedError
+
+    def draw(self, layout, context) -> None:
+        """Draw the settings; the buttons of ``steps`` follow below by themselves."""
+
+    @property
+    def settings_name(self) -> str:
+        return f"motion_loom_{self.id}"
+
+    def settings_of(self, owner):
+        """The settings stored on ``owner`` (an Object or a Scene, see ``settings_owner``)."""
+        return getattr(owner, self.settings_name)
+
+
+def run_to_end(steps: Steps, progress: Callable[[float, str], None] | None = None) -> str | None:
+    """Run a workflow's generator without a user to wait for; returns its closing line."""
+    while True:
+        try:
+            fraction, text = next(steps)
+        except StopIteration as end:
+            return end.value
+        if progress:
+            progress(fraction, text)
