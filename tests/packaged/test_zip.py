@@ -1,0 +1,52 @@
+"""What users install: the built ZIP, in an empty profile, with no SciPy but the one it carries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+INSTALL_AND_RUN = """
+import importlib, os, sys
+import bpy
+
+bpy.ops.extensions.package_install_files(filepath=sys.argv[1], repo="user_default", enable_on_install=True)
+package = "bl_ext.user_default.motion_loom"
+assert package in bpy.context.preferences.addons, "not enabled"
+import scipy
+import scipy.sparse.linalg
+assert scipy.__file__.startswith(os.environ["BLENDER_USER_RESOURCES"]), scipy.__file__
+sys.exit(importlib.import_module(f"{package}.jobs").main(sys.argv[2:]))
+"""
+
+ENABLE_CHECKOUT = """
+import sys
+
+sys.path.insert(0, sys.argv[1])
+import checkout
+
+try:
+    checkout.enable()
+except ImportError as error:
+    print(error)
+    sys.exit(1)
+"""
+
+
+def test_zip_installs_and_its_command_line_answers(built_zip, run_as_blender):
+    done = run_as_blender(INSTALL_AND_RUN, built_zip, "--help")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "usage: blender --background FILE --command motion_loom" in done.stdout
+
+
+def test_wrong_command_is_a_usage_error(built_zip, run_as_blender):
+    done = run_as_blender(INSTALL_AND_RUN, built_zip, "no_such_workflow")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "no_such_workflow" in done.stderr
+
+
+def test_checkout_without_scipy_says_how_to_get_it(run_as_blender):
+    done = run_as_blender(ENABLE_CHECKOUT, ROOT)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Motion Loom needs SciPy" in done.stdout
+    assert "pip install scipy" in done.stdout
