@@ -1,0 +1,184 @@
+"""Changes of an environment and of a body's size, as a user would make them: pure functions on meshes.
+
+An environment is a dict of name to MeshTrack. An edit returns a new dict with the same names and topology and
+touches only the objects named; the ground stays unless it is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from solvers.types import JointTrack, MeshTrack
+
+Environment = dict[str, MeshTrack]
+Edit = Callable[[np.ndarray], np.ndarray]
+
+
+def stretched(metres: float = 0.2) -> Edit:
+    """The upper half goes up; the foot stays where it is."""
+
+    def edit(vertices):
+        z = vertices[..., 2]
+        middle = (z.min() + z.max()) / 2
+        return vertices + metres * (z > middle)[..., None] * [0, 0, 1]
+
+    return edit
+
+
+def lifted(metres: float = 0.2) -> Edit:
+    """The whole object goes up."""
+    return moved((0, 0, metres))
+
+
+def moved(shift: tuple[float, float, float] = (0.3, 0, 0)) -> Edit:
+    """The whole object is shifted by metres (3,)."""
+    return lambda vertices: vertices + np.asarray(shift, float)
+
+
+def widened(factor: float = 1.3, axes: str = "xy") -> Edit:
+    """Scaled about its own centre along world axes."""
+    scale = np.array([factor if axis in axes else 1.0 for axis in "xyz"])
+
+    def edit(vertices):
+        centre = _centre(vertices)
+        return centre + scale * (vertices - centre)
+
+    return edit
+
+
+def tilted(degrees: float = 10.0, axis: str = "x") -> Edit:
+    """Turned about its own centre around a world axis."""
+    turn = rotation(axis, degrees)
+
+    def edit(vertices):
+        centre = _centre(vertices)
+        return centre + (vertices - centre) @ turn.T
+
+    return edit
+
+
+def bent(metres: float = 0.15, length: float = 2.0) -> Edit:
+    """Heights become a slow wave over x and y, zero at the origin: a ground that was flat."""
+
+    def edit(vertices):
+        x, y = vertices[..., 0] * 2 * np.pi / length, vertices[..., 1] * 2 * np.pi / length
+        return vertices + metres * (np.sin(x) * np.cos(0.7 * y))[..., None] * [0, 0, 1]
+
+    return edit
+
+
+def sloped(degrees: float = 8.0, axis: str = "y") -> Edit:
+    """Sheared in height to a plane that rises by an angle and holds the object's centre."""
+    along = 0 if axis == "y" else 1
+
+    def edit(vertices):
+        rise = np.tan(np.radians(degrees)) * (vertices[..., along] - _centre(vertices)[along])
+        return vertices + rise[..., None] * [0, 0, 1]
+
+    return edit
+
+
+def chained(*edits: Edit) -> Edit:
+    """One edit after the other."""
+
+    def edit(vertices):
+        for step in edits:
+            vertices = step(vertices)
+        return vertices
+
+    return edit
+
+
+def applied(environment: Environment, edits: dict[str, Edit]) -> Environment:
+    """The environment with each named object changed by its edit."""
+    return {
+        name: MeshTrack(name, edits[name](mesh.vertices), mesh.triangles) if name in edits else mesh
+        for name, mesh in environment.items()
+    }
+
+
+def climb_edits(environment: Environment) -> dict[str, Environment]:
+    """The standard edits of the boxes of a climb: all at once, each box alone, and mixtures."""
+    boxes = [name for name in environment if name != "Ground"]
+    kinds = {
+        "stretched": stretched(),
+        "lifted": lifted(),
+        "widened": widened(),
+        "moved": moved(),
+        "moved_y": moved((0, 0.3, 0)),
+        "tilted": tilted(),
+        "tilted_y": tilted(axis="y"),
+    }
+    out = {kind: applied(environment, dict.fromkeys(boxes, edit)) for kind, edit in kinds.items()}
+    for kind in ("stretched", "widened", "moved", "tilted"):
+        for name in boxes:
+            out[f"{kind}:{name}"] = applied(environment, {name: kinds[kind]})
+    out["mixed"] = applied(environment, dict(zip(boxes, _mixture(kinds), strict=False)))
+    out["lifted_and_tilted"] = applied(environment, dict.fromkeys(boxes, chained(lifted(0.1), tilted(8))))
+    return out
+
+
+def _mixture(kinds):
+    return chained(kinds["widened"], lifted(0.1)), kinds["tilted"], kinds["moved"]
+
+
+def scaled_character(track: JointTrack, factor: float) -> JointTrack:
+    """Bones scaled about the root, whose path stays: the pose that a rescaled rig plays before adapting."""
+    roots = _roots(track.skeleton.parents)
+    root = track.positions[:, roots]
+    positions = root + factor * (track.positions - root)
+    return JointTrack(track.skeleton, positions, track.fps, track.frames)
+
+
+def mirrored(track: JointTrack, meshes: Iterable[MeshTrack]) -> tuple[JointTrack, Environment]:
+    """Clip and environment reflected in x; triangles turn round to keep their outside, joints swap names."""
+    flip = np.array([-1.0, 1, 1])
+    names = track.skeleton.names
+    other = [names.index(_other_side(name)) if _other_side(name) in names else j for j, name in enumerate(names)]
+    turned = JointTrack(track.skeleton, track.positions[:, other] * flip, track.fps, track.frames)
+    environment = {m.name: MeshTrack(m.name, m.vertices * flip, m.triangles[:, ::-1]) for m in meshes}
+    return turned, environment
+
+
+def time_reversed(track: JointTrack) -> JointTrack:
+    """The clip played backwards."""
+    return JointTrack(track.skeleton, track.positions[::-1].copy(), track.fps, track.frames)
+
+
+def sub_clip(track: JointTrack, start: int, stop: int, step: int = 1) -> JointTrack:
+    """Frames start to stop (indices); every step-th, at the rate that follows."""
+    chosen = slice(start, stop, step)
+    return JointTrack(
+        track.skeleton, track.positions[chosen].copy(), track.fps / step, track.frames[: len(track.frames[chosen])]
+    )
+
+
+def rotation(axis: str, degrees: float) -> np.ndarray:
+    """Rotation (3, 3) around a world axis."""
+    a, b = ((1, 2), (2, 0), (0, 1))["xyz".index(axis)]
+    matrix = np.eye(3)
+    matrix[a, a] = matrix[b, b] = np.cos(np.radians(degrees))
+    matrix[b, a] = np.sin(np.radians(degrees))
+    matrix[a, b] = -matrix[b, a]
+    return matrix
+
+
+def _centre(vertices):
+    flat = vertices.reshape(-1, 3)
+    return (flat.min(axis=0) + flat.max(axis=0)) / 2
+
+
+def _other_side(name):
+    swapped = name.replace("Left", "\0").replace("Right", "Left").replace("\0", "Right")
+    return swapped
+
+
+def _roots(parents):
+    """Root (J,) of each joint."""
+    root = np.arange(len(parents))
+    for joint, parent in enumerate(parents):
+        if parent >= 0:
+            root[joint] = root[parent]
+    return root
