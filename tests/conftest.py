@@ -17,3 +17,21 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"real captures are not here ({folder}); set MOTION_LOOM_DATA to their folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def motion_loom():
+    """The checkout, enabled in a profile of its own: the module bl_ext.devrepo.motion_loom."""
+    import importlib
+
+    import checkout
+
+    return importlib.import_module(checkout.enable())
+
+
+@pytest.fixture
+def empty_scene(motion_loom):
+    """An empty file; the extension stays enabled."""
+    import bpy
+
+    bpy.ops.wm.read_homefile(use_empty=True)

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-
 import pytest
 
 import checkout
 
-PACKAGE = checkout.enable()
-
-
-@pytest.fixture(scope="session")
-def motion_loom():
-    """The enabled extension, as Blender imported it."""
-    return importlib.import_module(PACKAGE)
+checkout.enable()
 
 
 @pytest.fixture(autouse=True)
-def clean_scene():
-    """An empty file before each test; the extension stays enabled."""
-    import bpy
-
-    bpy.ops.wm.read_homefile(use_empty=True)
+def _starts_empty(empty_scene):
+    """Every test here starts in an empty file."""

@@ -11,15 +11,24 @@ import checkout
 PACKAGE = checkout.enable()
 
 
-@pytest.fixture(scope="session")
-def motion_loom():
-    """The enabled extension, as Blender imported it."""
-    return importlib.import_module(PACKAGE)
-
-
 @pytest.fixture(autouse=True)
-def clean_scene():
-    """An empty file before each test; the extension stays enabled."""
-    import bpy
+def _starts_empty(empty_scene):
+    """Every test here starts in an empty file."""
 
-    bpy.ops.wm.read_homefile(use_empty=True)
+
+@pytest.fixture
+def registered(monkeypatch):
+    """registered(workflow): the extension runs with this workflow alone until the test ends."""
+    registration = importlib.import_module(f"{PACKAGE}.registration")
+    workflows = importlib.import_module(f"{PACKAGE}.workflows")
+
+    def register(workflow):
+        registration.unregister()
+        monkeypatch.setattr(workflows, "WORKFLOWS", (workflow,))
+        registration.register()
+        return workflow
+
+    yield register
+    registration.unregister()
+    monkeypatch.undo()
+    registration.register()

@@ -1,0 +1,150 @@
+"""The command line: exit codes, the report, and what is saved where."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import pytest
+from bl_ext.devrepo.motion_loom import jobs
+from bl_ext.devrepo.motion_loom.solvers.errors import SceneError
+from bl_ext.devrepo.motion_loom.workflows.base import Command, Workflow
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Naming(Workflow):
+    """Two commands, one of which can be made to fail."""
+
+    id = "naming"
+    label = "Naming"
+    steps = {}
+
+    def __init__(self):
+        self.runs = 0
+
+    def commands(self):
+        return (
+            Command("add", "Add an empty", lambda p: p.add_argument("--name", required=True), self.add),
+            Command("count", "Count objects", lambda p: None, self.count),
+        )
+
+    def add(self, context, args):
+        self.runs += 1
+        if args.name == "forbidden":
+            raise SceneError("No object may be called 'forbidden'; choose another --name.")
+        if args.name == "bug":
+            raise ZeroDivisionError
+        context.scene.collection.objects.link(bpy.data.objects.new(args.name, None))
+        return {"added": args.name}
+
+    def count(self, context, args):
+        return {"count": len(bpy.data.objects)}
+
+
+@pytest.fixture
+def naming(registered):
+    return registered(Naming())
+
+
+@pytest.fixture
+def blend(tmp_path):
+    path = tmp_path / "scene.blend"
+    bpy.data.objects.new("Kept", None).use_fake_user = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.read_homefile(use_empty=True)
+    return path
+
+
+def objects_in(path):
+    bpy.ops.wm.read_homefile(use_empty=True)  # Blender does not read from the file that is open.
+    with bpy.data.libraries.load(str(path)) as (there, _):
+        return set(there.objects)
+
+
+def test_json_report_is_the_last_line(naming, tmp_path, capsys):
+    out = tmp_path / "out.blend"
+    assert jobs.main(["add", "--name", "Kopf.δ", "--output", str(out), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert report == {"command": "add", "output": str(out), "added": "Kopf.δ"}
+    assert objects_in(out) == {"Kopf.δ"}
+
+
+def test_without_output_nothing_is_saved_and_it_says_so(naming, blend, capsys):
+    before = blend.read_bytes()
+    assert jobs.main(["add", str(blend), "--name", "New"], opens_file=True) == 0
+    assert "Nothing is saved" in capsys.readouterr().err
+    assert blend.read_bytes() == before
+
+
+def test_save_overwrites_the_opened_file(naming, blend):
+    assert jobs.main(["add", str(blend), "--name", "New", "--save"], opens_file=True) == 0
+    assert objects_in(blend) == {"Kept", "New"}
+
+
+def test_output_leaves_the_opened_file_alone(naming, blend):
+    out = blend.with_name("out.blend")
+    assert jobs.main(["add", str(blend), "--name", "New", "--output", str(out)], opens_file=True) == 0
+    assert objects_in(blend) == {"Kept"}
+    assert objects_in(out) == {"Kept", "New"}
+
+
+def test_failure_gives_the_reason_and_no_traceback(naming, tmp_path, capsys):
+    out = tmp_path / "out.blend"
+    assert jobs.main(["add", "--name", "forbidden", "--output", str(out), "--json"]) == 1
+    written = capsys.readouterr()
+    assert written.err == "motion_loom add: No object may be called 'forbidden'; choose another --name.\n"
+    assert not written.out
+    assert not out.exists()
+
+
+def test_a_bug_fails_too(naming, capsys):
+    """Blender itself would print the traceback and exit with 0."""
+    assert jobs.main(["add", "--name", "bug"]) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["missing/out.blend", ".", "/proc/out.blend", "scene.blend/out.blend"])
+def test_output_that_cannot_be_written_is_found_out_before_the_work(naming, blend, place, capsys):
+    out = blend.parent / place
+    assert jobs.main(["add", "--name", "New", "--output", str(out)]) == 1
+    error = capsys.readouterr().err
+    assert "motion_loom add: " in error and str(out.parent if place != "." else out) in error
+    assert naming.runs == 0
+
+
+def test_save_without_a_file_fails(naming, capsys):
+    assert jobs.main(["add", "--name", "New", "--save"]) == 1
+    assert "--output" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [None, b"not a blend file"])
+def test_file_that_cannot_be_opened(naming, tmp_path, content, capsys):
+    path = tmp_path / "broken.blend"
+    if content:
+        path.write_bytes(content)
+    assert jobs.main(["count", str(path)], opens_file=True) == 1
+    assert "broken.blend" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("argv", [[], ["nothing"], ["add"], ["count", "--save", "--output", "b.blend"]])
+def test_usage_errors(naming, argv, capsys):
+    assert jobs.main(argv) == 2
+    assert "usage: blender --background FILE --command motion_loom" in capsys.readouterr().err
+
+
+def test_help_lists_every_command(naming, capsys):
+    assert jobs.main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert "Add an empty" in text and "Count objects" in text
+
+
+@pytest.mark.parametrize(("argv", "code"), [(["--help"], 0), (["nothing", "scene.blend"], 2)])
+def test_script(argv, code):
+    """``python jobs.py`` in a process of its own."""
+    done = subprocess.run([sys.executable, ROOT / "jobs.py", *argv], capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    assert "usage: python jobs.py" in done.stdout + done.stderr
