@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def built_zip(tmp_path_factory) -> Path:
-    """The ZIP for Linux, built now from the working tree."""
+    """The ZIP for Linux: the one MOTION_LOOM_ZIP names, else built now from the working tree."""
+    if "MOTION_LOOM_ZIP" in os.environ:
+        return Path(os.environ["MOTION_LOOM_ZIP"])
     if sys.platform != "linux":
         pytest.skip("the packaged test installs the ZIP for Linux")
     output = tmp_path_factory.mktemp("dist")
