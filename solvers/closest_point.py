@@ -43,7 +43,7 @@ class SurfaceIndex:
 
     vertices (V, 3) metres, triangles (T, 3) int. Duplicate vertices are welded for the normals, triangles
     without area are ignored. Sign: angle-weighted pseudonormals (Baerentzen and Aanaes 2005, section 3);
-    an open mesh is positive on the side its normals point to.
+    an open mesh is positive on the side its normals point to, and beyond its border, where there is no inside.
     Raises InputError for values that are not numbers, indices out of range and a mesh without any area.
     """
 
@@ -65,7 +65,7 @@ class SurfaceIndex:
         self._triangle = kept
         self._corners = corners[kept]
         self._frames = _planar_frames(self._corners, normals[order])
-        self._normals = _feature_normals(vertices, triangles[kept], self._corners, normals[order])
+        self._normals, self._border = _feature_normals(vertices, triangles[kept], self._corners, normals[order])
         self._lo, self._hi = self._corners.min(axis=1), self._corners.max(axis=1)
         size = 1 if len(kept) <= 16 * _BLOCK else _BLOCK
         self._block_start = np.arange(0, len(kept), size)
@@ -183,7 +183,8 @@ class SurfaceIndex:
         hit, won, kind, foot = hit[within], won[within], kind[within], foot[within]
         pseudonormal = self._normals[won, kind]
         side = np.einsum("mi,mi->m", at[within] - foot, pseudonormal)
-        distance[hit] = np.where(side < 0, -length[within], length[within])
+        inside = (side < 0) & ~self._border[won, kind]
+        distance[hit] = np.where(inside, -length[within], length[within])
         closest[hit], normal[hit], feature[hit] = foot, pseudonormal, kind
         triangle[hit] = self._triangle[won]
         return SurfaceHits(distance, closest, normal, triangle, feature)
@@ -308,7 +309,8 @@ def _planar_closest(p, f):
 
 
 def _feature_normals(vertices, triangles, corners, normals):
-    """Unit pseudonormals (T, 7, 3): face, edges ab, bc, ca, corners a, b, c."""
+    """Of the features of each triangle (face, edges ab, bc, ca, corners a, b, c): unit pseudonormals (T, 7, 3), and
+    whether they lie on a border (T, 7)."""
     welded = _weld(vertices)[triangles]
     out = np.empty((len(triangles), 7, 3))
     out[:, 0] = normals
@@ -321,10 +323,15 @@ def _feature_normals(vertices, triangles, corners, normals):
     sine = np.linalg.norm(np.cross(to_next, to_previous), axis=2)
     angle = np.arctan2(sine, np.einsum("tij,tij->ti", to_next, to_previous))
     out[:, 4:7] = _gathered_sum(welded, angle, normals)
+    border = np.zeros((len(triangles), 7), bool)
+    border[:, 1:4] = np.bincount(edge.ravel())[edge.reshape(-1, 3)] == 1
+    on_border = np.zeros(len(vertices), bool)
+    on_border[welded[border[:, 1:4]]] = on_border[following[border[:, 1:4]]] = True
+    border[:, 4:7] = on_border[welded]
     length = np.linalg.norm(out, axis=2, keepdims=True)
     # Two faces folded onto each other cancel: such a feature keeps its own face's normal.
     flat = length < 1e-9
-    return np.where(flat, normals[:, None], out / np.where(flat, 1, length))
+    return np.where(flat, normals[:, None], out / np.where(flat, 1, length)), border
 
 
 def _gathered_sum(groups, weights, normals):
