@@ -1,0 +1,228 @@
+import struct
+import zlib
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom.scene import binding_store
+from bl_ext.devrepo.motion_loom.solvers.errors import InputError, StaleBindingError
+
+HEADER = {"fingerprints": {'Böx "1".001 箱': "8:12:ab"}, "frames": [1, 250], "scale": 1.25, "none": None}
+
+
+class _Holder(bpy.types.PropertyGroup):
+    bound: bpy.props.PointerProperty(type=bpy.types.Mesh)
+
+
+@pytest.fixture
+def holder():
+    """A pointer property on objects, as the settings have one."""
+    bpy.utils.register_class(_Holder)
+    bpy.types.Object.ml_test_holder = bpy.props.PointerProperty(type=_Holder)
+    yield
+    del bpy.types.Object.ml_test_holder
+    bpy.utils.unregister_class(_Holder)
+
+
+def _rig(name="Rig"):
+    rig = bpy.data.objects.new(name, bpy.data.armatures.new(name))
+    bpy.context.scene.collection.objects.link(rig)
+    return rig
+
+
+def _arrays():
+    rng = np.random.default_rng(2)
+    return {
+        "positions": rng.normal(size=(7, 5, 3)),
+        "weights": rng.random((11, 4)).astype(np.float32),
+        "triangle": rng.integers(0, 90, 4000).astype(np.int32),
+        "frames": np.arange(-3, 900, dtype=np.int64),
+        "kept": rng.random(33) > 0.5,
+        "zeros": np.zeros((200, 30, 3)),
+        "empty": np.empty((0, 3)),
+        "scalar": np.array(3.5),
+        "fortran": np.asfortranarray(rng.normal(size=(6, 4))),
+        "backwards": np.arange(10.0)[::-1],
+        "big endian": np.arange(5, dtype=">i4"),
+        "not numbers": np.array([np.nan, -np.nan, np.inf, -np.inf, -0.0, 5e-324]),
+    }
+
+
+def _assert_same(arrays, loaded):
+    assert list(loaded) == list(arrays)
+    for name, array in arrays.items():
+        assert loaded[name].dtype == array.dtype.newbyteorder("<"), name
+        assert loaded[name].shape == array.shape, name
+        assert loaded[name].tobytes() == array.astype(array.dtype.newbyteorder("<")).tobytes(), name
+        assert loaded[name].flags.writeable, name
+
+
+def _reopen(tmp_path):
+    path = str(tmp_path / "bound.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    return path
+
+
+def _raw_bytes(mesh):
+    words = np.empty(len(mesh.vertices) * 3, np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", words)
+    return words.view(np.uint32)
+
+
+def _write_raw(words):
+    mesh = bpy.data.meshes.new(".raw")
+    mesh.vertices.add(len(words) // 3)
+    mesh.attributes["position"].data.foreach_set("vector", words.view(np.float32))
+    return mesh
+
+
+def test_arrays_and_header_come_back_exactly():
+    mesh = binding_store.save("Rig", _arrays(), HEADER)
+    arrays, header = binding_store.load(mesh)
+    _assert_same(_arrays(), arrays)
+    assert header == HEADER
+    assert mesh.name == ".motion_loom Rig"
+    assert not mesh.users
+
+
+def test_every_byte_pattern_survives_save_and_reopen(tmp_path, holder):
+    """20 MB of random bytes, every NaN pattern of a float among them."""
+    rng = np.random.default_rng(0)
+    noise = rng.integers(0, 2**32, 5 * 2**20, dtype=np.uint32)
+    noise[:4096] |= 0x7F800000  # infinities and quiet and signalling NaNs of both signs
+    noise[4096:8192] &= 0x807FFFFF  # subnormals
+    arrays = {"noise": noise, "bytes": rng.integers(0, 256, 1001, dtype=np.uint8)}
+    _rig().ml_test_holder.bound = binding_store.save("Rig", arrays, HEADER)
+    _reopen(tmp_path)
+    mesh = bpy.data.objects["Rig"].ml_test_holder.bound
+    loaded, _ = binding_store.load(mesh)
+    _assert_same(arrays, loaded)
+    assert len(mesh.vertices) * 12 < 1.07 * noise.nbytes
+
+
+def test_validating_the_mesh_changes_nothing():
+    """`Mesh.validate` zeroes vertices that are not finite: clean-up scripts run it over all meshes."""
+    words = np.random.default_rng(1).integers(0, 2**32, 30000, dtype=np.uint32)
+    mesh = binding_store.save("Rig", {"words": words}, {})
+    mesh.validate()
+    mesh.update()
+    _assert_same({"words": words}, binding_store.load(mesh)[0])
+
+
+def test_blender_keeps_the_bits_of_any_float(tmp_path):
+    """What the format relies on, and a little more: NaN patterns as well."""
+    words = np.random.default_rng(3).integers(0, 2**32, 3 * 10**5, dtype=np.uint32)
+    words[:3000] |= 0x7F800000
+    _write_raw(words).use_fake_user = True
+    _reopen(tmp_path)
+    assert np.array_equal(_raw_bytes(bpy.data.meshes[".raw"]), words)
+    assert np.array_equal(_raw_bytes(bpy.data.meshes[".raw"].copy()), words)
+
+
+def test_a_pointer_property_keeps_it_in_the_file_even_without_the_extension(tmp_path, holder):
+    rig = _rig()
+    rig.ml_test_holder.bound = binding_store.save(rig.name, _arrays(), HEADER)
+    rig.name = "Renamed"
+    bpy.utils.unregister_class(_Holder)
+    _reopen(tmp_path)
+    _reopen(tmp_path)
+    bpy.utils.register_class(_Holder)
+    bpy.types.Object.ml_test_holder = bpy.props.PointerProperty(type=_Holder)
+    _assert_same(_arrays(), binding_store.load(bpy.data.objects["Renamed"].ml_test_holder.bound)[0])
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_it_follows_a_rig_appended_or_linked_to_another_file(tmp_path, holder, link):
+    rig = _rig()
+    rig.ml_test_holder.bound = binding_store.save(rig.name, _arrays(), HEADER)
+    path = _reopen(tmp_path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path, link=link) as (_, wanted):
+        wanted.objects = ["Rig"]
+    _assert_same(_arrays(), binding_store.load(wanted.objects[0].ml_test_holder.bound)[0])
+
+
+def test_a_new_binding_leaves_the_one_a_duplicated_rig_shares(holder):
+    rig = _rig()
+    rig.ml_test_holder.bound = first = binding_store.save(rig.name, {"a": np.arange(3)}, {})
+    copy = rig.copy()
+    rig.ml_test_holder.bound = binding_store.save(rig.name, {"a": np.arange(4)}, {})
+    binding_store.discard(first)
+    assert len(binding_store.load(copy.ml_test_holder.bound)[0]["a"]) == 3
+    assert len(binding_store.load(rig.ml_test_holder.bound)[0]["a"]) == 4
+    copy.ml_test_holder.bound = None
+    binding_store.discard(first)
+    assert [mesh.name for mesh in bpy.data.meshes] == [rig.ml_test_holder.bound.name]
+    binding_store.discard(None)
+
+
+def test_long_names_and_names_in_use_are_fine():
+    name = "Ж\"'.001 箱" * 40
+    first, second = (binding_store.save(name, {"a": np.array([i])}, {}) for i in (1, 2))
+    assert first.name != second.name
+    assert binding_store.load(first)[0]["a"] == 1
+    assert binding_store.load(second)[0]["a"] == 2
+
+
+@pytest.mark.parametrize("array", [np.array(["a"]), np.array([object()]), np.array([1j]), np.zeros(2, "g")])
+def test_only_plain_numbers_are_stored(array):
+    with pytest.raises(InputError, match="'odd'"):
+        binding_store.save("Rig", {"odd": array}, {})
+    assert not len(bpy.data.meshes)
+
+
+@pytest.mark.parametrize("header", [{"a": np.zeros(3)}, {"a": float("nan")}])
+def test_a_header_that_json_cannot_hold_is_refused(header):
+    with pytest.raises(InputError, match="header"):
+        binding_store.save("Rig", {}, header)
+    assert not len(bpy.data.meshes)
+
+
+def test_no_mesh_asks_to_bind():
+    with pytest.raises(StaleBindingError, match="Bind"):
+        binding_store.load(None)
+
+
+def test_a_mesh_that_is_no_binding_asks_to_bind_again():
+    for mesh in (bpy.data.meshes.new("empty"), _write_raw(np.arange(300, dtype=np.uint32))):
+        with pytest.raises(StaleBindingError, match="bind again"):
+            binding_store.load(mesh)
+
+
+def test_truncated_and_corrupted_data_ask_to_bind_again():
+    words = _raw_bytes(binding_store.save("Rig", _arrays(), HEADER))
+    for length in (3, 6, 12, len(words) // 6 * 3, len(words) - 3):
+        with pytest.raises(StaleBindingError, match="bind again"):
+            binding_store.load(_write_raw(words[:length]))
+    for place in np.random.default_rng(5).integers(0, len(words) - 8, 60):
+        damaged = words.copy()
+        damaged[place] ^= 1 << int(place % 16)
+        with pytest.raises(StaleBindingError, match="bind again"):
+            binding_store.load(_write_raw(damaged))
+
+
+def test_a_newer_version_asks_to_update_or_bind_again(monkeypatch):
+    monkeypatch.setattr(binding_store, "_VERSION", 7)
+    mesh = binding_store.save("Rig", _arrays(), HEADER)
+    monkeypatch.undo()
+    with pytest.raises(StaleBindingError, match="newer Motion Loom.*format 7.*bind again"):
+        binding_store.load(mesh)
+
+
+def test_a_forged_block_unfolds_no_further_than_its_array():
+    """A valid checksum over a small block that would unfold to 100 MB."""
+    bomb = zlib.compress(bytes(10**8))
+    stream = bytearray(binding_store._pack({"a": np.zeros(4096)}, {}))
+    prefix = struct.Struct("<8sIIQ")
+    magic, version, header_length, _ = prefix.unpack_from(stream)
+    start = prefix.size + 4
+    text = bytes(stream[start : start + header_length])
+    size = len(stream) - start - header_length
+    text = text.replace(f'"size": {size}'.encode(), f'"size": {len(bomb)}'.encode())
+    body = text + bomb
+    start_of_forged = prefix.pack(magic, version, len(text), start + len(body))
+    checksum = zlib.crc32(body, zlib.crc32(start_of_forged))
+    forged = start_of_forged + struct.pack("<I", checksum) + body
+    arrays, _ = binding_store.load(_write_raw(binding_store._to_floats(forged).view(np.uint32)))
+    assert arrays["a"].nbytes == 4096 * 8
