@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 failed with the reason on stderr, 2 usage.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import importlib
 import json
 import os
@@ -40,6 +41,7 @@ def main(argv: list[str], opens_file: bool = False) -> int:
         traceback.print_exc()
         return FAILED
     if args.json:
+        _flush_blender()
         print(json.dumps(report, ensure_ascii=False), flush=True)
     return DONE
 
@@ -126,6 +128,11 @@ def _save(path: str) -> None:
         bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False, copy=path != bpy.data.filepath)
     except RuntimeError as error:
         raise OutputError(f"'{path}' cannot be saved: {str(error).strip()}") from error
+
+
+def _flush_blender() -> None:
+    """Let out what Blender's C code has printed; in a pipe it would otherwise follow the report at exit."""
+    ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).fflush(None)
 
 
 def _main_of_script() -> int:

@@ -148,3 +148,30 @@ def test_script(argv, code):
     done = subprocess.run([sys.executable, ROOT / "jobs.py", *argv], capture_output=True, text=True)
     assert done.returncode == code, done.stderr
     assert "usage: python jobs.py" in done.stdout + done.stderr
+
+
+REPORT_AFTER_C_OUTPUT = """
+import ctypes, importlib
+import checkout
+
+package = checkout.enable()
+workflows, base, jobs = (importlib.import_module(f"{package}.{m}") for m in ("workflows", "workflows.base", "jobs"))
+
+class Tiny(base.Workflow):
+    def commands(self):
+        return (base.Command("tiny", "", lambda parser: None, lambda context, args: {}),)
+
+workflows.WORKFLOWS = (Tiny(),)
+ctypes.CDLL(None).puts(b"printed by C")
+jobs.main(["tiny", "--json"])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the C library is found by another name")
+def test_json_report_follows_what_blender_printed():
+    """Blender's own lines wait in C's buffer while stdout is a pipe, and came after the report at exit."""
+    command = [sys.executable, "-c", REPORT_AFTER_C_OUTPUT]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert "printed by C" in lines
+    assert json.loads(lines[-1])["command"] == "tiny"
