@@ -155,7 +155,9 @@ import ctypes, importlib
 import checkout
 
 package = checkout.enable()
-workflows, base, jobs = (importlib.import_module(f"{package}.{m}") for m in ("workflows", "workflows.base", "jobs"))
+workflows = importlib.import_module(f"{package}.workflows")
+base = importlib.import_module(f"{package}.workflows.base")
+jobs = importlib.import_module(f"{package}.jobs")
 
 class Tiny(base.Workflow):
     def commands(self):
