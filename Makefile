@@ -2,6 +2,8 @@
 PYTHON ?= python3
 CLIP ?=
 VENV := .venv
+# Another PYTHON makes another environment, not a silent use of the one that is there.
+READY := $(VENV)/.ready-$(subst /,_,$(PYTHON))
 RUN := OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python
 
 .PHONY: test lint demo bench package clean
@@ -10,19 +12,19 @@ test: lint
 	$(RUN) -m pytest -q tests/test_imports.py tests/solvers
 	$(RUN) -m pytest -q tests/scene tests/workflows tests/packaged
 
-lint: $(VENV)/.ready
+lint: $(READY)
 	$(VENV)/bin/ruff check .
 
-demo: $(VENV)/.ready
+demo: $(READY)
 	$(RUN) examples/demo_adapt.py $(if $(CLIP),--clip "$(CLIP)")
 
-bench: $(VENV)/.ready
+bench: $(READY)
 	for script in benchmarks/[!_]*.py; do $(RUN) "$$script" --json || exit 1; done
 
-package: $(VENV)/.ready
+package: $(READY)
 	$(RUN) scripts/package.py
 
-$(VENV)/.ready: scripts/setup_env.sh scripts/requirements-dev.txt
+$(READY): scripts/setup_env.sh scripts/requirements-dev.txt
 	bash scripts/setup_env.sh $(VENV) $(PYTHON)
 	touch $@
 

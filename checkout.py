@@ -20,7 +20,7 @@ def enable() -> str:
     """Link this folder into a temporary profile and enable it; returns the package's name.
 
     A second call changes nothing. Raises RuntimeError when bpy was imported before the first one (it reads
-    the profile's place at import), else whatever ``register()`` raises.
+    the profile's place at import), ImportError when bpy does not load, else whatever ``register()`` raises.
     """
     if PACKAGE in sys.modules:
         return PACKAGE
@@ -33,9 +33,8 @@ def enable() -> str:
     repository.mkdir()
     (repository / "motion_loom").symlink_to(ROOT, target_is_directory=True)
 
-    import bpy  # first: it is what makes addon_utils importable
-
-    import addon_utils  # isort: skip
+    bpy = _import_bpy()
+    import addon_utils  # importable only once bpy is
 
     bpy.context.preferences.extensions.repos.new(
         name="devrepo", module="devrepo", custom_directory=str(repository), remote_url="", source="USER"
@@ -45,3 +44,16 @@ def enable() -> str:
     if errors:
         raise errors[0]
     return PACKAGE
+
+
+def _import_bpy():
+    """The bpy module; ImportError tells how to get it."""
+    try:
+        import bpy
+    except ImportError as error:
+        raise ImportError(
+            f"The bpy module does not load ({error}). `make test` sets up an environment that has it, or "
+            "`pip install bpy` on Python 3.11 or 3.13. A bare Linux also needs `apt-get install libx11-6 "
+            "libxrender1 libxxf86vm1 libxfixes3 libxi6 libxkbcommon0 libsm6 libice6 libgl1`."
+        ) from error
+    return bpy

@@ -20,7 +20,8 @@ case "$version" in
 esac
 bpy=${3:-${defaults[0]}} numpy=${4:-${defaults[1]}} scipy=${5:-${defaults[2]}}
 
-[ -x "$venv/bin/python" ] || "$python" -m venv "$venv" ||
+present=$("$venv/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || present=none
+[ "$present" = "$version" ] || "$python" -m venv --clear "$venv" ||
   die "no virtual environment can be made with '$python'; on Debian install ${python##*/}-venv."
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
   "bpy==$bpy" "numpy==$numpy" "scipy==$scipy" -r "$requirements"
@@ -34,4 +35,4 @@ if ! loads && [ "$(uname -s)" = Linux ]; then
   apt-get update -qq
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${libraries[@]}" >/dev/null
 fi
-loads || { "$venv/bin/python" -c 'import bpy'; die "the bpy module does not load; the reason is above."; }
+loads || { "$venv/bin/python" -c 'import bpy' || true; die "the bpy module does not load; the reason is above."; }

@@ -42,9 +42,8 @@ class JointTrack:
 
     def __post_init__(self):
         if self.positions.ndim != 3 or self.positions.shape[1:] != (len(self.skeleton.names), 3):
-            raise InputError(
-                f"Joint positions have shape {self.positions.shape}, expected (F, {len(self.skeleton.names)}, 3)."
-            )
+            expected = f"(F, {len(self.skeleton.names)}, 3)"
+            raise InputError(f"Joint positions have shape {self.positions.shape}, expected {expected}.")
         if not len(self.positions):
             raise InputError("The frame range is empty; choose at least one frame.")
         bad = np.argwhere(~np.isfinite(self.positions).all(axis=2))

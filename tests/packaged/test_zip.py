@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +32,16 @@ except ImportError as error:
     print(error)
     sys.exit(1)
 """
+
+
+def test_zip_holds_what_users_need_and_no_more(built_zip):
+    names = zipfile.ZipFile(built_zip).namelist()
+    folders = {name.split("/")[0] for name in names if "/" in name}
+    layers = {"solvers", "scene", "state", "workflows", "operators", "panels"}
+    assert folders <= {*layers, "wheels"}
+    assert {"blender_manifest.toml", "LICENSE", "__init__.py"} <= set(names)
+    wheels = sorted(name for name in names if name.endswith(".whl"))
+    assert ["cp311", "cp313"] == [name.split("-")[2] for name in wheels]
 
 
 def test_zip_installs_and_its_command_line_answers(built_zip, run_as_blender):
