@@ -17,7 +17,7 @@ from .errors import InputError
 INHERIT_SCALE = ("FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY")
 ROTATION_MODES = ("QUATERNION", "AXIS_ANGLE", *rotations.EULER_ORDERS)
 _SHEAR_IGNORED = 1e-4  # the program leaves smaller cosines between the side axes alone
-_ORTHOGONAL = 1e-9  # columns whose products are below this share of their squares need no correction
+_SHEARED = 2.0 * _SHEAR_IGNORED
 
 
 @dataclass(frozen=True)
@@ -381,11 +381,13 @@ def _length(vectors: np.ndarray) -> np.ndarray:
 
 
 def _orthogonal(matrices: np.ndarray) -> np.ndarray:
-    """Orthonormal columns (..., 3, 3) about the bone's length (y); handedness stays."""
-    gram = np.swapaxes(matrices, -1, -2) @ matrices
-    square = np.einsum("...kk->...k", gram)
-    crossed = np.abs(gram[..., (0, 0, 1), (1, 2, 2)]).max(axis=-1) > _ORTHOGONAL * square.max(axis=-1)
-    out = matrices / np.sqrt(np.where(square > 0.0, square, 1.0))[..., None, :]
-    if crossed.any():
-        out[crossed] = _unit_columns(_unsheared(matrices[crossed]))
-    return out
+    """Orthonormal columns (..., 3, 3), sheared ones about the bone's length (y); handedness stays."""
+    out = _unit_columns(matrices)
+    gram = np.swapaxes(out, -1, -2) @ out
+    sheared = np.abs(gram[..., (0, 0, 1), (1, 2, 2)]).max(axis=-1) > _SHEARED
+    if sheared.any():
+        out[sheared] = _unit_columns(_unsheared(matrices[sheared]))
+        gram = np.swapaxes(out, -1, -2) @ out
+    return out @ (
+        1.5 * np.eye(3) - 0.5 * gram
+    )  # a Newton step to the polar rotation: rounding of single precision

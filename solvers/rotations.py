@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from .errors import InputError
-from .quaternions import from_matrices, to_matrices
 
 EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 _TINY = 1e-12
@@ -70,13 +69,41 @@ def quaternion_to_matrix(quaternions: np.ndarray) -> np.ndarray:
     """
     length = np.linalg.norm(quaternions, axis=-1, keepdims=True)
     unit = np.where(length > 0.0, quaternions / np.where(length > 0.0, length, 1.0), (0.0, 1.0, 0.0, 0.0))
-    return to_matrices(unit)
+    return _unit_to_matrix(unit)
+
+
+def _unit_to_matrix(q: np.ndarray) -> np.ndarray:
+    """Unit quaternions (..., 4) to matrices (..., 3, 3)."""
+    w, x, y, z = np.moveaxis(q, -1, 0)
+    out = np.empty((*q.shape[:-1], 3, 3))
+    out[..., 0, 0], out[..., 1, 1], out[..., 2, 2] = (
+        1.0 - 2.0 * (y * y + z * z),
+        1.0 - 2.0 * (x * x + z * z),
+        1.0 - 2.0 * (x * x + y * y),
+    )
+    for row, column, even, odd in ((0, 1, x * y, w * z), (1, 2, y * z, w * x), (2, 0, z * x, w * y)):
+        out[..., row, column] = 2.0 * (even - odd)
+        out[..., column, row] = 2.0 * (even + odd)
+    return out
 
 
 def matrix_to_quaternion(matrices: np.ndarray) -> np.ndarray:
-    """Rotation matrices (..., 3, 3) to unit quaternions w, x, y, z (..., 4), w >= 0."""
-    q = from_matrices(matrices)
-    return np.where(q[..., :1] < 0.0, -q, q)
+    """Rotation matrices (..., 3, 3) to unit quaternions w, x, y, z (..., 4), w >= 0.
+
+    Each row of the outer product 4 q q^T is a multiple of q; the one with the largest diagonal entry is
+    taken, so that nothing is divided by a small number (Shepperd 1978).
+    """
+    m = matrices
+    products = np.empty((*m.shape[:-2], 4, 4))
+    diagonal = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
+    products[..., 0, 0] = 1.0 + diagonal[0] + diagonal[1] + diagonal[2]
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        products[..., i + 1, i + 1] = 1.0 + diagonal[i] - diagonal[j] - diagonal[k]
+        products[..., 0, i + 1] = products[..., i + 1, 0] = m[..., k, j] - m[..., j, k]
+        products[..., j + 1, k + 1] = products[..., k + 1, j + 1] = m[..., k, j] + m[..., j, k]
+    largest = np.einsum("...kk->...k", products).argmax(axis=-1)
+    q = np.take_along_axis(products, largest[..., None, None], axis=-2)[..., 0, :]
+    return q / np.copysign(np.linalg.norm(q, axis=-1, keepdims=True), q[..., :1])
 
 
 def axis_angle_to_matrix(axis_angle: np.ndarray) -> np.ndarray:
@@ -86,7 +113,7 @@ def axis_angle_to_matrix(axis_angle: np.ndarray) -> np.ndarray:
     real = length > _TINY
     half = np.where(real, 0.5 * angle, 0.0)
     unit = axis / np.where(real, length, 1.0)
-    return to_matrices(np.concatenate((np.cos(half), np.sin(half) * unit), axis=-1))
+    return _unit_to_matrix(np.concatenate((np.cos(half), np.sin(half) * unit), axis=-1))
 
 
 def matrix_to_axis_angle(matrices: np.ndarray) -> np.ndarray:

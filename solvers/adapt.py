@@ -1,0 +1,321 @@
+"""Adapt: a bound motion follows its changed environment.
+
+The targets are those of Al-Ashqar, Komura and Choi 2013 (section 7.1); the warp solves every frame to convergence and
+keeps clear of the environment in two passes: what the collisions of the first pass change is smoothed over time and
+handed to the second, which would otherwise answer every frame by itself and jerk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+from scipy.spatial.transform import Rotation
+
+from . import clearance, collision
+from . import quaternions as quat
+from .adapt_binding import CONTACT_WEIGHT, Binding
+from .collision import Colliders, DistanceGoals
+from .descriptor_frames import descriptor_frames
+from .errors import InputError, StaleBindingError
+from .joint_limits import WEIGHT as LIMIT_WEIGHT
+from .joint_limits import JointLimits, LimitSprings
+from .joint_tree import TreePose
+from .surface_track import SurfaceTrack
+from .tree_goals import Goals
+from .tree_warp import MAX_ITERATIONS, warp
+from .types import MeshTrack
+
+ATTACH, AVOID, IGNORE = "ATTACH", "AVOID", "IGNORE"
+
+# m^2 at 1.8 m: resistance of a joint to leave its source pose, of the root to leave the turn of its surroundings, of
+# hands, feet and head to leave the turn of theirs when they are close.
+POSE_STIFFNESS, ROOT_STIFFNESS, FACING_STIFFNESS = 0.02, 0.02, 0.05
+COLLISION_WEIGHT, LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT, FEEDBACK_WEIGHT = 20.0, 5.0, 20.0, 10.0
+FEEDBACK_SMOOTHING = 0.067
+# Beyond this distance (metres at 1.8 m) a body of another size keeps the open space as it is.
+SCALED_CLEARANCE = 0.12
+PIN_WEIGHT = 1000.0
+BATCH = 256
+DEFORMING_BATCH = 32
+
+
+@dataclass(frozen=True)
+class SurfaceUse:
+    """How a motion heeds one object. ATTACH keeps the relation both ways; AVOID only gives way when the object comes
+    closer; IGNORE does nothing. influence: 0 to 1."""
+
+    mode: str = ATTACH
+    influence: float = 1.0
+
+    def __post_init__(self):
+        if self.mode not in (ATTACH, AVOID, IGNORE):
+            raise InputError(f"Unknown mode '{self.mode}'; use {ATTACH}, {AVOID} or {IGNORE}.")
+        if not 0 <= self.influence <= 1:
+            raise InputError(f"An influence lies between 0 and 1, not at {self.influence}.")
+
+
+@dataclass(frozen=True)
+class Pin:
+    """Holds one joint at given places. joint: index.  positions: (F, 3) world.  weight: (F,) 0 to 1."""
+
+    joint: int
+    positions: np.ndarray
+    weight: np.ndarray
+
+
+@dataclass(frozen=True)
+class AdaptOptions:
+    """What the user sets.
+
+    surfaces: one use an object, in the binding's order; None attaches to all.  scale: of the character against bind.
+    collision: keep clear of the environment.  orientation: 0 to 1, how much hands, feet and head turn with it.
+    joint_weight: (J,) factors of the affinities, or None.
+    """
+
+    surfaces: tuple[SurfaceUse, ...] | None = None
+    scale: float = 1.0
+    collision: bool = True
+    orientation: float = 1.0
+    pins: tuple[Pin, ...] = ()
+    limits: JointLimits | None = None
+    joint_weight: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class AdaptedMotion:
+    """positions: (F, J, 3) world.  turns: (F, J, 4) quaternions (w, x, y, z), world, that turn each joint's source
+    orientation (a leaf turns with its parent).  iterations: (F,) of the passes together.  converged: (F,) bool."""
+
+    positions: np.ndarray
+    turns: np.ndarray
+    iterations: np.ndarray
+    converged: np.ndarray
+    extra: dict = field(default_factory=dict)
+
+
+def adapt(binding: Binding, environment: list[MeshTrack], options: AdaptOptions | None = None) -> AdaptedMotion:
+    """Adapt all frames of a binding; see ``adapt_steps``."""
+    steps = adapt_steps(binding, environment, options)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def adapt_steps(
+    binding: Binding, environment: list[MeshTrack], options: AdaptOptions | None = None
+) -> Generator[float, None, AdaptedMotion]:
+    """Adapt, yielding progress from 0 to 1.
+
+    environment: the changed meshes in the binding's order, one state or one a frame, world space, metres.
+    Raises StaleBindingError where it does not belong to the binding, InputError for options out of range.
+    """
+    options = options or AdaptOptions()
+    uses = _uses(binding, environment, options)
+    problem = _Problem(binding, environment, uses, options)
+    slices = _batches(len(binding.track.positions), problem.batch)
+    start = problem.start
+    free, used = yield from problem.run(slices, start, None, 0.0)
+    unconverged = used >= MAX_ITERATIONS
+    result = free
+    if options.collision and problem.surfaces:
+        near = problem.colliders(slices)
+        first, used_first = yield from problem.run(slices, free, near, 1 / 3)
+        correction = gaussian_filter1d(
+            first.joints - free.joints, FEEDBACK_SMOOTHING / binding.dt, axis=-1, mode="nearest", truncate=3.0
+        )
+        problem.follow(free.joints + correction)
+        light = [c.weighted(LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT) for c in near]
+        result, used_light = yield from problem.run(slices, free, light, 2 / 3)
+        used = used + used_first + used_light
+        unconverged = used_light >= MAX_ITERATIONS
+    return _motion(binding, result, used, ~unconverged)
+
+
+def _uses(binding, environment, options):
+    if len(environment) != len(binding.objects):
+        raise StaleBindingError(
+            f"The motion is bound to {len(binding.objects)} objects ({', '.join(binding.objects)}), "
+            f"{len(environment)} were given; bind again."
+        )
+    frames = len(binding.track.positions)
+    for mesh in environment:
+        if not mesh.is_static and len(mesh.vertices) != frames:
+            raise InputError(f"'{mesh.name}' has {len(mesh.vertices)} states for {frames} frames of motion.")
+    if not options.scale > 0:
+        raise InputError(f"The character's scale must be above zero, not {options.scale}.")
+    uses = options.surfaces or (SurfaceUse(),) * len(environment)
+    if len(uses) != len(environment):
+        raise InputError(f"{len(uses)} uses were given for {len(environment)} objects.")
+    return uses
+
+
+def _batches(frames, size):
+    return [slice(start, min(start + size, frames)) for start in range(0, frames, size)]
+
+
+class _Problem:
+    """Everything about the whole range that does not depend on the pass; tree order, frames last."""
+
+    def __init__(self, binding: Binding, environment: list[MeshTrack], uses, options: AdaptOptions):
+        self.binding, self.options, self.uses = binding, options, uses
+        tree, track = binding.tree, binding.track
+        heeded = [k for k, use in enumerate(uses) if use.mode != IGNORE and use.influence > 0]
+        self.heeded = heeded
+        self.surfaces = [SurfaceTrack(environment[k]) for k in heeded]
+        self.batch = DEFORMING_BATCH if any(s.is_deforming for s in self.surfaces) else BATCH
+        source = track.positions
+        shift, turn = _shifts(binding, environment, uses, options.scale)
+        affinity = _affinities(binding, uses, options)
+        joints = tree.from_track(source)
+        self.offsets = tree.offsets(joints) * options.scale
+        self.targets = tree.from_track(source + shift)
+        self.affinity = tree.from_track(affinity)
+        unit = binding.scale**2
+        bodies, frames = tree.bodies, len(source)
+        self.stiffness = np.full((bodies, frames), POSE_STIFFNESS * unit)
+        root_turn = _mean_turn(affinity, turn)
+        self.facing = np.repeat(root_turn.T[None], bodies, axis=0)
+        self.facing_weight = np.zeros((bodies, frames))
+        self.facing_weight[: tree.roots] = ROOT_STIFFNESS * unit
+        self._face_surroundings(turn, affinity, unit)
+        self._pin()
+        self.limits = None
+        if options.limits is not None:
+            self.limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
+        self.start = self._start(source, root_turn, affinity, shift)
+
+    def _start(self, source, root_turn, affinity, shift):
+        """All joints turned with the surroundings, placed where the targets' mean is."""
+        tree, frames = self.binding.tree, len(source)
+        share = (affinity / affinity.sum(axis=1, keepdims=True)).T[tree.order]
+        rotations = np.repeat(root_turn.T[None], tree.bodies, axis=0)
+        pose = TreePose.forward(tree, self.offsets, rotations, np.zeros((tree.roots, 3, frames)))
+        # One shift for all roots keeps their places to each other, turned like everything else.
+        roots = quat.rotate(rotations[: tree.roots], tree.from_track(source)[: tree.roots] * self.options.scale)
+        joints = pose.joints + roots[_root_of(tree)]
+        gap = np.einsum("jf,jkf->kf", share, self.targets - joints)
+        return TreePose.forward(tree, self.offsets, rotations, roots + gap)
+
+    def _face_surroundings(self, turn, affinity, unit):
+        """Bodies whose children are all leaves (hands, feet, head) turn with what is close to them."""
+        tree, binding = self.binding.tree, self.binding
+        if self.options.orientation == 0:
+            return
+        near = np.maximum(binding.joint_distance[self.heeded].min(axis=0, initial=np.inf), 0.0)
+        near = 1.0 / (1.0 + (near / (clearance.AFFINITY_RADIUS * binding.scale)) ** 2)
+        for body in range(tree.roots, tree.bodies):
+            children = np.flatnonzero(tree.parents == body)
+            if (children < tree.bodies).any():
+                continue
+            group = tree.order[np.append(children, body)]
+            self.facing[body] = _mean_turn(affinity[:, group], turn[:, group]).T
+            weight = FACING_STIFFNESS * unit * self.options.orientation
+            self.facing_weight[body] = weight * near[:, group].max(axis=1)
+
+    def _pin(self):
+        tree = self.binding.tree
+        for pin in self.options.pins:
+            joint = tree.rank[pin.joint]
+            weight = PIN_WEIGHT * pin.weight
+            total = self.affinity[joint] + weight
+            self.targets[joint] = (self.affinity[joint] * self.targets[joint] + weight * pin.positions.T) / total
+            self.affinity[joint] = total
+
+    def follow(self, joints):
+        """Ask the next pass to stay near joints (J, 3, F)."""
+        total = self.affinity + FEEDBACK_WEIGHT
+        self.targets = (self.affinity[:, None] * self.targets + FEEDBACK_WEIGHT * joints) / total[:, None]
+        self.affinity = total
+
+    def colliders(self, slices):
+        """Obstacles of each batch."""
+        binding, size, unit = self.binding, self.options.scale, self.binding.scale
+        tree, samples = binding.tree, binding.samples
+        original = np.moveaxis(binding.distance[self.heeded].astype(float), 1, -1) * size
+        influence = np.array([self.uses[k].influence for k in self.heeded])[:, None, None]
+        least = np.minimum(original, collision.CLEARANCE * unit * size)
+        attached = np.array([self.uses[k].mode == ATTACH for k in self.heeded])[:, None, None]
+        hold = np.zeros(original.shape)
+        contact = np.moveaxis(binding.contact[self.heeded][:, :, tree.order], 1, -1)
+        hold[:, samples.at_joints] = contact * influence * attached
+        hold[~np.isfinite(original)] = 0.0
+        goals = DistanceGoals(least, np.where(np.isfinite(original), original, 0.0), hold)
+        frames = np.arange(original.shape[-1])
+        reach = collision.REACH * unit
+        return [
+            Colliders(self.surfaces, samples, goals.take(s), frames[s], COLLISION_WEIGHT, HOLD_WEIGHT, reach)
+            for s in slices
+        ]
+
+    def run(self, slices, start, obstacles, progress):
+        """One pass over all batches; yields progress, returns the pose and the iterations (F,)."""
+        tree, frames = self.binding.tree, self.targets.shape[-1]
+        result, used = start.copy(), np.zeros(frames, int)
+        for k, part in enumerate(slices):
+            goals = Goals(
+                *(a[..., part] for a in (self.offsets, self.targets, self.affinity, self.stiffness)),
+                self.facing[..., part],
+                self.facing_weight[..., part],
+                np.arange(frames)[part],
+                obstacles[k] if obstacles else None,
+                self.limits,
+            )
+            rotations, roots = start.rotations[..., part], start.roots[..., part]
+            pose, used[part] = warp(tree, goals, rotations, roots, self.binding.scale)
+            result.put(part, pose)
+            yield progress + (k + 1) / (3 * len(slices))
+        return result, used
+
+
+def _root_of(tree):
+    """(J,) root of each joint, tree order."""
+    out = np.arange(len(tree.parents))
+    for level in (*tree.levels[1:], tree.leaves):
+        out[level] = out[tree.parents[level]]
+    return out
+
+
+def _shifts(binding, environment, uses, size):
+    """Displacements (F, J, 3) of the joints and blended turns (F, J, 3, 3) of their surroundings."""
+    bind = (binding.origins, binding.axes)
+    changed = descriptor_frames(binding.points, environment)
+    source = binding.track.positions
+    influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
+    attached = binding.relations.weighted(influence[binding.points.object_index])
+    shift, turn = attached.targets(source, bind, changed)
+    avoid = np.array([use.influence if use.mode == AVOID else 0.0 for use in uses])
+    if avoid.any():
+        relations = binding.relations.masked(avoid[binding.points.object_index])
+        pushed, _ = relations.targets(source, bind, changed)
+        normal = relations.mean_normals(changed)
+        shift = shift + np.maximum(np.einsum("fjk,fjk->fj", pushed, normal), 0.0)[..., None] * normal
+    if size != 1.0:
+        near = np.clip(binding.joint_distance.min(axis=0), 0.0, SCALED_CLEARANCE * binding.scale)
+        shift = shift + ((size - 1.0) * near)[..., None] * attached.mean_normals(changed)
+    return shift, turn
+
+
+def _affinities(binding, uses, options):
+    influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
+    distance, contact = binding.joint_distance, binding.contact * influence[:, None, None]
+    out = clearance.affinities(distance, contact, CONTACT_WEIGHT, binding.scale, binding.dt)
+    return out if options.joint_weight is None else out * options.joint_weight
+
+
+def _mean_turn(weight, turn):
+    """Polar factor (F, 4) of the weighted mean of I + turn; weight (F, J), turn (F, J, 3, 3)."""
+    mean = np.einsum("fj,fjab->fab", weight / weight.sum(axis=1, keepdims=True), turn) + np.eye(3)
+    return np.roll(Rotation.from_matrix(mean).as_quat(canonical=True), 1, axis=-1)
+
+
+def _motion(binding, pose, used, converged):
+    tree = binding.tree
+    carrier = np.arange(len(tree.parents))
+    carrier[tree.leaves] = tree.parents[tree.leaves]
+    turns = tree.to_track(pose.rotations[carrier])
+    return AdaptedMotion(tree.to_track(pose.joints), turns, used, converged)

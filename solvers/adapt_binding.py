@@ -1,0 +1,167 @@
+"""What Adapt knows of a motion and the environment it was made for (Al-Ashqar et al. 2013, sections 4 to 6, amended)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from . import clearance
+from .collision import BodySamples
+from .descriptor_frames import DescriptorPoints, descriptor_frames
+from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
+from .errors import InputError
+from .joint_tree import JointTree
+from .relationship import Relations, relate
+from .surface_track import SurfaceTrack
+from .types import JointTrack, MeshTrack
+
+CONTACT_WEIGHT = 5.0
+# Joints farther than this from a surface (metres at 1.8 m) place no descriptor on it.
+SAMPLING_REACH = 0.9
+# Eq. 7: descriptors are as dense as half the distance of the joint that places them, or half of this (at 1.8 m).
+RADIUS = 0.03
+# Samples of a joint closer than this share of the radius to the last one place the same descriptors.
+THINNING = 1 / 6
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A motion bound to an environment: all that cannot be computed again once the environment has changed.
+
+    track: the joints that are solved, F frames.  effectors: (J,) bool, joints whose contacts are held.
+    height: of the body, metres.  objects: names of the O meshes.
+    points: the N descriptor points.  origins (S, N, 3), axes (S, N, 3, 3): their frames at bind, S = 1 or F.
+    effective: (F, J, 3) joints as the descriptors see them.  distance: (O, F, P) signed distances of the body's samples.
+    """
+
+    track: JointTrack
+    effectors: np.ndarray
+    height: float
+    objects: tuple[str, ...]
+    points: DescriptorPoints
+    origins: np.ndarray
+    axes: np.ndarray
+    effective: np.ndarray
+    distance: np.ndarray
+
+    @property
+    def scale(self) -> float:
+        """Body height / 1.8 m: every length constant is multiplied by it."""
+        return self.height / 1.8
+
+    @property
+    def dt(self) -> float:
+        """Seconds a frame."""
+        return 1.0 / self.track.fps
+
+    @cached_property
+    def tree(self) -> JointTree:
+        return JointTree.build(self.track.skeleton.parents)
+
+    @cached_property
+    def samples(self) -> BodySamples:
+        return BodySamples.of(self.tree)
+
+    @cached_property
+    def joint_distance(self) -> np.ndarray:
+        """(O, F, J) signed distances of the joints."""
+        return self.distance[:, :, self.samples.at_joints[self.tree.rank]].astype(float)
+
+    @cached_property
+    def contact(self) -> np.ndarray:
+        """(O, F, J) in [0, 1]: how much each effector touches each object."""
+        speed = clearance.speeds(self.track.positions, self.dt)
+        offsets = clearance.contact_offsets(self.joint_distance, speed, self.scale)
+        offsets[:, ~self.effectors] = np.nan
+        return clearance.contact_strength(self.joint_distance, offsets, self.scale)
+
+    @cached_property
+    def relations(self) -> Relations:
+        return relate(self.effective, self.origins, self.axes[..., 0], self.dt, self.height)
+
+
+def fit(
+    track: JointTrack,
+    environment: list[MeshTrack],
+    effectors: np.ndarray,
+    height: float,
+    known: DescriptorPoints | None = None,
+) -> Binding:
+    """Bind a motion to its environment; see ``fit_steps``."""
+    steps = fit_steps(track, environment, effectors, height, known)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def fit_steps(
+    track: JointTrack,
+    environment: list[MeshTrack],
+    effectors: np.ndarray,
+    height: float,
+    known: DescriptorPoints | None = None,
+) -> Generator[float, None, Binding]:
+    """Bind, yielding progress from 0 to 1.
+
+    environment: meshes as they were during the motion, one state or one a frame.  effectors: (J,) bool.
+    height: of the body, metres.  known: descriptor points of another clip in the same environment, to be used again.
+    Raises InputError where the environment is empty, or no joint comes near any of it.
+    """
+    _check(track, environment, height)
+    scale = height / 1.8
+    tree = JointTree.build(track.skeleton.parents)
+    surfaces = [SurfaceTrack(mesh) for mesh in environment]
+    samples = BodySamples.of(tree)
+    points = np.moveaxis(samples.positions(tree.from_track(track.positions)), -1, 0)
+    distance, normal = clearance.clearances(points, surfaces, clearance.REACH * scale)
+    yield 0.3
+    at = samples.at_joints[tree.rank]
+    effective = clearance.effective_joints(track.positions, distance[:, :, at], normal[:, :, at], scale)
+    candidates, heights = _candidates(effective, surfaces, scale)
+    yield 0.6
+    descriptors = sample_descriptors(candidates, heights, environment, RADIUS * scale, known)
+    if not len(descriptors):
+        raise InputError(
+            f"No joint comes within {SAMPLING_REACH * scale:.2f} m of the environment "
+            f"({', '.join(mesh.name for mesh in environment)}); choose the objects the motion deals with."
+        )
+    origins, axes = descriptor_frames(descriptors, environment)
+    yield 0.8
+    names = tuple(mesh.name for mesh in environment)
+    # Rounded before use, so that a binding that was stored and loaded gives the same result to the last bit.
+    stored = distance.astype(np.float32)
+    return Binding(track, effectors, height, names, descriptors, origins, axes, effective, stored)
+
+
+def _candidates(joints, surfaces, scale):
+    """Proximity points of joints (F, J, 3) on every object, in frame order, and their distances."""
+    found = []
+    for index, surface in enumerate(surfaces):
+        frame, joint = np.nonzero(thin_track(joints, THINNING * RADIUS * scale))
+        at = joints[frame, joint]
+        if surface.is_deforming:
+            states = [(at[frame == f], surface.mesh.state(f)) for f in np.unique(frame)]
+        else:
+            states = [(surface.to_first_state(at, frame), surface.mesh.state(0))]
+        for points, mesh in states:
+            _, places, distance = environment_proximity(points, [mesh], SAMPLING_REACH * scale, RADIUS * scale)
+            found.append((np.full(len(places), index), places.triangle, places.barycentric, distance))
+    *places, distance = (np.concatenate(part) for part in zip(*found, strict=True))
+    return DescriptorPoints(*places), distance
+
+
+def _check(track, environment, height):
+    if not environment:
+        raise InputError("The environment is empty; choose at least one mesh object.")
+    if not height > 0:
+        raise InputError(f"The body's height must be above zero, not {height}.")
+    for mesh in environment:
+        if not mesh.is_static and len(mesh.vertices) != len(track.positions):
+            raise InputError(
+                f"'{mesh.name}' has {len(mesh.vertices)} states for {len(track.positions)} frames of motion."
+            )

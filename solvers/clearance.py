@@ -1,0 +1,102 @@
+"""Distances of joints to the environment at bind, and what follows from them: effective joints, contacts, affinity."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from .surface_track import SurfaceTrack
+
+# All lengths are for a 1.8 m body and scale with its height.
+REACH = 0.5
+SUNK, LIFTED = 0.08, 0.03
+AFFINITY_FLOOR, AFFINITY_RADIUS = 0.02, 0.06
+CONTACT_NEAR, CONTACT_FAR = 0.01, 0.06
+SLOW = 0.25
+OFFSET_BIN = 0.004
+OFFSET_LIMIT = 0.16
+AFFINITY_SMOOTHING = 0.1
+
+
+def clearances(points: np.ndarray, environment: list[SurfaceTrack], reach: float) -> tuple[np.ndarray, np.ndarray]:
+    """Distances and normals of (F, P, 3) points to each object at their frames.
+
+    Returns distance (O, F, P), metres, positive outside, inf beyond ``reach``; and normal (O, F, P, 3).
+    """
+    shape = points.shape[:2]
+    flat = np.ascontiguousarray(points).reshape(-1, 3)
+    frames = np.repeat(np.arange(shape[0]), shape[1])
+    found = [surface.query(flat, frames, reach) for surface in environment]
+    distance = np.stack([d for d, _ in found]).reshape(-1, *shape)
+    return distance, np.stack([n for _, n in found]).reshape(-1, *shape, 3)
+
+
+def effective_joints(points: np.ndarray, distance: np.ndarray, normal: np.ndarray, scale: float) -> np.ndarray:
+    """Joints from a little inside to a little outside a surface, pushed out to 3 cm (x scale).
+
+    A hand that sinks slightly into a surface would otherwise face only the surfaces turned away from it.
+    points (F, P, 3), distance (O, F, P) and normal (O, F, P, 3) from ``clearances``; scale = body height / 1.8 m.
+    """
+    nearest = np.abs(distance).argmin(axis=0)[None]
+    distance = np.take_along_axis(distance, nearest, 0)[0]
+    normal = np.take_along_axis(normal, nearest[..., None], 0)[0]
+    near = (distance > -SUNK * scale) & (distance < LIFTED * scale)
+    lift = np.where(near, LIFTED * scale - np.where(near, distance, 0.0), 0.0)
+    return points + lift[..., None] * normal
+
+
+def speeds(points: np.ndarray, dt: float) -> np.ndarray:
+    """Speed of (F, P, 3) points by central differences, m/s; zero for a single frame."""
+    if len(points) < 2:
+        return np.zeros(points.shape[:2])
+    return np.linalg.norm(np.gradient(points, dt, axis=0), axis=-1)
+
+
+def contact_offsets(distance: np.ndarray, speed: np.ndarray, scale: float) -> np.ndarray:
+    """How far a joint sits above a surface that its body part touches: (O, P) metres.
+
+    The mode, in 4 mm bins, of its distances over slow frames (a toe joint stands 3-6 cm above the sole); NaN where
+    a joint is never slow near an object.  distance (O, F, P), speed (F, P).
+    """
+    step, limit = OFFSET_BIN * scale, OFFSET_LIMIT * scale
+    edges = np.arange(-SUNK * scale, limit + step, step)
+    offsets = np.full((distance.shape[0], distance.shape[2]), np.nan)
+    slow = speed < SLOW * scale
+    for obj, per_object in enumerate(distance):
+        for joint in range(per_object.shape[1]):
+            values = per_object[slow[:, joint], joint]
+            values = values[(values > edges[0]) & (values < edges[-1])]
+            if values.size:
+                counts = np.histogram(values, edges)[0]
+                best = int(counts.argmax())
+                inside = values[(values >= edges[best]) & (values <= edges[best + 1])]
+                offsets[obj, joint] = inside.mean()
+    return offsets
+
+
+def smoothstep(x: np.ndarray) -> np.ndarray:
+    """3 x^2 - 2 x^3 clamped to [0, 1]."""
+    x = np.clip(x, 0.0, 1.0)
+    return x * x * (3.0 - 2.0 * x)
+
+
+def contact_strength(distance: np.ndarray, offsets: np.ndarray, scale: float) -> np.ndarray:
+    """(O, F, P) in [0, 1]: 1 within 1 cm of the joint's own offset to an object, 0 beyond 6 cm."""
+    gap = np.where(np.isfinite(distance), distance, np.nan) - offsets[:, None]
+    strength = smoothstep((CONTACT_FAR * scale - gap) / ((CONTACT_FAR - CONTACT_NEAR) * scale))
+    return np.where(np.isfinite(gap), strength, 0.0)
+
+
+def affinities(
+    distance: np.ndarray, contact: np.ndarray, contact_weight: float, scale: float, dt: float
+) -> np.ndarray:
+    """How strongly each joint holds to its target: (F, P).
+
+    The paper's eq. 8 grows with distance in practice, since its window starts at the nearest descriptor. This one falls
+    off with clearance and is raised where an effector is in contact. Smoothed over 100 ms.
+    distance (O, F, P), contact (O, F, P) from ``contact_strength``.
+    """
+    nearest = np.maximum(distance.min(axis=0), 0.0)
+    raw = AFFINITY_FLOOR + 1.0 / (1.0 + (nearest / (AFFINITY_RADIUS * scale)) ** 2)
+    raw += contact_weight * contact.max(axis=0)
+    return gaussian_filter1d(raw, AFFINITY_SMOOTHING / dt, axis=0, mode="nearest", truncate=3.0)

@@ -1,0 +1,151 @@
+"""Relationship descriptors: joints as weighted sums of vectors from points on the environment.
+
+Al-Ashqar, Komura and Choi 2013, sections 4 and 7.1. The weights are computed once at bind. A descriptor i whose frame goes
+from (d, M) to (d', M') carries a point p rigidly to d' + Q (p - d), with Q = M' M^T; the target of a joint is the
+weighted sum, in displacement form so that an unchanged environment gives back p exactly:
+
+    target = p + sum w (d' - Q d) + sum w (Q - I) p
+
+One sparse (F J, N) matrix applied to the (N, 12) carries [d' - Q d | Q - I] therefore gives all targets and, beside them,
+the blended rotation of every joint's surroundings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.ndimage import gaussian_filter1d
+
+# Measured on captured climbs: shorter windows let the weights' changes through as jerk.
+WEIGHT_SMOOTHING = 0.067
+# Weights below this share of a joint's total move a target by less than a tenth of a millimetre per decimetre.
+NEGLIGIBLE_WEIGHT = 1e-3
+
+
+def window_weights(
+    points: np.ndarray, origins: np.ndarray, normals: np.ndarray, inner: float, outer: float
+) -> np.ndarray:
+    """Unnormalised weights w'' of N descriptors for one joint over F frames (eq. 3-5, amended).
+
+    points: (F, 3) effective joint positions; origins, normals: (S, N, 3) with S = 1 or F, metres, world.
+    The cosine of eq. 3 is clamped at zero, and the window of eq. 5 starts at the nearest descriptor that faces the joint
+    and is as wide as that distance, within [inner, outer] metres.  Returns (F, N).
+    """
+    x, y, z = (points[:, None, k] - origins[..., k] for k in range(3))
+    distance = np.sqrt(x * x + y * y + z * z)
+    cosine = normals[..., 0] * x + normals[..., 1] * y + normals[..., 2] * z
+    np.maximum(cosine, 0.0, out=cosine)
+    cosine /= np.maximum(distance, 1e-9)
+    facing = np.where(cosine > 0, distance, np.inf)
+    near = facing.min(axis=1, keepdims=True)
+    near[~np.isfinite(near)] = 0.0
+    falloff = 1.0 - (distance - near) / np.clip(near, inner, outer)
+    return cosine * np.clip(falloff, 0.0, 1.0)
+
+
+def normalised_over_time(weights: np.ndarray, dt: float, smoothing: float = WEIGHT_SMOOTHING) -> np.ndarray:
+    """Weights (F, N) normalised to sum to one a frame (eq. 6), then smoothed over time (sums stay one).
+
+    A frame that no descriptor faces keeps zeros before smoothing: its joint is not related to anything.
+    """
+    total = weights.sum(axis=1, keepdims=True)
+    weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    used = np.flatnonzero(weights.any(axis=0))
+    out = np.zeros_like(weights)
+    out[:, used] = gaussian_filter1d(weights[:, used], smoothing / dt, axis=0, mode="nearest", truncate=3.0)
+    return out
+
+
+@dataclass(frozen=True)
+class Relations:
+    """The bind-time relation of F x J joints to N descriptors.
+
+    weights: sparse (F J, N), rows ordered frame by frame.  frames, joints: F and J.
+    """
+
+    weights: sparse.csr_matrix
+    frames: int
+    joints: int
+
+    def weighted(self, influence: np.ndarray) -> Relations:
+        """With the weight of each descriptor multiplied by its influence (N,), 0 to 1.
+
+        What an object loses goes to the others: a row keeps sum(w i^2) / sum(w i), the mean influence of what is left.
+        """
+        if (influence == 1.0).all():
+            return self
+        data = self.weights.data * influence[self.weights.indices]
+        out = sparse.csr_matrix((data, self.weights.indices, self.weights.indptr), shape=self.weights.shape)
+        left = np.asarray(out.sum(axis=1)).ravel()
+        share = np.divide(out @ influence, left**2, out=np.zeros_like(left), where=left > 0)
+        return Relations(sparse.csr_matrix(sparse.diags(share) @ out), self.frames, self.joints)
+
+    def masked(self, influence: np.ndarray) -> Relations:
+        """With the weight of each descriptor multiplied by its influence (N,) and nothing given to the others."""
+        out = sparse.csr_matrix(self.weights @ sparse.diags(influence))
+        return Relations(out, self.frames, self.joints)
+
+    def mean_normals(self, changed: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """Blended unit normals (F, J, 3) of each joint's descriptors; zero where there are none."""
+        normals = np.ascontiguousarray(changed[1][..., 0])
+        mean = (self._spread(len(normals)) @ normals.reshape(-1, 3)).reshape(self.frames, self.joints, 3)
+        length = np.linalg.norm(mean, axis=-1, keepdims=True)
+        return np.divide(mean, length, out=np.zeros_like(mean), where=length > 1e-9)
+
+    def _spread(self, states: int) -> sparse.csr_matrix:
+        """The weights with one block of columns a state, for descriptors that move."""
+        if states == 1:
+            return self.weights
+        matrix, count = self.weights, self.weights.shape[1]
+        block = np.repeat(np.arange(self.frames) * count, self.joints)
+        indices = matrix.indices + np.repeat(block, np.diff(matrix.indptr))
+        return sparse.csr_matrix((matrix.data, indices, matrix.indptr), shape=(matrix.shape[0], states * count))
+
+    def targets(
+        self,
+        positions: np.ndarray,
+        bind: tuple[np.ndarray, np.ndarray],
+        changed: tuple[np.ndarray, np.ndarray],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Displacements and blended rotations of the joints in the changed environment.
+
+        positions: (F, J, 3) source joints.  bind, changed: (origins (S, N, 3), axes (S, N, 3, 3)), S = 1 or F.
+        Returns displacements (F, J, 3) and rotation changes sum w (Q - I) (F, J, 3, 3).
+        """
+        carry = carries(bind, changed)
+        blended = (self._spread(len(carry)) @ carry.reshape(-1, 12)).reshape(self.frames, self.joints, 12)
+        turn = blended[..., 3:].reshape(self.frames, self.joints, 3, 3)
+        return blended[..., :3] + np.einsum("fjab,fjb->fja", turn, positions), turn
+
+
+def carries(bind: tuple[np.ndarray, np.ndarray], changed: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """(S, N, 12): [d' - Q d | Q - I] of every descriptor; see the module's docstring."""
+    (origins, axes), (new_origins, new_axes) = bind, changed
+    turn = new_axes @ np.swapaxes(axes, -1, -2)
+    shift = new_origins - np.einsum("snab,snb->sna", turn, origins)
+    delta = turn - np.eye(3)
+    return np.concatenate((shift, delta.reshape(*delta.shape[:2], 9)), axis=-1)
+
+
+def relate(
+    points: np.ndarray, origins: np.ndarray, normals: np.ndarray, dt: float, height: float
+) -> Relations:
+    """Bind joints to descriptors.
+
+    points: (F, J, 3) effective joints (see ``clearance.effective_joints``); origins, normals: (S, N, 3).
+    dt: seconds a frame; height: of the body, metres.
+    """
+    frames, joints = points.shape[:2]
+    inner, outer = 0.1 * height / 1.8, 0.25 * height
+    blocks = []
+    for joint in range(joints):
+        weights = window_weights(points[:, joint], origins, normals, inner, outer)
+        weights = normalised_over_time(weights, dt)
+        weights[weights < NEGLIGIBLE_WEIGHT] = 0.0
+        total = weights.sum(axis=1, keepdims=True)
+        blocks.append(sparse.csr_matrix(np.divide(weights, total, out=weights, where=total > 0.5)))
+    stacked = sparse.vstack(blocks, format="csr")
+    by_frame = np.arange(frames * joints).reshape(joints, frames).T.ravel()
+    return Relations(stacked[by_frame], frames, joints)
