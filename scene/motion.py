@@ -1,0 +1,330 @@
+"""A rig's motion as arrays, and arrays as a new action.
+
+Reading goes through the curves where they tell the whole motion, which is several times faster than stepping
+through the frames; `BoneMotion.sampled_because` says why where it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ..solvers.errors import InputError, MotionLoomError, OutputError
+from ..solvers.kinematics import (
+    Rig,
+    basis_from_pose,
+    basis_to_channels,
+    channels_to_basis,
+    pose_matrices,
+    rotate_bones,
+)
+from ..solvers.types import JointTrack
+from . import actions
+from .rigs import joint_track, read_rig, require_editable, require_positive_scale, require_uniform_scale
+from .sampling import plays_strips, reason_to_sample, sample_frames
+
+_SIZES = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
+_ROTATION = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+_SAME = 1e-6  # matrix entries and channels that differ less did not change (single precision)
+
+
+@dataclass(frozen=True)
+class BoneMotion:
+    """The motion of one rig.
+
+    basis: (F, B, 4, 4) what each bone's own channels make.  object_world: (F, 4, 4).
+    fps: rows a second.  frames: (F,) scene frames.
+    rotation_start: (B, 4) the rotation channels at the first frame: rotations are written nearest to them.
+    sampled_because: why frames had to be stepped through, or None when the curves told all.
+    """
+
+    rig: Rig
+    basis: np.ndarray
+    object_world: np.ndarray
+    fps: float
+    frames: np.ndarray
+    rotation_start: np.ndarray
+    sampled_because: str | None
+
+    @property
+    def pose(self) -> np.ndarray:
+        """(F, B, 4, 4) armature space."""
+        return pose_matrices(self.rig, self.basis)
+
+    def joints(self) -> JointTrack:
+        """Bone heads and leaf tails in world space; see `scene.rigs.joint_track`."""
+        return joint_track(self.rig, self.pose, self.object_world, self.fps, self.frames)
+
+
+def read_motion(
+    context: bpy.types.Context, ob: bpy.types.Object, frames: np.ndarray, visual: bool = True
+) -> BoneMotion:
+    """The motion of an armature object at scene frames (F,), subframes allowed.
+
+    visual: with what constraints do to the pose; else what animation alone says.
+    Channels without a curve keep the value that they have now.
+    Raises InputError for no frames, SceneError for a rig or an action that cannot be read.
+    """
+    frames = np.asarray(frames, float).reshape(-1)
+    if not frames.size or not np.isfinite(frames).all():
+        raise InputError(f"The frame range of '{ob.name}' is empty; choose at least one frame.")
+    rig = read_rig(ob)
+    action, slot = source_of(ob)
+    reason = reason_to_sample(ob, action, slot)
+    read = _from_curves if reason is None else _from_frames
+    basis, world, start = read(context, ob, rig, action, slot, frames, visual)
+    return BoneMotion(rig, basis, world, _rows_per_second(context.scene, frames), frames, start, reason)
+
+
+def source_of(ob: bpy.types.Object):
+    """The action and slot that an object plays, or None and None when NLA strips alone move it.
+
+    Raises SceneError when neither moves it, or a strip is being tweaked.
+    """
+    if plays_strips(ob) and ob.animation_data.action is None:
+        return None, None
+    return actions.assigned(ob)
+
+
+def action_times(scene: bpy.types.Scene, frames: np.ndarray) -> np.ndarray:
+    """Times at which curves are evaluated at scene frames (F,): they differ where the scene remaps time."""
+    return frames * (scene.render.frame_map_old / scene.render.frame_map_new)
+
+
+def scene_frames(scene: bpy.types.Scene, times: np.ndarray) -> np.ndarray:
+    """Scene frames at which curves are evaluated at given times (F,)."""
+    return times * (scene.render.frame_map_new / scene.render.frame_map_old)
+
+
+def frames_per_second(scene: bpy.types.Scene) -> float:
+    """Scene frames a second."""
+    return scene.render.fps / scene.render.fps_base
+
+
+def _rows_per_second(scene: bpy.types.Scene, frames: np.ndarray) -> float:
+    """Rows a second of a track over frames (F,)."""
+    step = float(np.median(np.diff(frames))) if len(frames) > 1 else 1.0
+    if step <= 0.0:
+        raise InputError(f"Frames must rise; frame {frames[1]:g} follows frame {frames[0]:g}.")
+    return frames_per_second(scene) / step
+
+
+def _rotation_channel(mode: str) -> str:
+    return _ROTATION.get(mode, "rotation_euler")
+
+
+def _present_channels(ob: bpy.types.Object, rig: Rig) -> dict[str, np.ndarray]:
+    """The values that channels have now, each (B, size)."""
+    bones = ob.pose.bones
+    order = [bones.find(name) for name in rig.names]
+    out = {}
+    for channel, size in _SIZES.items():
+        flat = np.empty(size * len(bones), np.float32)
+        bones.foreach_get(channel, flat)
+        out[channel] = flat.reshape(-1, size)[order].astype(float)
+    return out
+
+
+def _rotation_now(rig: Rig, channels: dict[str, np.ndarray]) -> np.ndarray:
+    """Of channels (..., B, size) the one (..., B, 4) that each bone's rotation mode uses."""
+    out = np.zeros((*channels["location"].shape[:-1], 4))
+    for bone, mode in enumerate(rig.rotation_modes):
+        channel = _rotation_channel(mode)
+        out[..., bone, : _SIZES[channel]] = channels[channel][..., bone, :]
+    return out
+
+
+def _from_curves(context, ob, rig, action, slot, frames, _visual):
+    """Basis (F, B, 4, 4), object matrices (F, 4, 4) and first rotation channels (B, 4) from curves alone."""
+    times = action_times(context.scene, frames)
+    index = {name: number for number, name in enumerate(rig.names)}
+    channels = {
+        name: np.repeat(now[None], len(frames), axis=0) for name, now in _present_channels(ob, rig).items()
+    }
+    placing = []
+    for curve in actions.playing_curves(action, slot):
+        bone = actions.bone_of_path(curve.data_path)
+        if bone is None:
+            placing.append(curve)
+        elif bone[0] in index and bone[1] in _SIZES and curve.array_index < _SIZES[bone[1]]:
+            channels[bone[1]][:, index[bone[0]], curve.array_index] = actions.sample(curve, times)
+    rotation = _rotation_now(rig, channels)
+    basis = channels_to_basis(rig, channels["location"], rotation, channels["scale"])
+    return basis, _object_world(ob, placing, times), rotation[0]
+
+
+def _object_world(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.ndarray:
+    """World matrices (F, 4, 4) of an object whose own curves move it and whose parents stand still."""
+    own = _object_basis(ob, curves, times)
+    return _still_world(ob.parent) @ np.array(ob.matrix_parent_inverse, float) @ own if ob.parent else own
+
+
+def _still_world(ob: bpy.types.Object) -> np.ndarray:
+    """World matrix (4, 4) of an object that stands still, up to date whether it is evaluated or not."""
+    own = np.array(ob.matrix_basis, float)
+    return _still_world(ob.parent) @ np.array(ob.matrix_parent_inverse, float) @ own if ob.parent else own
+
+
+def _object_basis(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.ndarray:
+    """The object's own transform (F, 4, 4), delta transforms included."""
+    moving = {name: [curve for curve in curves if curve.data_path == name] for name in _SIZES}
+    if not any(moving.values()):
+        return np.repeat(np.array(ob.matrix_basis, float)[None], len(times), axis=0)
+    channels = {}
+    for name, size in _SIZES.items():
+        channels[name] = np.tile(np.array(getattr(ob, name)[:size], float), (len(times), 1, 1))
+        for curve in moving[name]:
+            channels[name][:, 0, curve.array_index] = actions.sample(curve, times)
+    delta = {
+        "location": ob.delta_location, "scale": ob.delta_scale, "rotation_euler": ob.delta_rotation_euler,
+        "rotation_quaternion": ob.delta_rotation_quaternion, "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
+    }  # fmt: skip
+    delta = {name: np.array(value[:], float)[None, None] for name, value in delta.items()}
+    single = _single_bone(ob)
+    rotation = _rotation_now(single, channels)
+    turn = channels_to_basis(single, 0.0 * channels["location"], rotation, channels["scale"] * delta["scale"])
+    unit = np.ones((1, 1, 3))
+    extra = channels_to_basis(single, 0.0 * unit, _rotation_now(single, delta), unit)
+    out = (extra @ turn)[:, 0]
+    out[:, :3, 3] = (channels["location"] + delta["location"])[:, 0]
+    return out
+
+
+def _single_bone(ob: bpy.types.Object) -> Rig:
+    """The object as a rig of one bone at the origin, so that its channels are read by the same rules."""
+    one = np.ones(1, bool)
+    return Rig(
+        names=(ob.name,), parents=np.array([-1]), rest=np.eye(4)[None], lengths=np.ones(1),
+        use_connect=~one, inherit_rotation=one, inherit_scale=("FULL",), use_local_location=one,
+        rotation_modes=(ob.rotation_mode,), name=ob.name,
+    )  # fmt: skip
+
+
+def _from_frames(context, ob, rig, _action, _slot, frames, visual):
+    """Basis (F, B, 4, 4), object matrices (F, 4, 4) and present rotation channels (B, 4), frame by frame."""
+    bones, world = sample_frames(context, ob, rig.names, frames, "matrix" if visual else "matrix_basis")
+    basis = basis_from_pose(rig, bones) if visual else bones
+    return basis, world, _rotation_now(rig, _present_channels(ob, rig))
+
+
+def turn_motion(
+    motion: BoneMotion, turns: np.ndarray, heads: dict[int, np.ndarray] | None = None
+) -> BoneMotion:
+    """The motion with every bone turned by a world-space rotation, (F, B, 3, 3), from where it was.
+
+    heads: bone index -> (F, 3) new world-space head, for bones that are not connected.
+    Raises SceneError when the object's scale is not positive and uniform: its bones would change length.
+    """
+    world = motion.object_world
+    require_positive_scale(motion.rig.name, world, motion.frames)
+    require_uniform_scale(motion.rig.name, world, motion.frames)
+    turn = world[:, None, :3, :3] / np.linalg.norm(world[:, None, :3, :3], axis=-2, keepdims=True)
+    local = {
+        bone: np.linalg.solve(world[:, :3, :3], (head - world[:, :3, 3])[..., None])[..., 0]
+        for bone, head in (heads or {}).items()
+    }
+    basis = rotate_bones(motion.rig, motion.basis, np.swapaxes(turn, -1, -2) @ turns @ turn, local)
+    return replace(motion, basis=basis)
+
+
+def changed_bones(before: BoneMotion, after: BoneMotion) -> list[str]:
+    """Names of the bones whose own channels differ between two motions of one rig."""
+    differs = np.abs(after.basis - before.basis).max(axis=(0, 2, 3)) > _SAME
+    return [before.rig.names[bone] for bone in np.flatnonzero(differs)]
+
+
+def write_motion(
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    name: str,
+    motion: BoneMotion,
+    bones: Iterable[str] | None = None,
+    source: tuple | None = None,
+    assign: bool = False,
+) -> bpy.types.Action:
+    """A new action in which bones move as the motion says and all else as in the source action.
+
+    bones: names of those to write; by default all that the source keys or that moved away from their present
+    pose.  Other curves (of other bones, of the object, of custom properties, of other slots) are copied as
+    they are.  source: action and slot; by default what the object plays.
+    assign: play the new action on the object; else it is kept by a fake user.
+    The source is not touched, and when something fails the new action is removed.
+    Raises SceneError for an object that cannot be written, OutputError for a motion that is not a number.
+    """
+    require_editable(ob)
+    source, slot = source or source_of(ob)
+    if not np.isfinite(motion.basis).all():
+        frame, bone = np.argwhere(~np.isfinite(motion.basis).all(axis=(2, 3)))[0]
+        raise OutputError(
+            f"Bone '{motion.rig.names[bone]}' has no valid pose at frame {motion.frames[frame]:g}; "
+            "nothing is written."
+        )
+    action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
+    try:
+        _write_bones(ob, action, slot, motion, bones, action_times(context.scene, motion.frames))
+        if assign:
+            actions.assign(ob, action, slot)
+        else:
+            action.use_fake_user = True
+    except (MotionLoomError, RuntimeError):
+        bpy.data.actions.remove(action)
+        raise
+    return action
+
+
+def _write_bones(ob, action, slot, motion: BoneMotion, bones, times: np.ndarray) -> None:
+    """Replace the curves of bones in an action by keys at times (F,)."""
+    rig = motion.rig
+    holder = actions.curve_list(action, slot, create=True)
+    old = _bone_curves(holder)
+    location, rotation, scale = basis_to_channels(rig, motion.basis, motion.rotation_start)
+    present = _present_channels(ob, rig)
+    turned = _differs(_turns(rig, rotation), _turns(rig, _rotation_now(rig, present)[None]))
+    shifted, scaled = _differs(location, present["location"]), _differs(scale, present["scale"])
+    wanted = set(rig.names if bones is None else bones)
+    for number, bone in enumerate(rig.names):
+        if bone not in wanted:
+            continue
+        spun = _rotation_channel(rig.rotation_modes[number])
+        for channel, values, moved in (
+            ("location", location, shifted[number] and not rig.use_connect[number]),
+            (spun, rotation, turned[number]),
+            ("scale", scale, scaled[number]),
+        ):
+            curves = old.get((bone, channel), [])
+            if curves or moved:
+                _replace(holder, curves, bone, channel, times, values[:, number, : _SIZES[channel]])
+
+
+def _bone_curves(holder) -> dict[tuple[str, str], list]:
+    """The curves of each bone's transform channels, by bone and channel."""
+    found: dict[tuple[str, str], list] = {}
+    for curve in holder.fcurves:
+        bone = actions.bone_of_path(curve.data_path)
+        if bone is not None and bone[1] in _SIZES:
+            found.setdefault(bone, []).append(curve)
+    return found
+
+
+def _turns(rig: Rig, rotation: np.ndarray) -> np.ndarray:
+    """Rotation channels (F, B, 4) as matrices (F, B, 16), for channels of different values may turn alike."""
+    zero = np.zeros((*rotation.shape[:2], 3))
+    return channels_to_basis(rig, zero, rotation, zero + 1.0).reshape(*rotation.shape[:2], 16)
+
+
+def _differs(values: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """(B,) bool: whether values (F, B, n) leave the present ones anywhere."""
+    return np.abs(values - present).max(axis=(0, 2)) > _SAME
+
+
+def _replace(holder, curves: list, bone: str, channel: str, times: np.ndarray, values: np.ndarray) -> None:
+    """Write all components (F, n) of one channel in place of the curves it had."""
+    names = [curve.group.name for curve in curves if curve.group is not None]
+    for curve in curves:
+        holder.fcurves.remove(curve)
+    group = actions.group_named(holder, names[0] if names else bone)
+    for index, component in enumerate(values.T):
+        actions.write_curve(holder, actions.bone_path(bone, channel), index, group, times, component)

@@ -1,0 +1,131 @@
+"""Animation read frame by frame, for rigs that curves alone do not describe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from ..solvers.errors import SceneError
+from .actions import bone_of_path, playing_curves
+from .rigs import matrices
+from .stillness import can_deform, can_move
+
+_POSE_CHANNELS = (
+    ("location", 3), ("rotation_quaternion", 4), ("rotation_euler", 3), ("rotation_axis_angle", 4),
+    ("scale", 3),
+)  # fmt: skip
+_OBJECT_CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+
+
+def reason_to_sample(ob: bpy.types.Object, action, slot) -> str | None:
+    """Why the curves of an object's action do not tell its whole motion, or None when they do.
+
+    Pass None for the action of an object that has none.
+    """
+    data = ob.animation_data
+    armature = ob.data.animation_data
+    if action is None:
+        return "it has no action of its own"
+    if plays_strips(ob):
+        return "NLA strips contribute to it"
+    if len(data.nla_tracks) and (data.action_influence != 1.0 or data.action_blend_type != "REPLACE"):
+        return "its action is blended"
+    if any(not driver.mute for driver in data.drivers):
+        return "drivers move it"
+    if armature is not None and (armature.action is not None or len(armature.drivers)):
+        return "its armature data is animated"
+    for bone in ob.pose.bones:
+        if any(not constraint.mute for constraint in bone.constraints):
+            return f"bone '{bone.name}' has constraints"
+    if any(not constraint.mute for constraint in ob.constraints):
+        return "the object has constraints"
+    if ob.parent is not None and (ob.parent_type != "OBJECT" or can_move(ob.parent) or can_deform(ob.parent)):
+        return f"its parent '{ob.parent.name}' may move"
+    if ob.rigid_body is not None:
+        return "the object is a rigid body"
+    return _unusual_curve(playing_curves(action, slot))
+
+
+def plays_strips(ob: bpy.types.Object) -> bool:
+    """Whether NLA strips contribute to an object's animation."""
+    data = ob.animation_data
+    return (
+        data is not None
+        and data.use_nla
+        and any(not strip.mute for track in data.nla_tracks if not track.mute for strip in track.strips)
+    )
+
+
+def _unusual_curve(curves) -> str | None:
+    """Which curve changes a rule of the rig during the motion."""
+    for curve in curves:
+        bone = bone_of_path(curve.data_path)
+        if bone is not None and bone[1] == "rotation_mode":
+            return f"the rotation mode of bone '{bone[0]}' is animated"
+        if curve.data_path in {"rotation_mode", "matrix_world"} or curve.data_path.startswith("delta_"):
+            return f"the object's '{curve.data_path}' is animated"
+    return None
+
+
+def sample_frames(
+    context: bpy.types.Context, ob: bpy.types.Object, names: tuple[str, ...], frames: np.ndarray, channel: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bone matrices (F, B, 4, 4) in the order of names, and the object's world matrices (F, 4, 4).
+
+    channel: "matrix" for the pose in armature space, constraints in; "matrix_basis" for what animation alone
+    says.
+    The scene goes back to the frame where it was, and the rig to its pose.
+    Raises SceneError when the object is hidden, so that the program does not evaluate it.
+    """
+    order = [ob.pose.bones.find(name) for name in names]
+    flat = np.empty(16 * len(ob.pose.bones), np.float32)
+    poses = np.empty((len(frames), len(names), 4, 4))
+    world = np.empty((len(frames), 4, 4))
+    with _kept(context.scene, ob):
+        for number, frame in enumerate(frames):
+            _go_to(context.scene, frame)
+            evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
+            if evaluated.hide_viewport or not evaluated.is_evaluated:
+                raise SceneError(
+                    f"'{ob.name}' is hidden or excluded at frame {frame:g}, so that its motion cannot be "
+                    "read; enable it, and its collections, in viewports."
+                )
+            evaluated.pose.bones.foreach_get(channel, flat)
+            poses[number] = matrices(flat)[order]
+            world[number] = evaluated.matrix_world
+    return poses, world
+
+
+def _go_to(scene: bpy.types.Scene, frame: float) -> None:
+    whole = int(np.floor(frame))
+    scene.frame_set(whole, subframe=float(frame - whole))
+
+
+@contextmanager
+def _kept(scene: bpy.types.Scene, ob: bpy.types.Object) -> Iterator[None]:
+    """Puts back the scene's frame, and channel values that a user may have changed without a key."""
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    pose = _read_pose(ob)
+    placed = {channel: tuple(getattr(ob, channel)) for channel in _OBJECT_CHANNELS}
+    try:
+        yield
+    finally:
+        scene.frame_set(frame, subframe=subframe)
+        for channel, values in _read_pose(ob).items():
+            if not np.array_equal(values, pose[channel]):
+                ob.pose.bones.foreach_set(channel, pose[channel])
+                ob.update_tag(refresh={"DATA"})
+        for channel, values in placed.items():
+            if tuple(getattr(ob, channel)) != values:
+                setattr(ob, channel, values)
+
+
+def _read_pose(ob: bpy.types.Object) -> dict[str, np.ndarray]:
+    """All pose channels as they are now, flat."""
+    pose = {channel: np.empty(size * len(ob.pose.bones), np.float32) for channel, size in _POSE_CHANNELS}
+    for channel, values in pose.items():
+        ob.pose.bones.foreach_get(channel, values)
+    return pose
