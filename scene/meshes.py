@@ -1,0 +1,270 @@
+"""Evaluated surfaces as triangles in world space; the only place that reads the environment's geometry.
+
+Lengths are Blender units, taken as metres: the scene's unit scale is a display setting and is left out, as it
+is in every matrix Blender hands out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from ..solvers.errors import InputError, SceneError
+from ..solvers.types import MeshTrack, TriangleMesh
+from .stillness import can_deform, can_move
+from .surfaces import expand
+from .topology import Faces, explain_faces, outward, read_faces, read_triangles, splits
+
+_FLAT = 1e-6  # smallest over largest scale under which an object counts as flattened (float32 matrices)
+_NO_AREA = 1e-12  # doubled area over squared extent under which a triangle counts as a line
+_LOOKED_AT_FIRST = 64  # triangles tried for area before all are
+_FRAMES_AT_ONCE = 64
+
+
+def read_environment(
+    context: bpy.types.Context,
+    objects: Iterable[bpy.types.Object | bpy.types.Collection],
+    frames: Sequence[float],
+    bound: Mapping[str, np.ndarray] | None = None,
+) -> list[MeshTrack]:
+    """`sweep_environment` in one go."""
+    sweep = sweep_environment(context, objects, frames, bound)
+    while True:
+        try:
+            next(sweep)
+        except StopIteration as stop:
+            return stop.value
+
+
+def sweep_environment(
+    context: bpy.types.Context,
+    objects: Iterable[bpy.types.Object | bpy.types.Collection],
+    frames: Sequence[float],
+    bound: Mapping[str, np.ndarray] | None = None,
+) -> Generator[float, None, list[MeshTrack]]:
+    """The evaluated environment over a range, one track an object; a generator, so that Esc can end it.
+
+    frames: F scene frames, subframes allowed.
+    bound:  triangles (T, 3) of earlier tracks by name. They are kept while the faces are the same, so that a
+            quad which is split the other way after an edit does not look like another mesh.
+
+    Yields the share done. Vertices are world space, in metres (one Blender unit each). A track has one state
+    when the object does not change over the range, else F. An object that is certain to stand still is read
+    at the present frame; for the others the scene steps through the frames, and goes back to the frame and
+    subframe where it was, also after an error or when the generator is closed half way.
+
+    Raises SceneError for an object that is deleted, hidden or without a surface; InputError for no or bad
+    frames, an object without faces or area, scaled to zero, turned inside out on the way, with coordinates
+    that are not numbers, or whose topology changes, naming object and frame.
+    """
+    frames = np.asarray(frames, dtype=float).reshape(-1)
+    if not frames.size or not np.isfinite(frames).all():
+        raise InputError("The frame range of the environment is empty or not a number; choose frames.")
+    readers = [_Reader(ob, can_move(ob), can_deform(ob), len(frames)) for ob in expand(objects)]
+    depsgraph = context.evaluated_depsgraph_get()
+    for reader in readers:
+        if not reader.is_sampled:
+            reader.read(0, depsgraph, "")
+    sampled = [reader for reader in readers if reader.is_sampled]
+    if sampled:
+        yield from _sweep(context, sampled, frames)
+    return [reader.track(frames, bound or {}) for reader in readers]
+
+
+def _sweep(context: bpy.types.Context, readers: list[_Reader], frames: np.ndarray) -> Iterator[float]:
+    scene = context.scene
+    start, start_subframe = scene.frame_current, scene.frame_subframe
+    try:
+        for index, frame in enumerate(frames):
+            whole = int(np.floor(frame))
+            scene.frame_set(whole, subframe=float(frame - whole))
+            depsgraph = context.evaluated_depsgraph_get()
+            for reader in readers:
+                reader.read(index, depsgraph, f" at frame {frame:g}")
+            yield (index + 1) / len(frames)
+    finally:
+        scene.frame_set(start, subframe=start_subframe)
+
+
+class _Reader:
+    """Collects one object over the range: matrices every frame, geometry only where it may deform."""
+
+    def __init__(self, ob: bpy.types.Object, moves: bool, deforms: bool, frame_count: int):
+        self.ob = ob
+        self.name = ob.name_full
+        self.is_sampled = moves or deforms
+        self.deforms = deforms
+        self.matrices = np.empty((frame_count if self.is_sampled else 1, 4, 4))
+        self.shape_count = frame_count if deforms else 1
+        self.shapes: np.ndarray | None = None  # (shape_count, V, 3) float32, local space
+        self.faces: Faces | None = None
+        self.triangles: np.ndarray | None = None
+
+    def read(self, index: int, depsgraph: bpy.types.Depsgraph, when: str) -> None:
+        """Store the state of one frame."""
+        if index and not self.deforms:
+            self.matrices[index] = _matrix(_evaluated(self.ob, depsgraph, when))
+            return
+        with _evaluated_mesh(self.ob, depsgraph, when) as (evaluated, mesh):
+            self.matrices[index] = _matrix(evaluated)
+            faces = read_faces(mesh)
+            if self.shapes is None:
+                self.shapes = np.empty((self.shape_count, faces.vertex_count, 3), np.float32)
+                self.faces, self.triangles = faces, read_triangles(mesh)
+            elif not faces.same_as(self.faces):
+                raise InputError(explain_faces(self.name, when, self.faces, faces))
+            self.shapes[index] = _read_positions(mesh)
+        _check_geometry(self.name, self.shapes[index], self.triangles, when)
+
+    def track(self, frames: np.ndarray, bound: Mapping[str, np.ndarray]) -> MeshTrack:
+        """World-space vertices, in one state if nothing changed."""
+        frames = frames if self.is_sampled else None
+        mirrored = _is_mirrored(self.name, self.matrices, frames)
+        triangles = outward(self.faces, self.triangles, mirrored, bound.get(self.name))
+        shapes, matrices = _unrepeated(self.shapes), _unrepeated(self.matrices)
+        return MeshTrack(self.name, _to_world(shapes, matrices), triangles)
+
+
+def _unrepeated(states: np.ndarray) -> np.ndarray:
+    """The first state alone if all are the same to the bit."""
+    return states[:1] if (states == states[0]).all() else states
+
+
+def _to_world(shapes: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """shapes (S or 1, V, 3) local, matrices (S or 1, 4, 4) to world; returns (S, V, 3) float64."""
+    count = max(len(shapes), len(matrices))
+    shapes = np.broadcast_to(shapes, (count, *shapes.shape[1:]))
+    matrices = np.broadcast_to(matrices, (count, 4, 4))
+    world = np.empty(shapes.shape)
+    for start in range(0, count, _FRAMES_AT_ONCE):  # bounds the float64 copy of the shapes
+        part = slice(start, start + _FRAMES_AT_ONCE)
+        np.matmul(shapes[part].astype(float), matrices[part, :3, :3].transpose(0, 2, 1), out=world[part])
+        world[part] += matrices[part, None, :3, 3]
+    return world
+
+
+def read_state(
+    depsgraph: bpy.types.Depsgraph,
+    objects: Iterable[bpy.types.Object | bpy.types.Collection],
+    bound: Mapping[str, np.ndarray] | None = None,
+) -> list[TriangleMesh]:
+    """The environment as this depsgraph evaluated it: for handlers, which may look nowhere else.
+
+    bound as in `sweep_environment`; it also saves the time of a new triangulation. Vertices are world space,
+    in metres (one Blender unit each).
+
+    Raises SceneError and InputError as `sweep_environment` does, without the frame.
+    """
+    bound = bound or {}
+    return [_read_one(ob, depsgraph, bound.get(ob.name_full)) for ob in expand(objects)]
+
+
+def _read_one(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, bound: np.ndarray | None) -> TriangleMesh:
+    name = ob.name_full
+    with _evaluated_mesh(ob, depsgraph, "") as (evaluated, mesh):
+        matrix, positions, faces = _matrix(evaluated)[None], _read_positions(mesh), read_faces(mesh)
+        mirrored = _is_mirrored(name, matrix, None)
+        if bound is not None and splits(faces, bound, mirrored):
+            triangles = bound
+        else:
+            triangles = outward(faces, read_triangles(mesh), mirrored, None)
+    _check_geometry(name, positions, triangles, "")
+    return TriangleMesh(name, _to_world(positions[None], matrix)[0], triangles)
+
+
+def _evaluated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, when: str) -> bpy.types.Object:
+    """The evaluated object, refused when Blender skips it and so leaves an old state in it.
+
+    `is_evaluated` alone is not enough: it stays set while an animated hiding switches evaluation off.
+    """
+    evaluated = ob.evaluated_get(depsgraph)
+    if depsgraph.mode == "RENDER":
+        hidden, way_out = evaluated.hide_render, "enable it in renders (it may be invisible to the camera)"
+    else:
+        hidden, way_out = evaluated.hide_viewport, "enable it, and its collections, in viewports"
+    if hidden or not evaluated.is_evaluated:
+        raise SceneError(
+            f"'{ob.name_full}' is hidden, excluded or not in this view layer{when}, so that Blender does not "
+            f"update it; {way_out} or take it out of the environment."
+        )
+    return evaluated
+
+
+@contextmanager
+def _evaluated_mesh(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, when: str):
+    """The evaluated object and its final mesh, which shares its arrays and so costs microseconds.
+
+    `to_mesh` and not `.data`: the latter is empty in Edit Mode and coarse under GPU subdivision.
+    """
+    evaluated = _evaluated(ob, depsgraph, when)
+    try:
+        mesh = evaluated.to_mesh()
+        if mesh is None or not len(mesh.polygons):
+            raise InputError(
+                f"'{ob.name_full}' has no faces{when}; give it faces or leave it out of the environment."
+            )
+        yield evaluated, mesh
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def _matrix(evaluated: bpy.types.Object) -> np.ndarray:
+    return np.array(evaluated.matrix_world)
+
+
+def _read_positions(mesh: bpy.types.Mesh) -> np.ndarray:
+    """(V, 3) float32, local."""
+    out = np.empty((len(mesh.vertices), 3), np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", out.reshape(-1))
+    return out
+
+
+def _is_mirrored(name: str, matrices: np.ndarray, frames: np.ndarray | None) -> bool:
+    """Whether the matrices (S, 4, 4) turn the winding over; frames (S,) name the culprit.
+
+    Raises InputError for a matrix that is not a number or flattens the object, and where the sign changes.
+    """
+    linear = matrices[:, :3, :3]
+    bad = ~np.isfinite(matrices).all(axis=(1, 2))
+    if bad.any():
+        raise InputError(f"The transform of '{name}' is not a number{_at(frames, bad)}; clear or repair it.")
+    scales = np.linalg.svd(linear, compute_uv=False)
+    flat = scales[:, 2] <= _FLAT * scales[:, 0]
+    if flat.any():
+        raise InputError(
+            f"'{name}' has a scale of zero{_at(frames, flat)}; give it, and its parents, a scale above zero "
+            "on every axis."
+        )
+    mirrored = np.linalg.det(linear) < 0
+    turns = mirrored != mirrored[0]
+    if turns.any():
+        raise InputError(
+            f"'{name}' turns inside out{_at(frames, turns)}, where its scale changes sign; keep the sign of "
+            "its scale, and of its parents', over the range."
+        )
+    return bool(mirrored[0])
+
+
+def _at(frames: np.ndarray | None, culprits: np.ndarray) -> str:
+    return "" if frames is None else f" at frame {frames[culprits.argmax()]:g}"
+
+
+def _check_geometry(name: str, positions: np.ndarray, triangles: np.ndarray, when: str) -> None:
+    """Raise InputError for coordinates that are not numbers and for a mesh without any area."""
+    if not np.isfinite(positions).all():
+        raise InputError(f"'{name}' has vertices that are not numbers{when}; repair or delete them.")
+    if not (_has_area(positions, triangles[:_LOOKED_AT_FIRST]) or _has_area(positions, triangles)):
+        raise InputError(
+            f"No triangle of '{name}' has any area{when}; give it a surface or leave it out of the "
+            "environment."
+        )
+
+
+def _has_area(positions: np.ndarray, triangles: np.ndarray) -> bool:
+    corners = positions[triangles].astype(float)
+    first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    extent = max(np.abs(first).max(), np.abs(second).max())
+    return bool((np.linalg.norm(np.cross(first, second), axis=1) > _NO_AREA * extent**2).any())

@@ -1,0 +1,74 @@
+"""Which objects are certain to stand still, so that reading them needs no sweep of the frames.
+
+Only certainty counts: whatever this file does not know may move, and is then sampled. An object that is
+sampled in vain costs time; one that is missed gives a wrong motion.
+"""
+
+from __future__ import annotations
+
+import bpy
+
+# Modifiers that depend on nothing but the mesh they are given, their own values and, where an ID pointer is
+# set, that ID. Simulations, caches, textures and geometry nodes (which may read the scene's time) stay out.
+_TIMELESS_MODIFIERS = frozenset(
+    """ARRAY BEVEL BOOLEAN CAST CORRECTIVE_SMOOTH DATA_TRANSFER DECIMATE EDGE_SPLIT LAPLACIANSMOOTH MASK
+    MIRROR MULTIRES NORMAL_EDIT REMESH SCREW SIMPLE_DEFORM SKIN SMOOTH SOLIDIFY SUBSURF TRIANGULATE
+    UV_PROJECT UV_WARP WEIGHTED_NORMAL WELD WIREFRAME""".split()
+)
+_PACKAGE = __package__.rpartition(".")[0]
+
+
+def can_move(ob: bpy.types.Object) -> bool:
+    """Whether the object's world matrix may depend on the frame."""
+    return bool(
+        _is_animated(ob)
+        or len(ob.constraints)
+        or ob.rigid_body
+        or _foreign_frame_handler()
+        or (ob.parent and (can_move(ob.parent) or can_deform(ob.parent)))
+    )
+
+
+def can_deform(ob: bpy.types.Object) -> bool:
+    """Whether the object's evaluated geometry, in its own space, may depend on the frame."""
+    data = ob.data
+    if data is None:
+        return False
+    return bool(
+        _is_animated(data)
+        or _is_animated(getattr(data, "shape_keys", None))
+        or ob.type == "META"  # one family shares one surface: any other ball may change it
+        or ob.parent_type in {"ARMATURE", "LATTICE"}  # deforms without a modifier
+        or (ob.type in {"CURVE", "SURFACE", "FONT"} and _refers_to_id(data, bpy.types.Object))
+        or (ob.pose and any(len(bone.constraints) for bone in ob.pose.bones))
+        or (len(ob.modifiers) and _is_animated(ob))  # its own curves and drivers may reach the modifiers
+        or not all(_is_timeless(modifier) for modifier in ob.modifiers)
+        or _foreign_frame_handler()
+    )
+
+
+def _is_animated(owner: bpy.types.ID | None) -> bool:
+    animation = owner and owner.animation_data
+    return bool(animation and (animation.action or len(animation.drivers) or len(animation.nla_tracks)))
+
+
+def _is_timeless(modifier: bpy.types.Modifier) -> bool:
+    return modifier.type in _TIMELESS_MODIFIERS and not _refers_to_id(modifier, bpy.types.ID)
+
+
+def _refers_to_id(struct: bpy.types.bpy_struct, kind: type) -> bool:
+    """Whether one of the struct's pointers leads to an ID of that kind."""
+    return any(
+        isinstance(getattr(struct, prop.identifier), kind)
+        for prop in struct.bl_rna.properties
+        if prop.type == "POINTER"
+    )
+
+
+def _foreign_frame_handler() -> bool:
+    """Whether a script other than this extension acts on frame changes: it may move anything."""
+    handlers = bpy.app.handlers
+    return any(
+        not getattr(handler, "__module__", "").startswith(_PACKAGE)
+        for handler in (*handlers.frame_change_pre, *handlers.frame_change_post)
+    )
