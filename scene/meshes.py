@@ -21,7 +21,7 @@ from .topology import Faces, explain_faces, outward, read_faces, read_triangles,
 _FLAT = 1e-6  # smallest over largest scale under which an object counts as flattened (float32 matrices)
 _NO_AREA = 1e-12  # doubled area over squared extent under which a triangle counts as a line
 _LOOKED_AT_FIRST = 64  # triangles tried for area before all are
-_FRAMES_AT_ONCE = 64
+_FRAMES_AT_ONCE = 16
 
 
 def read_environment(
@@ -138,10 +138,11 @@ def _to_world(shapes: np.ndarray, matrices: np.ndarray) -> np.ndarray:
     count = max(len(shapes), len(matrices))
     shapes = np.broadcast_to(shapes, (count, *shapes.shape[1:]))
     matrices = np.broadcast_to(matrices, (count, 4, 4))
+    turns = np.ascontiguousarray(matrices[:, :3, :3].transpose(0, 2, 1))
     world = np.empty(shapes.shape)
     for start in range(0, count, _FRAMES_AT_ONCE):  # bounds the float64 copy of the shapes
         part = slice(start, start + _FRAMES_AT_ONCE)
-        np.matmul(shapes[part].astype(float), matrices[part, :3, :3].transpose(0, 2, 1), out=world[part])
+        np.matmul(shapes[part].astype(float), turns[part], out=world[part])
         world[part] += matrices[part, None, :3, 3]
     return world
 
@@ -197,7 +198,7 @@ def _evaluated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, when: str) 
 def _evaluated_mesh(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, when: str):
     """The evaluated object and its final mesh, which shares its arrays and so costs microseconds.
 
-    `to_mesh` and not `.data`: the latter is empty in Edit Mode and coarse under GPU subdivision.
+    `to_mesh` and not `.data`: the latter is empty in Edit Mode and may be coarse where the GPU subdivides.
     """
     evaluated = _evaluated(ob, depsgraph, when)
     try:
