@@ -1,8 +1,8 @@
 """Adapt: a bound motion follows its changed environment.
 
 The targets are those of Al-Ashqar, Komura and Choi 2013 (section 7.1); the warp solves every frame to convergence and
-keeps clear of the environment in two passes: what the collisions of the first pass change is smoothed over time and
-handed to the second, which would otherwise answer every frame by itself and jerk.
+keeps clear of the environment in two passes: how far the first pass moves each joint is smoothed over time and handed
+to the second; frames that answer their collisions each by itself would jerk.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ATTACH, AVOID, IGNORE = "ATTACH", "AVOID", "IGNORE"
 # m^2 at 1.8 m: resistance of a joint to leave its source pose, of the root to leave the turn of its surroundings, of
 # hands, feet and head to leave the turn of theirs when they are close.
 POSE_STIFFNESS, ROOT_STIFFNESS, FACING_STIFFNESS = 0.02, 0.02, 0.05
-COLLISION_WEIGHT, LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT, FEEDBACK_WEIGHT = 20.0, 5.0, 20.0, 10.0
+COLLISION_WEIGHT, LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT, FEEDBACK_WEIGHT = 20.0, 10.0, 20.0, 10.0
 FEEDBACK_SMOOTHING = 0.067
 # Beyond this distance (metres at 1.8 m) a body of another size keeps the open space as it is.
 SCALED_CLEARANCE = 0.12
@@ -126,9 +126,9 @@ def adapt_steps(
         near = problem.colliders(slices)
         first, used_first = yield from problem.run(slices, free, near, 1 / 3)
         correction = gaussian_filter1d(
-            first.joints - free.joints, FEEDBACK_SMOOTHING / binding.dt, axis=-1, mode="nearest", truncate=3.0
+            first.joints - problem.reference, FEEDBACK_SMOOTHING / binding.dt, axis=-1, mode="nearest", truncate=3.0
         )
-        problem.follow(free.joints + correction)
+        problem.follow(problem.reference + correction)
         light = [c.weighted(LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT) for c in near]
         result, used_light = yield from problem.run(slices, free, light, 2 / 3)
         used = used + used_first + used_light
@@ -187,6 +187,9 @@ class _Problem:
         self.limits = None
         if options.limits is not None:
             self.limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
+        if options.collision:
+            self._clear_targets()
+        self.reference = self._reference(joints)
         self.start = self._start(source, root_turn, affinity, shift)
 
     def _start(self, source, root_turn, affinity, shift):
@@ -225,6 +228,25 @@ class _Problem:
             total = self.affinity[joint] + weight
             self.targets[joint] = (self.affinity[joint] * self.targets[joint] + weight * pin.positions.T) / total
             self.affinity[joint] = total
+
+    def _reference(self, joints):
+        """(J, 3, F) the source pose at the character's scale, roots in place."""
+        tree, frames = self.binding.tree, joints.shape[-1]
+        return TreePose.forward(tree, self.offsets, quat.identity(tree.bodies, frames), joints[: tree.roots]).joints
+
+    def _clear_targets(self):
+        """Move targets that the change has put inside an object, or too near, out to where they may be."""
+        binding, tree = self.binding, self.binding.tree
+        size, unit = self.options.scale, binding.scale
+        count, _, frames = self.targets.shape
+        frame = np.repeat(np.arange(frames), count)
+        for k, surface in zip(self.heeded, self.surfaces, strict=True):
+            flat = np.ascontiguousarray(np.moveaxis(self.targets, -1, 0)).reshape(-1, 3)
+            distance, normal = surface.query(flat, frame, collision.REACH * unit)
+            least = np.minimum(binding.joint_distance[k] * size, collision.CLEARANCE * unit * size)[:, tree.order]
+            short = np.maximum(least.ravel() - distance, 0.0)
+            push = (short[:, None] * normal).reshape(frames, count, 3)
+            self.targets += np.moveaxis(push, 0, -1)
 
     def follow(self, joints):
         """Ask the next pass to stay near joints (J, 3, F)."""

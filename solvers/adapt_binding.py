@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from . import clearance
-from .collision import BodySamples
+from .collision import SPACING, BodySamples
 from .descriptor_frames import DescriptorPoints, descriptor_frames
 from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
 from .errors import InputError
@@ -63,7 +63,7 @@ class Binding:
 
     @cached_property
     def samples(self) -> BodySamples:
-        return BodySamples.of(self.tree)
+        return body_samples(self.tree, self.track, self.scale)
 
     @cached_property
     def joint_distance(self) -> np.ndarray:
@@ -81,6 +81,12 @@ class Binding:
     @cached_property
     def relations(self) -> Relations:
         return relate(self.effective, self.origins, self.axes[..., 0], self.dt, self.height)
+
+
+def body_samples(tree: JointTree, track: JointTrack, scale: float) -> BodySamples:
+    """The samples of a skeleton; bone lengths are the medians over the track."""
+    lengths = np.linalg.norm(tree.offsets(tree.from_track(track.positions)), axis=1)
+    return BodySamples.of(tree, np.median(lengths, axis=-1), SPACING * scale)
 
 
 def fit(
@@ -116,7 +122,7 @@ def fit_steps(
     scale = height / 1.8
     tree = JointTree.build(track.skeleton.parents)
     surfaces = [SurfaceTrack(mesh) for mesh in environment]
-    samples = BodySamples.of(tree)
+    samples = body_samples(tree, track, scale)
     points = np.moveaxis(samples.positions(tree.from_track(track.positions)), -1, 0)
     distance, normal = clearance.clearances(points, surfaces, clearance.REACH * scale)
     yield 0.3

@@ -10,7 +10,8 @@ from .joint_tree import JointTree
 from .surface_track import SurfaceTrack
 from .tree_goals import Halfspaces
 
-FRACTIONS = (1 / 3, 2 / 3, 1.0)
+# Metres at a 1.8 m body between samples of a bone: the edge of a box must not pass between two of them.
+SPACING = 0.08
 # Metres at a 1.8 m body: clearance beyond CLEARANCE is not defended; deeper than REACH a point counts as outside.
 CLEARANCE = 0.05
 REACH = 0.3
@@ -18,7 +19,7 @@ REACH = 0.3
 
 @dataclass(frozen=True)
 class BodySamples:
-    """Points on a skeleton's centre lines: the roots, then every joint and two points on the bone that leads to it.
+    """Points on a skeleton's centre lines: the roots, then evenly spaced ones on the way to every joint.
 
     body (P,): the joint whose rotation moves the sample;  child (P,), fraction (P,): place on the bone to the child.
     Joints are numbered in tree order.
@@ -29,14 +30,18 @@ class BodySamples:
     fraction: np.ndarray
 
     @classmethod
-    def of(cls, tree: JointTree) -> BodySamples:
-        """All samples of a tree."""
+    def of(cls, tree: JointTree, lengths: np.ndarray, spacing: float) -> BodySamples:
+        """All samples of a tree. lengths: (J,) from each joint's parent, tree order;  spacing: metres between samples."""
         roots = np.arange(tree.roots)
         joints = np.arange(tree.roots, len(tree.parents))
-        child = np.concatenate((roots, np.repeat(joints, len(FRACTIONS))))
-        fraction = np.concatenate((np.zeros(len(roots)), np.tile(FRACTIONS, len(joints))))
-        body = np.concatenate((roots, np.repeat(tree.parents[joints], len(FRACTIONS))))
-        return cls(body, child, fraction)
+        count = np.maximum(np.ceil(lengths[tree.roots :] / spacing - 1e-6).astype(int), 1)
+        child = np.repeat(joints, count)
+        place = np.arange(1, len(child) + 1) - np.repeat(np.cumsum(count) - count, count)
+        return cls(
+            np.concatenate((roots, tree.parents[child])),
+            np.concatenate((roots, child)),
+            np.concatenate((np.zeros(tree.roots), place / np.repeat(count, count))),
+        )
 
     def positions(self, joints: np.ndarray) -> np.ndarray:
         """(P, 3, F) from joints (J, 3, F) in tree order."""
