@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from .errors import InputError
 
@@ -20,6 +21,7 @@ _FIRST_LEVEL = 2
 _SPREAD = sum(((np.arange(1 << _BITS, dtype=np.uint32) >> b) & 1) << np.uint32(3 * b) for b in range(_BITS))
 _BLOCK = 16
 _LEAF_PAIRS = 48
+_EXPANSION = 12
 _CHUNK_PAIRS = 16384
 
 
@@ -43,7 +45,7 @@ class SurfaceIndex:
 
     vertices (V, 3) metres, triangles (T, 3) int. Duplicate vertices are welded for the normals, triangles
     without area are ignored. Sign: angle-weighted pseudonormals (Baerentzen and Aanaes 2005, section 3);
-    an open mesh is positive on the side its normals point to, and beyond its border, where there is no inside.
+    an open mesh is positive on the side its normals point to, and beyond its border: there is no inside.
     Raises InputError for values that are not numbers, indices out of range and a mesh without any area.
     """
 
@@ -52,10 +54,10 @@ class SurfaceIndex:
         corners = vertices[triangles]
         cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         edges = np.roll(corners, -1, axis=1) - corners
-        longest = np.sqrt(np.einsum("tij,tij->ti", edges, edges).max(axis=1))
-        area2 = np.linalg.norm(cross, axis=1)
+        longest2 = np.maximum.reduce(list(np.einsum("tij,tij->it", edges, edges)))
+        area2 = _norm(cross)
         # A height below 1e-9 of the longest edge is rounding noise in float64 world coordinates.
-        valid = area2 > 1e-9 * longest**2
+        valid = area2 > 1e-9 * longest2
         if not valid.any():
             raise InputError(f"'{name}' has no triangle with an area; repair the mesh or leave it out.")
         kept = np.flatnonzero(valid)
@@ -65,13 +67,16 @@ class SurfaceIndex:
         self._triangle = kept
         self._corners = corners[kept]
         self._frames = _planar_frames(self._corners, normals[order])
-        self._normals, self._border = _feature_normals(vertices, triangles[kept], self._corners, normals[order])
-        self._lo, self._hi = self._corners.min(axis=1), self._corners.max(axis=1)
+        self._normals, self._border = _feature_normals(
+            vertices, triangles[kept], self._corners, normals[order]
+        )
+        self._lo, self._hi = _corner_boxes(self._corners)
         size = 1 if len(kept) <= 16 * _BLOCK else _BLOCK
         self._block_start = np.arange(0, len(kept), size)
         self._block_count = np.diff(np.append(self._block_start, len(kept)))
         self._block_lo = np.minimum.reduceat(self._lo, self._block_start)
         self._block_hi = np.maximum.reduceat(self._hi, self._block_start)
+        self._vertices = cKDTree(self._corners[:, 0], compact_nodes=False, balanced_tree=False)
         self._slack = 1e-9 * max(np.abs(self._lo).max(), np.abs(self._hi).max(), 1e-6)
 
     def query(self, points: np.ndarray, max_distance: float) -> SurfaceHits:
@@ -86,7 +91,8 @@ class SurfaceIndex:
             raise InputError(f"max_distance must be zero or more metres, not {max_distance}.")
         best = np.full(len(points), -1)
         lo, hi = self._lo.min(axis=0) - max_distance, self._hi.max(axis=0) + max_distance
-        near = np.flatnonzero(((points >= lo) & (points <= hi)).all(axis=1))
+        within = [(x >= a) & (x <= b) for x, a, b in zip(points.T, lo, hi, strict=True)]
+        near = np.flatnonzero(np.logical_and.reduce(within))
         if near.size:
             codes, order = _morton_order(points[near])
             near = near[order]
@@ -96,53 +102,57 @@ class SurfaceIndex:
 
     def _leaves(self, points, codes, reach):
         """Yield (indices of points, ragged candidates) for runs that are small enough."""
-        index = np.arange(len(points))
-        columns = np.ascontiguousarray(points.T)
-        runs = _runs(codes, _FIRST_LEVEL)
-        lo, hi = _run_boxes(columns, runs)
-        gap2 = _box_gap2(lo[:, None], hi[:, None], self._block_lo, self._block_hi)
-        far2 = _box_far2(lo[:, None], hi[:, None], self._block_lo, self._block_hi)
-        bound = np.minimum(far2.min(axis=1), reach * reach) + self._slack
-        run, block = np.nonzero(gap2 <= bound[:, None])
+        runs, level = (
+            _Runs(np.arange(len(points)), codes, np.ascontiguousarray(points.T), _FIRST_LEVEL),
+            _FIRST_LEVEL,
+        )
+        gap2 = _box_gap2(runs.lo[:, None], runs.hi[:, None], self._block_lo, self._block_hi)
+        run, block = np.nonzero(gap2 <= self._bound2(runs, reach)[:, None])
+        while self._block_count[block].sum() > _EXPANSION * len(runs.index) and level < _BITS:
+            number = np.bincount(run, minlength=len(runs.starts))
+            level += 1
+            runs, parent = runs.children(number > 0, level)
+            run, block = _inherited(block, number, parent)
+            gap2 = _box_gap2(runs.lo[run], runs.hi[run], self._block_lo[block], self._block_hi[block])
+            keep = gap2 <= self._bound2(runs, reach)[run]
+            run, block = run[keep], block[keep]
         counts = self._block_count[block]
-        candidates = _expand(self._block_start[block], counts)
-        run = np.repeat(run, counts)
-        for level in range(_FIRST_LEVEL, _BITS + 1):
-            run, candidates = self._prune(run, candidates, lo, hi, reach)
-            sizes = np.diff(np.append(runs, len(index)))
-            number = np.bincount(run, minlength=len(runs))
-            small = (number * sizes <= _LEAF_PAIRS) | (number <= 2) | (sizes <= 2)
-            leaf = (number > 0) & (small if level < _BITS else True)
+        run, candidates = np.repeat(run, counts), _expand(self._block_start[block], counts)
+        while run.size:
+            run, candidates = self._prune(run, candidates, runs, reach)
+            number = np.bincount(run, minlength=len(runs.starts))
+            small = (number * runs.sizes <= _LEAF_PAIRS) | (number <= 2) | (runs.sizes <= 2)
+            leaf = (number > 0) & (small | (level == _BITS))
             if leaf.any():
-                points_of = np.repeat(np.arange(len(runs)), sizes)
-                chosen = leaf[points_of]
-                start = np.cumsum(number) - number
-                yield index[chosen], (candidates, start[points_of[chosen]], number[points_of[chosen]])
+                chosen = leaf[runs.of_point]
+                run_of = runs.of_point[chosen]
+                yield runs.index[chosen], (candidates, (np.cumsum(number) - number)[run_of], number[run_of])
+            level += 1
             split = (number > 0) & ~leaf
             if not split.any():
                 return
-            keep = np.repeat(split, sizes)
-            index, codes, columns = index[keep], codes[keep], columns[:, keep]
-            parent_of = np.repeat(np.arange(len(runs)), sizes)[keep]
-            runs = _runs(codes, level + 1)
-            lo, hi = _run_boxes(columns, runs)
-            parent = parent_of[runs]
-            start = np.cumsum(number) - number
-            candidates = candidates[_expand(start[parent], number[parent])]
-            run = np.repeat(np.arange(len(runs)), number[parent])
+            runs, parent = runs.children(split, level)
+            run, candidates = _inherited(candidates, number, parent)
 
-    def _prune(self, run, candidate, lo, hi, reach):
+    def _bound2(self, runs, reach):
+        """Squared distance (R,) within which the nearest triangle of each point of a run must lie.
+
+        No surface is farther from a point than the vertex nearest to the run's centre is, plus its radius.
+        """
+        vertex, _ = self._vertices.query(runs.centre, distance_upper_bound=reach)
+        return (np.minimum(vertex + runs.radius, reach) + self._slack) ** 2
+
+    def _prune(self, run, candidate, runs, reach):
         """Drop pairs (run, candidate triangle) in which the triangle is nobody's nearest."""
-        gap2 = _box_gap2(lo[run], hi[run], self._lo[candidate], self._hi[candidate])
-        keep = gap2 <= reach * reach + self._slack
+        gap2 = _box_gap2(runs.lo[run], runs.hi[run], self._lo[candidate], self._hi[candidate])
+        keep = gap2 <= (reach + self._slack) ** 2
         run, candidate = run[keep], candidate[keep]
-        centre, radius = (lo + hi) / 2, np.linalg.norm(hi - lo, axis=1) / 2
-        distance = np.sqrt(self._distance2(centre[run], candidate))
-        nearest = np.full(len(lo), np.inf)
+        distance = np.sqrt(self._distance2(runs.centre[run], candidate))
+        nearest = np.full(len(runs.starts), np.inf)
         if run.size:
             first = np.flatnonzero(np.diff(run, prepend=-1))
             nearest[run[first]] = np.minimum.reduceat(distance, first)
-        bound = np.minimum(nearest + 2 * radius, reach + radius) + self._slack
+        bound = np.minimum(nearest + 2 * runs.radius, reach + runs.radius) + self._slack
         keep = distance <= bound[run]
         return run[keep], candidate[keep]
 
@@ -178,7 +188,7 @@ class SurfaceIndex:
         place, kind = _planar_closest(at.T, self._frames[:, won])
         origin, along, across = self._corners[won, 0], self._frames[0:3, won].T, self._frames[4:7, won].T
         foot = origin + along * place[0][:, None] + across * place[1][:, None]
-        length = np.linalg.norm(at - foot, axis=1)
+        length = _norm(at - foot)
         within = length <= reach
         hit, won, kind, foot = hit[within], won[within], kind[within], foot[within]
         pseudonormal = self._normals[won, kind]
@@ -203,7 +213,8 @@ def _checked_mesh(vertices, triangles, name):
 
 def _block_order(corners):
     """Order (T,) that puts neighbours of like size together, so that blocks have small boxes."""
-    extent = (corners.max(axis=1) - corners.min(axis=1)).max(axis=1)
+    lo, hi = _corner_boxes(corners)
+    extent = np.maximum.reduce(list((hi - lo).T))
     size_class = -np.floor(np.log2(extent / extent.max()) / 2).astype(np.int64)
     codes = np.empty(len(corners), np.int64)
     sorted_codes, order = _morton_order(corners.mean(axis=1))
@@ -223,15 +234,34 @@ def _morton_order(points):
     return codes[order], order
 
 
-def _runs(codes, level):
-    """First index of each run of equal cells at a level of the octree."""
-    cells = codes >> np.uint32(3 * (_BITS - level))
-    return np.flatnonzero(np.concatenate(([True], cells[1:] != cells[:-1])))
+class _Runs:
+    """Neighbouring points: runs of one octree cell each in the Morton order, with their boxes.
+
+    index, codes (N,), columns (3, N): the points.  starts, sizes (R,).  of_point (N,): the run of each point.
+    lo, hi, centre (R, 3), radius (R,): bounds of the points themselves, tighter than the cell.
+    """
+
+    def __init__(self, index, codes, columns, level):
+        cells = codes >> np.uint32(3 * (_BITS - level))
+        self.index, self.codes, self.columns = index, codes, columns
+        self.starts = np.flatnonzero(np.concatenate(([True], cells[1:] != cells[:-1])))
+        self.sizes = np.diff(np.append(self.starts, len(index)))
+        self.of_point = np.repeat(np.arange(len(self.starts)), self.sizes)
+        self.lo = np.minimum.reduceat(columns, self.starts, axis=1).T
+        self.hi = np.maximum.reduceat(columns, self.starts, axis=1).T
+        self.centre, self.radius = (self.lo + self.hi) / 2, _norm(self.hi - self.lo) / 2
+
+    def children(self, kept, level):
+        """Runs one level finer of the runs kept (R,) bool, and the parent of each."""
+        points = kept[self.of_point]
+        runs = _Runs(self.index[points], self.codes[points], self.columns[:, points], level)
+        return runs, self.of_point[points][runs.starts]
 
 
-def _run_boxes(columns, runs):
-    """Boxes (R, 3), (R, 3) of runs of points stored as columns (3, N)."""
-    return np.minimum.reduceat(columns, runs, axis=1).T, np.maximum.reduceat(columns, runs, axis=1).T
+def _inherited(items, number, parent):
+    """Ragged items, number (R,) a run, handed down to runs with parent (S,): (run, item) pairs."""
+    start = np.cumsum(number) - number
+    return np.repeat(np.arange(len(parent)), number[parent]), items[_expand(start[parent], number[parent])]
 
 
 def _box_gap2(lo, hi, other_lo, other_hi):
@@ -239,9 +269,15 @@ def _box_gap2(lo, hi, other_lo, other_hi):
     return np.einsum("...i,...i->...", gap, gap)
 
 
-def _box_far2(lo, hi, other_lo, other_hi):
-    far = np.maximum(other_hi - lo, hi - other_lo)
-    return np.einsum("...i,...i->...", far, far)
+def _norm(vectors):
+    """Lengths of vectors (..., 3); several times faster than np.linalg.norm over so short an axis."""
+    return np.sqrt(np.einsum("...i,...i->...", vectors, vectors))
+
+
+def _corner_boxes(corners):
+    """Boxes (T, 3), (T, 3) of corners (T, 3, 3), without NumPy's slow reduction of a short axis."""
+    a, b, c = corners.transpose(1, 0, 2)
+    return np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
 
 
 def _expand(starts, counts):
@@ -253,7 +289,7 @@ def _planar_frames(corners, normals):
     """Rows (18, T): the triangle's plane axes with offsets (x along ab, y, height) and its planar corners."""
     origin = corners[:, 0]
     ab, ac = corners[:, 1] - origin, corners[:, 2] - origin
-    length = np.linalg.norm(ab, axis=1)
+    length = _norm(ab)
     x = ab / length[:, None]
     y = np.cross(normals, x)
     frames = np.empty((18, len(corners)))
@@ -309,8 +345,7 @@ def _planar_closest(p, f):
 
 
 def _feature_normals(vertices, triangles, corners, normals):
-    """Of the features of each triangle (face, edges ab, bc, ca, corners a, b, c): unit pseudonormals (T, 7, 3), and
-    whether they lie on a border (T, 7)."""
+    """Unit pseudonormals (T, 7, 3) of face, edges ab, bc, ca, corners a, b, c; which are borders (T, 7)."""
     welded = _weld(vertices)[triangles]
     out = np.empty((len(triangles), 7, 3))
     out[:, 0] = normals
@@ -320,7 +355,7 @@ def _feature_normals(vertices, triangles, corners, normals):
     out[:, 1:4] = _gathered_sum(edge.reshape(-1, 3), np.ones(welded.shape), normals)
     to_next = np.roll(corners, -1, axis=1) - corners
     to_previous = np.roll(corners, 1, axis=1) - corners
-    sine = np.linalg.norm(np.cross(to_next, to_previous), axis=2)
+    sine = _norm(np.cross(to_next, to_previous))
     angle = np.arctan2(sine, np.einsum("tij,tij->ti", to_next, to_previous))
     out[:, 4:7] = _gathered_sum(welded, angle, normals)
     border = np.zeros((len(triangles), 7), bool)
@@ -328,7 +363,7 @@ def _feature_normals(vertices, triangles, corners, normals):
     on_border = np.zeros(len(vertices), bool)
     on_border[welded[border[:, 1:4]]] = on_border[following[border[:, 1:4]]] = True
     border[:, 4:7] = on_border[welded]
-    length = np.linalg.norm(out, axis=2, keepdims=True)
+    length = _norm(out)[..., None]
     # Two faces folded onto each other cancel: such a feature keeps its own face's normal.
     flat = length < 1e-9
     return np.where(flat, normals[:, None], out / np.where(flat, 1, length)), border

@@ -115,6 +115,15 @@ def test_open_ground_is_signed_by_its_side():
     assert np.array_equal(hits.distance[clear] > 0, height[clear] > 0)
 
 
+def test_beyond_the_border_of_an_open_mesh_is_outside():
+    """Under a sheet is inside, beside it is not, however low; a closed mesh has no border."""
+    vertices, triangles = wavy_ground(10, 2.0)
+    hits = SurfaceIndex(vertices * [1, 1, 0], triangles).query(
+        np.array([[0, 0, -0.1], [1.1, 0, -0.1], [1.1, 1.1, -0.1], [1.1, 0, 0.1]]), np.inf
+    )
+    assert np.allclose(hits.distance, [-0.1, np.sqrt(0.02), np.sqrt(0.03), np.sqrt(0.02)])
+
+
 def test_answer_does_not_depend_on_company_or_order():
     vertices, triangles = wavy_ground(40, 3.0)
     rng = np.random.default_rng(5)
