@@ -39,24 +39,39 @@ def moved(shift: tuple[float, float, float] = (0.3, 0, 0)) -> Edit:
 
 def widened(factor: float = 1.3, axes: str = "xy") -> Edit:
     """Scaled about its own centre along world axes."""
-    scale = np.array([factor if axis in axes else 1.0 for axis in "xyz"])
+    scale = scaling(factor, axes)
 
     def edit(vertices):
         centre = _centre(vertices)
-        return centre + scale * (vertices - centre)
+        return centre + scale(vertices - centre)
 
     return edit
 
 
 def tilted(degrees: float = 10.0, axis: str = "x") -> Edit:
     """Turned about its own centre around a world axis."""
-    turn = rotation(axis, degrees)
+    turn = turning(degrees, axis)
 
     def edit(vertices):
         centre = _centre(vertices)
-        return centre + (vertices - centre) @ turn.T
+        return centre + turn(vertices - centre)
 
     return edit
+
+
+def scaling(factor: float, axes: str = "xyz") -> Edit:
+    """Scaled about the origin along world axes."""
+    return lambda vertices: vertices * [factor if axis in axes else 1.0 for axis in "xyz"]
+
+
+def turning(degrees: float, axis: str) -> Edit:
+    """Turned about the origin around a world axis."""
+    return lambda vertices: vertices @ rotation(axis, degrees).T
+
+
+def about(point: tuple[float, float, float], edit: Edit) -> Edit:
+    """An edit with a point (3,) in place of the origin: several objects change as one."""
+    return lambda vertices: edit(vertices - np.asarray(point)) + point
 
 
 def bent(metres: float = 0.15, length: float = 2.0) -> Edit:
@@ -74,7 +89,7 @@ def sloped(degrees: float = 8.0, axis: str = "y") -> Edit:
     along = 0 if axis == "y" else 1
 
     def edit(vertices):
-        rise = np.tan(np.radians(degrees)) * (vertices[..., along] - _centre(vertices)[along])
+        rise = np.tan(np.radians(degrees)) * (vertices - _centre(vertices))[..., along]
         return vertices + rise[..., None] * [0, 0, 1]
 
     return edit
@@ -99,9 +114,8 @@ def applied(environment: Environment, edits: dict[str, Edit]) -> Environment:
     }
 
 
-def climb_edits(environment: Environment) -> dict[str, Environment]:
+def climb_changes(boxes: list[str]) -> dict[str, dict[str, Edit]]:
     """The standard edits of the boxes of a climb: all at once, each box alone, and mixtures."""
-    boxes = [name for name in environment if name != "Ground"]
     kinds = {
         "stretched": stretched(),
         "lifted": lifted(),
@@ -111,17 +125,19 @@ def climb_edits(environment: Environment) -> dict[str, Environment]:
         "tilted": tilted(),
         "tilted_y": tilted(axis="y"),
     }
-    out = {kind: applied(environment, dict.fromkeys(boxes, edit)) for kind, edit in kinds.items()}
+    out = {kind: dict.fromkeys(boxes, edit) for kind, edit in kinds.items()}
     for kind in ("stretched", "widened", "moved", "tilted"):
-        for name in boxes:
-            out[f"{kind}:{name}"] = applied(environment, {name: kinds[kind]})
-    out["mixed"] = applied(environment, dict(zip(boxes, _mixture(kinds), strict=False)))
-    out["lifted_and_tilted"] = applied(environment, dict.fromkeys(boxes, chained(lifted(0.1), tilted(8))))
+        out |= {f"{kind}:{name}": {name: kinds[kind]} for name in boxes}
+    mixture = (chained(kinds["widened"], lifted(0.1)), kinds["tilted"], kinds["moved"])
+    out["mixed"] = {name: mixture[i % 3] for i, name in enumerate(boxes)}
+    out["lifted_and_tilted"] = dict.fromkeys(boxes, chained(lifted(0.1), tilted(8)))
     return out
 
 
-def _mixture(kinds):
-    return chained(kinds["widened"], lifted(0.1)), kinds["tilted"], kinds["moved"]
+def climb_edits(environment: Environment) -> dict[str, Environment]:
+    """Each of climb_changes applied to all objects of an environment but the ground."""
+    boxes = [name for name in environment if name != "Ground"]
+    return {name: applied(environment, change) for name, change in climb_changes(boxes).items()}
 
 
 def scaled_character(track: JointTrack, factor: float) -> JointTrack:
@@ -136,7 +152,9 @@ def mirrored(track: JointTrack, meshes: Iterable[MeshTrack]) -> tuple[JointTrack
     """Clip and environment reflected in x; triangles turn round to keep their outside, joints swap names."""
     flip = np.array([-1.0, 1, 1])
     names = track.skeleton.names
-    other = [names.index(_other_side(name)) if _other_side(name) in names else j for j, name in enumerate(names)]
+    other = [
+        names.index(_other_side(name)) if _other_side(name) in names else j for j, name in enumerate(names)
+    ]
     turned = JointTrack(track.skeleton, track.positions[:, other] * flip, track.fps, track.frames)
     environment = {m.name: MeshTrack(m.name, m.vertices * flip, m.triangles[:, ::-1]) for m in meshes}
     return turned, environment
@@ -151,7 +169,10 @@ def sub_clip(track: JointTrack, start: int, stop: int, step: int = 1) -> JointTr
     """Frames start to stop (indices); every step-th, at the rate that follows."""
     chosen = slice(start, stop, step)
     return JointTrack(
-        track.skeleton, track.positions[chosen].copy(), track.fps / step, track.frames[: len(track.frames[chosen])]
+        track.skeleton,
+        track.positions[chosen].copy(),
+        track.fps / step,
+        track.frames[: len(track.frames[chosen])],
     )
 
 
@@ -166,13 +187,12 @@ def rotation(axis: str, degrees: float) -> np.ndarray:
 
 
 def _centre(vertices):
-    flat = vertices.reshape(-1, 3)
-    return (flat.min(axis=0) + flat.max(axis=0)) / 2
+    """Mean vertex of each state, (3,) or (S, 1, 3): it goes with an object that moves."""
+    return vertices.mean(axis=-2, keepdims=True)
 
 
 def _other_side(name):
-    swapped = name.replace("Left", "\0").replace("Right", "Left").replace("\0", "Right")
-    return swapped
+    return name.replace("Left", "\0").replace("Right", "Left").replace("\0", "Right")
 
 
 def _roots(parents):

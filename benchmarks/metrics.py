@@ -110,26 +110,43 @@ def measure_details(
     """
     _check(original, adapted, environment_before, environment_after, effectors, height, scale)
     unit = height / BODY
-    after = {mesh.name: mesh for mesh in environment_after}
     before = list(environment_before)
-    after = [after[mesh.name] for mesh in before]
+    by_name = {mesh.name: mesh for mesh in environment_after}
+    after = [by_name[mesh.name] for mesh in before]
+    body = _Body(original, CAPSULE_SPACING * unit)
+    reach = REACH * unit * max(scale, 1)
+    probes = _probed(body.points(original.positions), before, reach)
+    probes_after = _probed(body.points(adapted.positions), after, reach)
     pairs = [
         pair
-        for mesh, changed in zip(before, after, strict=True)
-        for pair in _contact_pairs(original, adapted, mesh, changed, effectors, unit, scale)
+        for mesh, probe, changed in zip(before, probes, probes_after, strict=True)
+        for pair in _contact_pairs(original, mesh, probe, changed, effectors, unit, scale)
     ]
-    samples, line = _centre_line(original.skeleton)
-    depth_original = np.maximum(-_clearance(line(original.positions), before, REACH * unit), 0)
-    depth = np.maximum(-_clearance(line(adapted.positions), after, REACH * unit), 0)
-    bones, loss = _clearance_loss(original, adapted, before, after, unit, scale)
-    bone_error = _bone_error(original, adapted, scale)
+    nearest, nearest_after = (np.minimum.reduce([p.distance for p in ps]) for ps in (probes, probes_after))
+    asked, left = (
+        np.minimum(body.capsules(distance), CAPSULE * unit * size)
+        for distance, size in ((nearest, 1.0), (nearest_after, scale))
+    )
+    lines = len(body.samples)
     details = Details(
-        {}, pairs, samples, depth, depth_original, bones, loss, _jerk(adapted), _jerk(original), bone_error
+        figures={},
+        pairs=pairs,
+        samples=body.samples,
+        depth=np.maximum(-nearest_after[:, :lines], 0),
+        depth_original=np.maximum(-nearest[:, :lines], 0),
+        bones=body.bones,
+        clearance_loss=scale * asked - left,
+        jerk=_jerk(adapted),
+        jerk_original=_jerk(original),
+        bone_error=_bone_error(original, adapted, scale),
     )
     details.figures.update(_figures(details, unit))
-    feet = effectors.get("toe", ())
-    for suffix, track, meshes, size in (("", adapted, after, scale), ("_original", original, before, 1.0)):
-        share, weighted = _skate(track, meshes, feet, pairs, np.asarray(up, float), unit, size)
+    toes = effectors.get("toe", ())
+    for suffix, track, fields, size in (
+        ("", adapted, probes_after, scale),
+        ("_original", original, probes, 1.0),
+    ):
+        share, weighted = _skate(track, before, fields, toes, pairs, np.asarray(up, float), unit, size)
         details.figures["skate_pct" + suffix] = share
         details.figures["skate_weighted_cm_s" + suffix] = weighted
     return details
@@ -179,11 +196,11 @@ def _figures(details, unit):
         "penetration_original_pct": 100 * float(inside_original.mean()),
         "penetration_max_cm": 100 * float(details.depth.max()),
         "clearance_lost_pct": 100 * float(lost.mean()),
-        "clearance_lost_max_cm": 100 * max(float(details.clearance_loss.max()), 0.0),
+        "clearance_lost_max_cm": 100 * float(details.clearance_loss.max(initial=0)),
         "jerk_mean_ratio": _ratio(jerk.mean(), jerk_original.mean()),
         "jerk_p95_ratio": _ratio(np.percentile(jerk, 95), np.percentile(jerk_original, 95)),
-        "bone_error_mean_pct": 100 * float(details.bone_error.mean()),
-        "bone_error_max_pct": 100 * float(details.bone_error.max()),
+        "bone_error_mean_pct": 100 * float(details.bone_error.mean()) if details.bone_error.size else 0.0,
+        "bone_error_max_pct": 100 * float(details.bone_error.max(initial=0)),
     }
 
 
@@ -191,41 +208,68 @@ def _ratio(value, reference):
     return 1.0 if value == reference else float(value / reference) if reference else float("inf")
 
 
-def _surfaces(mesh):
-    """One index for a static mesh, else one a state."""
-    return [SurfaceIndex(vertices, mesh.triangles, mesh.name) for vertices in mesh.vertices]
+class _Body:
+    """Where a skeleton is probed: its joints, the thirds of its bones, and points along their capsules."""
+
+    def __init__(self, track, spacing):
+        names, parents = track.skeleton.names, track.skeleton.parents
+        self.child = np.flatnonzero(parents >= 0)
+        self.parent = parents[self.child]
+        self.bones = [f"{names[p]}>{names[c]}" for p, c in zip(self.parent, self.child, strict=True)]
+        self.samples = [*names, *(f"{bone} {part}" for part in ("1/3", "2/3") for bone in self.bones)]
+        number = np.ceil(_bone_lengths(track).max(axis=0) / spacing).astype(int) + 1
+        self.bone = np.repeat(np.arange(len(self.child)), number)
+        self.first = np.cumsum(number) - number
+        self.along = (np.arange(len(self.bone)) - self.first[self.bone]) / np.maximum(
+            number[self.bone] - 1, 1
+        )
+
+    def points(self, positions):
+        """Probed points (F, N, 3) of joints (F, J, 3): joints, thirds, capsule points in this order."""
+        head, tail = positions[:, self.parent], positions[:, self.child]
+        capsule = head[:, self.bone] + self.along[:, None] * (tail - head)[:, self.bone]
+        return np.concatenate([positions, (2 * head + tail) / 3, (head + 2 * tail) / 3, capsule], axis=1)
+
+    def capsules(self, distance):
+        """Least distance (F, B) along each bone of probed distances (F, N)."""
+        if not len(self.first):
+            return np.zeros((len(distance), 0))
+        return np.minimum.reduceat(distance[:, len(self.samples) :], self.first, axis=1)
 
 
-def _hits(points, mesh, reach):
-    """Distances (F, N), triangles (F, N) and closest points (F, N, 3) of points (F, N, 3)."""
-    surfaces = _surfaces(mesh)
-    blocks = [points.reshape(-1, 3)] if mesh.is_static else list(points)
-    hits = [surface.query(block, reach) for surface, block in zip(surfaces, blocks, strict=True)]
-    distance = np.concatenate([h.distance for h in hits]).reshape(points.shape[:2])
-    triangle = np.concatenate([h.triangle for h in hits]).reshape(points.shape[:2])
-    return distance, triangle, np.concatenate([h.closest for h in hits]).reshape(points.shape)
+@dataclass(frozen=True)
+class _Probe:
+    """One object: signed distances (F, N), inf beyond reach; triangles (F, N), closest points (F, N, 3)."""
+
+    distance: np.ndarray
+    triangle: np.ndarray
+    closest: np.ndarray
 
 
-def _clearance(points, meshes, reach):
-    """Least signed distance (F, N) of points (F, N, 3) to any mesh; inf beyond reach."""
-    nearest = np.full(points.shape[:2], np.inf)
+def _probed(points, meshes, reach):
+    """One probe a mesh of points (F, N, 3); an object that moves is indexed anew at each frame."""
+    out = []
     for mesh in meshes:
-        np.minimum(nearest, _hits(points, mesh, reach)[0], out=nearest)
-    return nearest
+        blocks = [points.reshape(-1, 3)] if mesh.is_static else points
+        hits = [
+            SurfaceIndex(vertices, mesh.triangles, mesh.name).query(block, reach)
+            for vertices, block in zip(mesh.vertices, blocks, strict=True)
+        ]
+        distance = np.concatenate([h.distance for h in hits]).reshape(points.shape[:2])
+        triangle = np.concatenate([h.triangle for h in hits]).reshape(points.shape[:2])
+        out.append(
+            _Probe(distance, triangle, np.concatenate([h.closest for h in hits]).reshape(points.shape))
+        )
+    return out
 
 
-def _contact_pairs(original, adapted, mesh, changed, effectors, unit, scale):
+def _contact_pairs(original, mesh, probe, changed, effectors, unit, scale):
     names = [name for group in effectors.values() for name in group]
-    if not names:
-        return
     columns = [original.skeleton.names.index(name) for name in names]
-    positions = original.positions[:, columns]
-    distance, triangle, closest = _hits(positions, mesh, REACH * unit)
-    speed = np.linalg.norm(
-        _velocity(positions, original.fps) - _surface_velocity(mesh, triangle, closest, original.fps), axis=2
-    )
-    slow = speed < SLOW * unit
-    distance_after = _hits(adapted.positions[:, columns], changed, REACH * unit * max(scale, 1))[0]
+    velocity = _velocity(original.positions[:, columns], original.fps)
+    surface = _surface_velocity(mesh, probe.triangle[:, columns], probe.closest[:, columns], original.fps)
+    slow = np.linalg.norm(velocity - surface, axis=2) < SLOW * unit
+    distance, distance_after = probe.distance[:, columns], changed.distance[:, columns]
     for i, name in enumerate(names):
         offset = _offset(distance[slow[:, i], i], unit)
         contact = slow[:, i] & (distance[:, i] < offset + CONTACT_BAND * unit)
@@ -275,87 +319,46 @@ def _barycentric(corners, points):
     return np.stack([1 - u - v, u, v], axis=2)
 
 
-def _bones(skeleton):
-    return np.flatnonzero(skeleton.parents >= 0)
-
-
-def _bone_names(skeleton):
-    return [f"{skeleton.names[skeleton.parents[c]]}>{skeleton.names[c]}" for c in _bones(skeleton)]
-
-
-def _centre_line(skeleton):
-    """Sample names and a function from joints (F, J, 3) to joints and points at 1/3 and 2/3 of bones."""
-    child = _bones(skeleton)
-    parent = skeleton.parents[child]
-    names = list(skeleton.names)
-    names += [f"{bone} {part}" for part in ("1/3", "2/3") for bone in _bone_names(skeleton)]
-
-    def line(positions):
-        head, tail = positions[:, parent], positions[:, child]
-        return np.concatenate([positions, (2 * head + tail) / 3, (head + 2 * tail) / 3], axis=1)
-
-    return names, line
-
-
-def _clearance_loss(original, adapted, before, after, unit, scale):
-    """Bone names and metres (F, B) that the capsule of each bone lost; beyond its radius nothing counts."""
-    skeleton = original.skeleton
-    child = _bones(skeleton)
-    parent = skeleton.parents[child]
-    length = np.linalg.norm(original.positions[0, child] - original.positions[0, parent], axis=1)
-    number = np.ceil(length / (CAPSULE_SPACING * unit)).astype(int) + 1
-    bone = np.repeat(np.arange(len(child)), number)
-    first = np.cumsum(number) - number
-    along = (np.arange(number.sum()) - first[bone]) / np.maximum(number[bone] - 1, 1)
-
-    def capsule(positions, meshes, size):
-        head, tail = positions[:, parent[bone]], positions[:, child[bone]]
-        points = head + along[:, None] * (tail - head)
-        clearance = np.minimum(_clearance(points, meshes, REACH * unit), CAPSULE * unit * size)
-        return np.minimum.reduceat(clearance, first, axis=1)
-
-    loss = scale * capsule(original.positions, before, 1.0) - capsule(adapted.positions, after, scale)
-    return _bone_names(skeleton), loss
-
-
 def _jerk(track):
     """Norm (F - 3, J) of the third difference times fps^3."""
     return np.linalg.norm(np.diff(track.positions, 3, axis=0), axis=2) * track.fps**3
 
 
 def _bone_error(original, adapted, scale):
-    """Relative error (F, B) of bone lengths; the rest length is the original's median times the scale."""
-    child = _bones(original.skeleton)
-    parent = original.skeleton.parents[child]
-    rest = scale * np.median(_lengths(original, child, parent), axis=0)
+    """Error (F, B) of bone lengths relative to rest, the original's median length times the scale.
+
+    Where the original itself stretches a bone, the frame's own length is what the adapted one is held to.
+    """
+    asked = scale * _bone_lengths(original)
+    rest = np.median(asked, axis=0)
     known = rest > 1e-9
-    return np.abs(_lengths(adapted, child[known], parent[known]) / rest[known] - 1)
+    return np.abs(_bone_lengths(adapted) - asked)[:, known] / rest[known]
 
 
-def _lengths(track, child, parent):
+def _bone_lengths(track):
+    child = np.flatnonzero(track.skeleton.parents >= 0)
+    parent = track.skeleton.parents[child]
     return np.linalg.norm(track.positions[:, child] - track.positions[:, parent], axis=2)
 
 
-def _skate(track, meshes, feet, pairs, up, unit, size):
+def _skate(track, meshes, probes, toes, pairs, up, unit, size):
     """Share of frames in % in which a low toe slides, and the mean weighted slide in cm/s.
 
     A toe is low when it is less than 5 cm above its standing height, and slides at 2.5 cm a twentieth of a
     second. Weighted: sum of v (2 - 2^(h/H)) over toes, H = 2.5 cm (Zhang et al. 2018, section 8).
     """
-    if not feet:
+    if not toes:
         return 0.0, 0.0
-    columns = [track.skeleton.names.index(name) for name in feet]
-    positions = track.positions[:, columns]
+    columns = [track.skeleton.names.index(name) for name in toes]
     up = up / np.linalg.norm(up)
-    velocity = _velocity(positions, track.fps)
-    velocity = velocity - (velocity @ up)[..., None] * up
-    speed = np.linalg.norm(velocity, axis=2)
+    velocity = _velocity(track.positions[:, columns], track.fps)
+    speed = np.linalg.norm(velocity - (velocity @ up)[..., None] * up, axis=2)
     height = np.full(speed.shape, np.inf)
-    for mesh in meshes:
+    for mesh, probe in zip(meshes, probes, strict=True):
         offsets = {p.effector: p.offset for p in pairs if p.obj == mesh.name}
-        offset = np.array([offsets[name] for name in feet])
+        offset = np.array([offsets[name] for name in toes])
         standing = np.where(np.isfinite(offset), offset, 0) * size
-        height = np.minimum(height, _hits(positions, mesh, REACH * unit)[0] - standing)
+        height = np.minimum(height, probe.distance[:, columns] - standing)
     height = np.maximum(height, 0)
     slides = ((height < SKATE_HEIGHT * unit) & (speed > SKATE_SPEED * unit)).any(axis=1)
     decay = SKATE_DECAY * unit
