@@ -74,12 +74,17 @@ def all_curves(action, slot) -> list:
 
 
 def playing_curves(action, slot) -> list:
-    """The curves of one slot that move something: not empty, and not muted by themselves or their group."""
+    """The curves of one slot that move something: neither muted nor empty."""
     return [
         curve
         for curve in all_curves(action, slot)
-        if not (curve.mute or curve.is_empty or (curve.group is not None and curve.group.mute))
+        if not (curve.mute or curve.is_empty or _is_muted(curve.group))
     ]
+
+
+def _is_muted(group) -> bool:
+    """Whether a group silences its curves: since 4.4 its mute flag is shown, but evaluation ignores it."""
+    return not HAS_SLOTS and group is not None and group.mute
 
 
 def frame_range(action, slot) -> tuple[float, float]:
@@ -145,9 +150,9 @@ def is_stepped(curve) -> bool:
 
 
 def group_named(holder, name: str):
-    """A group that plays, made if there is none or if it is muted."""
+    """A group that does not silence its curves, made if there is none."""
     group = holder.groups.get(name)
-    return group if group is not None and not group.mute else holder.groups.new(name)
+    return holder.groups.new(name) if group is None or _is_muted(group) else group
 
 
 def write_curve(holder, path: str, index: int, group, times, values, interpolation: int = LINEAR):
@@ -198,6 +203,14 @@ def _same_slot(copied, slot):
     if slot is None:
         return None
     return next(other for other in copied.slots if other.handle == slot.handle)
+
+
+def keep(ob, action, slot, assigned: bool) -> None:
+    """Play a new action on an object, or keep it by a fake user, so that it is saved either way."""
+    if assigned:
+        assign(ob, action, slot)
+    else:
+        action.use_fake_user = True
 
 
 def assign(ob, action, slot) -> None:

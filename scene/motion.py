@@ -24,7 +24,7 @@ from ..solvers.kinematics import (
 from ..solvers.types import JointTrack
 from . import actions
 from .rigs import joint_track, read_rig, require_editable, require_positive_scale, require_uniform_scale
-from .sampling import plays_strips, reason_to_sample, sample_frames
+from .sampling import plays_strips, reason_to_sample, sample_frames, strip_ranges
 
 _SIZES = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
 _ROTATION = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
@@ -87,6 +87,19 @@ def source_of(ob: bpy.types.Object):
     if plays_strips(ob) and ob.animation_data.action is None:
         return None, None
     return actions.assigned(ob)
+
+
+def motion_range(scene: bpy.types.Scene, ob: bpy.types.Object) -> tuple[float, float]:
+    """First and last scene frame of what the object plays: its action, and the NLA strips that contribute.
+
+    Raises SceneError when it plays nothing, or all is muted.
+    """
+    action, slot = source_of(ob)
+    ends = [] if action is None else [actions.frame_range(action, slot)]
+    if plays_strips(ob):
+        ends += strip_ranges(ob)
+    ends = scene_frames(scene, np.array(ends))
+    return float(ends[:, 0].min()), float(ends[:, 1].max())
 
 
 def action_times(scene: bpy.types.Scene, frames: np.ndarray) -> np.ndarray:
@@ -265,10 +278,7 @@ def write_motion(
     action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
     try:
         _write_bones(ob, action, slot, motion, bones, action_times(context.scene, motion.frames))
-        if assign:
-            actions.assign(ob, action, slot)
-        else:
-            action.use_fake_user = True
+        actions.keep(ob, action, slot, assign)
     except (MotionLoomError, RuntimeError):
         bpy.data.actions.remove(action)
         raise
@@ -289,14 +299,14 @@ def _write_bones(ob, action, slot, motion: BoneMotion, bones, times: np.ndarray)
         if bone not in wanted:
             continue
         spun = _rotation_channel(rig.rotation_modes[number])
-        for channel, values, moved in (
-            ("location", location, shifted[number] and not rig.use_connect[number]),
-            (spun, rotation, turned[number]),
-            ("scale", scale, scaled[number]),
-        ):
-            curves = old.get((bone, channel), [])
-            if curves or moved:
-                _replace(holder, curves, bone, channel, times, values[:, number, : _SIZES[channel]])
+        moved = {"location": shifted[number], spun: turned[number], "scale": scaled[number]}
+        values = {"location": location[:, number], spun: rotation[:, number], "scale": scale[:, number]}
+        if rig.use_connect[number]:
+            del moved["location"]  # it has no effect
+        chosen = [channel for channel in moved if moved[channel] or (bone, channel) in old]
+        if chosen:
+            curves = [curve for channel in chosen for curve in old.get((bone, channel), [])]
+            _replace(holder, curves, bone, {channel: values[channel] for channel in chosen}, times)
 
 
 def _bone_curves(holder) -> dict[tuple[str, str], list]:
@@ -320,11 +330,12 @@ def _differs(values: np.ndarray, present: np.ndarray) -> np.ndarray:
     return np.abs(values - present).max(axis=(0, 2)) > _SAME
 
 
-def _replace(holder, curves: list, bone: str, channel: str, times: np.ndarray, values: np.ndarray) -> None:
-    """Write all components (F, n) of one channel in place of the curves it had."""
-    names = [curve.group.name for curve in curves if curve.group is not None]
+def _replace(holder, curves: list, bone: str, values: dict[str, np.ndarray], times: np.ndarray) -> None:
+    """Write all components of a bone's channels, (F, n) or more each, in place of the curves they had."""
     for curve in curves:
         holder.fcurves.remove(curve)
-    group = actions.group_named(holder, names[0] if names else bone)
-    for index, component in enumerate(values.T):
-        actions.write_curve(holder, actions.bone_path(bone, channel), index, group, times, component)
+    group = actions.group_named(holder, bone)
+    for channel, rows in values.items():
+        path = actions.bone_path(bone, channel)
+        for index in range(_SIZES[channel]):
+            actions.write_curve(holder, path, index, group, times, rows[:, index])

@@ -21,14 +21,9 @@ _OBJECT_CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotati
 
 
 def reason_to_sample(ob: bpy.types.Object, action, slot) -> str | None:
-    """Why the curves of an object's action do not tell its whole motion, or None when they do.
-
-    Pass None for the action of an object that has none.
-    """
+    """Why the curves of an object's action do not tell its whole motion, or None when they do."""
     data = ob.animation_data
     armature = ob.data.animation_data
-    if action is None:
-        return "it has no action of its own"
     if plays_strips(ob):
         return "NLA strips contribute to it"
     if len(data.nla_tracks) and (data.action_influence != 1.0 or data.action_blend_type != "REPLACE"):
@@ -51,12 +46,22 @@ def reason_to_sample(ob: bpy.types.Object, action, slot) -> str | None:
 
 def plays_strips(ob: bpy.types.Object) -> bool:
     """Whether NLA strips contribute to an object's animation."""
+    return bool(strip_ranges(ob))
+
+
+def strip_ranges(ob: bpy.types.Object) -> list[tuple[float, float]]:
+    """First and last frame of each NLA strip that contributes to an object's animation."""
     data = ob.animation_data
-    return (
-        data is not None
-        and data.use_nla
-        and any(not strip.mute for track in data.nla_tracks if not track.mute for strip in track.strips)
-    )
+    if data is None or not data.use_nla:
+        return []
+    tracks = [track for track in data.nla_tracks if not track.mute]
+    solo = [track for track in tracks if track.is_solo]
+    return [
+        (strip.frame_start, strip.frame_end)
+        for track in solo or tracks
+        for strip in track.strips
+        if not strip.mute
+    ]
 
 
 def _unusual_curve(curves) -> str | None:
