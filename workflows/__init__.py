@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from .bake import Bake
 from .base import Workflow
 
-WORKFLOWS: tuple[Workflow, ...] = ()
+WORKFLOWS: tuple[Workflow, ...] = (Bake(),)
 
 
 def by_id(workflow_id: str) -> Workflow:

@@ -1,0 +1,155 @@
+"""Bake: a rig's animation as it is, trimmed, resampled or brought to another frame rate, in a new action."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..scene.motion import frames_per_second, motion_range, source_of
+from ..scene.resample import resample
+from ..scene.rigs import find_rig, require_armature, require_editable
+from ..solvers.errors import InputError, MotionLoomError
+from ..state.bake_settings import MotionLoomBakeSettings
+from .base import Command, Steps, Workflow
+
+_MOST_FRAMES = 1_000_000
+
+
+@dataclass(frozen=True)
+class BakeOptions:
+    """What to bake.
+
+    start, end: scene frames, the whole animation's where None.  step: frames between keys.
+    fps: frames a second the animation was made for, the scene's where None; the result begins at the same
+    frame and lasts as many seconds as at that rate.
+    name: of the new action, else made from the old one's.  assign: play it on the rig.
+    """
+
+    start: float | None = None
+    end: float | None = None
+    step: float = 1.0
+    fps: float | None = None
+    name: str | None = None
+    assign: bool = False
+
+
+def bake_frames(context, ob, options: BakeOptions) -> tuple[np.ndarray, np.ndarray]:
+    """Scene frames (F,) to read, and the frames (F,) at which the result has its keys.
+
+    Raises InputError for a range that holds no frame, SceneError when the rig plays nothing.
+    """
+    first, last = motion_range(context.scene, ob)
+    start = math.floor(first) if options.start is None else options.start
+    end = math.ceil(last) if options.end is None else options.end
+    speed = 1.0 if options.fps is None else options.fps / frames_per_second(context.scene)
+    if not options.step > 0.0 or not speed > 0.0:
+        raise InputError("The step and the frame rate must be above zero.")
+    if not start <= end:
+        raise InputError(
+            f"The range {start:g} to {end:g} is empty; the animation of '{ob.name}' runs from {first:g} to "
+            f"{last:g}."
+        )
+    count = (end - start) / (speed * options.step)
+    if not count < _MOST_FRAMES:
+        raise InputError(f"Frames {start:g} to {end:g} make {count:.0f} keys a curve; raise the step.")
+    new = start + options.step * np.arange(math.floor(count + 1e-6) + 1)
+    return start + (new - start) * speed, new
+
+
+def bake_rig(context, ob, options: BakeOptions) -> dict:
+    """Bake one armature object; returns a report that JSON can hold.
+
+    Raises SceneError for a rig without motion or that cannot be changed, InputError for an empty range.
+    """
+    require_armature(ob)
+    require_editable(ob)
+    frames, new_frames = bake_frames(context, ob, options)
+    source, _ = source_of(ob)
+    origin = source.name if source else ob.name
+    action = resample(context, ob, options.name or f"{origin} (baked)", frames, new_frames, options.assign)
+    return {
+        "rig": ob.name,
+        "source": origin,
+        "action": action.name,
+        "start": float(new_frames[0]),
+        "end": float(new_frames[-1]),
+        "keys_per_curve": len(new_frames),
+    }
+
+
+class Bake(Workflow):
+    """Copies, trims and resamples; the source action is not touched."""
+
+    id = "bake"
+    label = "Bake Action"
+    settings = MotionLoomBakeSettings
+    steps = {"bake": "Bake Action"}
+
+    def commands(self) -> tuple[Command, ...]:
+        return (Command("bake", "Copy, trim or resample a rig's action.", _add_arguments, _run),)
+
+    def poll(self, context, step: str) -> str | None:
+        ob = context.object
+        if ob is None or ob.type != "ARMATURE":
+            return "Select an armature."
+        try:
+            require_editable(ob)
+            source_of(ob)
+        except MotionLoomError as error:
+            return str(error)
+        return None
+
+    def bake(self, context) -> Steps:
+        chosen = self.settings_of(context.object)
+        options = BakeOptions(
+            start=chosen.start if chosen.use_range else None,
+            end=chosen.end if chosen.use_range else None,
+            step=chosen.step,
+            fps=chosen.fps if chosen.use_fps else None,
+            assign=chosen.assign,
+        )
+        yield 0.0, "Baking"
+        return _summary(bake_rig(context, context.object, options))
+
+    def draw(self, layout, context) -> None:
+        if context.object is None or context.object.type != "ARMATURE":
+            return
+        chosen = self.settings_of(context.object)
+        layout.prop(chosen, "use_range")
+        if chosen.use_range:
+            column = layout.column(align=True)
+            column.prop(chosen, "start")
+            column.prop(chosen, "end")
+        layout.prop(chosen, "step")
+        layout.prop(chosen, "use_fps")
+        if chosen.use_fps:
+            layout.prop(chosen, "fps")
+        layout.prop(chosen, "assign")
+
+
+def _add_arguments(parser) -> None:
+    parser.add_argument("--rig", required=True, metavar="NAME", help="the armature object")
+    parser.add_argument("--start", type=float, metavar="FRAME", help="first frame (default: the animation's)")
+    parser.add_argument("--end", type=float, metavar="FRAME", help="last frame (default: the animation's)")
+    parser.add_argument("--step", type=float, default=1.0, metavar="FRAMES", help="between keys (default: 1)")
+    parser.add_argument(
+        "--fps", type=float, metavar="RATE", help="the rate the animation was made for (default: the scene's)"
+    )
+    parser.add_argument("--name", metavar="ACTION", help="the new action's (default: '<source> (baked)')")
+    parser.add_argument("--assign", action="store_true", help="play the new action on the rig")
+
+
+def _run(context, args) -> dict:
+    options = BakeOptions(args.start, args.end, args.step, args.fps, args.name, args.assign)
+    report = bake_rig(context, find_rig(context, args.rig), options)
+    print(_summary(report))
+    return report
+
+
+def _summary(report: dict) -> str:
+    return (
+        f"Baked '{report['source']}' into '{report['action']}', frames {report['start']:g} to "
+        f"{report['end']:g}, {report['keys_per_curve']} keys a curve"
+    )
