@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 
@@ -11,6 +12,11 @@ INSTALL_AND_RUN = """
 import importlib, os, sys
 import bpy
 
+bpy.ops.object.armature_add()
+rig = bpy.context.object
+for frame, height in ((1, 0.0), (11, 2.0)):
+    rig.pose.bones[0].location.z = height
+    rig.pose.bones[0].keyframe_insert("location", frame=frame)
 bpy.ops.extensions.package_install_files(filepath=sys.argv[1], repo="user_default", enable_on_install=True)
 package = "bl_ext.user_default.motion_loom"
 assert package in bpy.context.preferences.addons, "not enabled"
@@ -18,6 +24,14 @@ import scipy
 import scipy.sparse.linalg
 assert scipy.__file__.startswith(os.environ["BLENDER_USER_RESOURCES"]), scipy.__file__
 sys.exit(importlib.import_module(f"{package}.jobs").main(sys.argv[2:]))
+"""
+
+LIST_ACTIONS = """
+import sys
+import bpy
+
+bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
+print(*bpy.data.actions.keys(), sep="\\n")
 """
 
 ENABLE_CHECKOUT = """
@@ -44,10 +58,14 @@ def test_zip_holds_what_users_need_and_no_more(built_zip):
     assert ["cp311", "cp313"] == [name.split("-")[2] for name in wheels]
 
 
-def test_zip_installs_and_its_command_line_answers(built_zip, run_as_blender):
-    done = run_as_blender(INSTALL_AND_RUN, built_zip, "--help")
+def test_zip_installs_and_bakes(built_zip, run_as_blender, tmp_path):
+    out = tmp_path / "baked.blend"
+    words = ["bake", "--rig", "Armature", "--name", "Copy", "--output", out, "--json"]
+    done = run_as_blender(INSTALL_AND_RUN, built_zip, *words)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "usage: blender --background FILE --command motion_loom" in done.stdout
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert (report["action"], report["keys_per_curve"]) == ("Copy", 11)
+    assert "Copy" in run_as_blender(LIST_ACTIONS, out).stdout.splitlines()
 
 
 def test_wrong_command_is_a_usage_error(built_zip, run_as_blender):
