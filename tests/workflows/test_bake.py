@@ -1,0 +1,239 @@
+"""Baking an animation as it is: through the command line, on the states a rig can be in."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom import jobs
+from bl_ext.devrepo.motion_loom.scene import actions
+from bl_ext.devrepo.motion_loom.workflows import by_id
+
+from tests import rig_scenes as scenes
+
+FRAMES = np.arange(1, 13)
+NAMES = ("hip", "arm.L", 'hand "L"')
+
+
+@pytest.fixture
+def knight():
+    """A rig with Bezier keys at frames 1, 4, 9, 12 in every rotation mode, and one on the object."""
+    ob = scenes.add_chain(NAMES, name="Knight")
+    scenes.animate_at_random(ob)
+    ob.keyframe_insert("location", frame=1)
+    return ob
+
+
+def bake(capsys, *words):
+    """Run the sub-command; returns its report."""
+    assert jobs.main(["bake", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out.splitlines()[-1])
+
+
+def refused(capsys, *words):
+    """Run the sub-command, which must fail; returns the reason, with nothing changed and no traceback."""
+    before = {action.name: scenes.fingerprint(action) for action in bpy.data.actions}
+    assert jobs.main(["bake", *words]) == 1
+    assert {action.name: scenes.fingerprint(action) for action in bpy.data.actions} == before
+    reason = capsys.readouterr().err
+    assert "Traceback" not in reason
+    return reason
+
+
+def curves_of(action):
+    """Curves by path and index; the action has one slot."""
+    slot = action.slots[0] if actions.HAS_SLOTS else None
+    assert slot is None or len(action.slots) == 1
+    return {(curve.data_path, curve.array_index): curve for curve in actions.all_curves(action, slot)}
+
+
+def assert_same_curves(new, old, at=FRAMES, moved_to=None):
+    moved_to = at if moved_to is None else moved_to
+    assert curves_of(new).keys() == curves_of(old).keys()
+    for key, curve in curves_of(old).items():
+        found = [curves_of(new)[key].evaluate(t) for t in moved_to]
+        np.testing.assert_allclose(found, [curve.evaluate(t) for t in at], atol=1e-5)
+
+
+def test_unchanged_bake_has_identical_curves(knight, capsys):
+    source = knight.animation_data.action
+    before = scenes.fingerprint(source)
+    report = bake(capsys, "--rig", "Knight")
+    assert report["source"] == source.name and report["action"] == f"{source.name} (baked)"
+    assert (report["start"], report["end"], report["keys_per_curve"]) == (1.0, 12.0, 12)
+    new = bpy.data.actions[report["action"]]
+    assert_same_curves(new, source)
+    assert all(len(curve.keyframe_points) == 12 for curve in curves_of(new).values())
+    assert knight.animation_data.action == source and scenes.fingerprint(source) == before
+    assert new.use_fake_user
+
+
+def test_trim_step_and_name(knight, capsys):
+    report = bake(
+        capsys, "--rig", "Knight", "--start", "3", "--end", "10", "--step", "2.5", "--name", "Teil – 1"
+    )
+    assert report["action"] == "Teil – 1" and report["keys_per_curve"] == 3
+    new = bpy.data.actions["Teil – 1"]
+    assert_same_curves(new, knight.animation_data.action, at=[3, 5.5, 8])
+    curve = next(iter(curves_of(new).values()))
+    assert [key.co.x for key in curve.keyframe_points] == [3, 5.5, 8]
+
+
+def test_another_frame_rate_keeps_the_duration(knight, capsys):
+    """A capture at 48 frames a second, imported one to one, lasts half as many of the scene's 24."""
+    report = bake(capsys, "--rig", "Knight", "--fps", "48")
+    assert (report["start"], report["end"], report["keys_per_curve"]) == (1.0, 6.0, 6)
+    new = bpy.data.actions[report["action"]]
+    assert_same_curves(new, knight.animation_data.action, at=[1, 3, 5, 7, 9, 11], moved_to=[1, 2, 3, 4, 5, 6])
+
+
+def test_assigned_result_plays_and_the_source_is_kept(knight, capsys):
+    source = knight.animation_data.action
+    poses, _ = scenes.watch(knight, FRAMES)
+    report = bake(capsys, "--rig", "Knight", "--assign")
+    assert knight.animation_data.action.name == report["action"] and source.use_fake_user
+    np.testing.assert_allclose(scenes.watch(knight, FRAMES)[0], poses, atol=1e-5)
+
+
+def test_constraints_go_on_working(knight, capsys):
+    limit = knight.pose.bones["arm.L"].constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x, limit.owner_space = True, "LOCAL"
+    poses, _ = scenes.watch(knight, FRAMES)
+    bake(capsys, "--rig", "Knight", "--assign")
+    np.testing.assert_allclose(scenes.watch(knight, FRAMES)[0], poses, atol=1e-5)
+
+
+def test_strips_are_baked_as_they_play(knight, capsys):
+    """NLA alone, two strips that overlap by blending, and a constraint that must not be baked in."""
+    action, slot = actions.assigned(knight)
+    scenes.add_strip(knight, action, slot, 5)
+    scenes.add_strip(knight, action, slot, 11).blend_type = "COMBINE"
+    knight.animation_data.action = None
+    limit = knight.pose.bones["arm.L"].constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x, limit.owner_space = True, "LOCAL"
+    frames = np.arange(5, 23)
+    poses, _ = scenes.watch(knight, frames)
+    report = bake(capsys, "--rig", "Knight")
+    assert (report["source"], report["start"], report["end"]) == ("Knight", 5.0, 22.0)
+    new = bpy.data.actions[report["action"]]
+    knight.animation_data.use_nla = False
+    actions.assign(knight, new, new.slots[0] if actions.HAS_SLOTS else None)
+    np.testing.assert_allclose(scenes.watch(knight, frames)[0], poses, atol=1e-5)
+
+
+def test_two_rigs_of_one_action(knight, capsys):
+    squire = scenes.add_chain(NAMES, name="Squire")
+    actions.assign(squire, *actions.assigned(knight))
+    source = knight.animation_data.action
+    report = bake(capsys, "--rig", "Squire", "--assign")
+    assert knight.animation_data.action == source
+    assert squire.animation_data.action.name == report["action"]
+    assert_same_curves(squire.animation_data.action, source)
+
+
+@pytest.mark.skipif(not actions.HAS_SLOTS, reason="slots came with Blender 4.4")
+def test_only_the_rigs_own_slot_is_baked(knight, capsys):
+    action = knight.animation_data.action
+    other = action.slots.new(id_type="OBJECT", name="Other")
+    actions.write_curve(actions.curve_list(action, other, create=True), "location", 0, None, [1, 99], [0, 1])
+    report = bake(capsys, "--rig", "Knight")
+    assert report["end"] == 12.0
+    assert [slot.identifier for slot in bpy.data.actions[report["action"]].slots] == ["OBKnight"]
+
+
+def test_switches_stay_switches_and_muted_curves_muted(knight, capsys):
+    for frame, hidden in ((1, False), (7, True)):
+        knight.hide_viewport = hidden
+        knight.keyframe_insert("hide_viewport", frame=frame)
+    muted = actions.all_curves(*actions.assigned(knight))[0]
+    muted.mute = True
+    report = bake(capsys, "--rig", "Knight")
+    curves = curves_of(bpy.data.actions[report["action"]])
+    kept = curves[muted.data_path, muted.array_index]
+    assert kept.mute and len(kept.keyframe_points) == 4
+    switch = curves["hide_viewport", 0]
+    assert {key.interpolation for key in switch.keyframe_points} == {"CONSTANT"}
+    assert [switch.evaluate(t) for t in (1, 6.5, 7)] == [0, 0, 1]
+
+
+def test_saved_result_survives_reopening(knight, capsys, tmp_path):
+    source = knight.animation_data.action.name
+    out = tmp_path / "out.blend"
+    report = bake(capsys, "--rig", "Knight", "--output", str(out))
+    bpy.ops.wm.open_mainfile(filepath=str(out))
+    assert_same_curves(bpy.data.actions[report["action"]], bpy.data.actions[source])
+
+
+# -------------------------------------------------------------------------------------------------- refusals
+
+
+def test_wrong_objects_are_named(knight, capsys):
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Cube", None))
+    assert "did you mean 'Knight'?" in refused(capsys, "--rig", "Knigt")
+    assert "'Cube' is of type EMPTY; choose an armature" in refused(capsys, "--rig", "Cube")
+    scenes.add_chain(("a",), name="Idle")
+    assert "'Idle' has no action" in refused(capsys, "--rig", "Idle")
+
+
+@pytest.mark.parametrize(
+    "words, reason",
+    [
+        (
+            ("--start", "9", "--end", "3"),
+            "The range 9 to 3 is empty; the animation of 'Knight' runs from 1 to 12",
+        ),
+        (("--start", "13"), "The range 13 to 12 is empty"),
+        (("--start", "nan"), "empty"),
+        (("--step", "0"), "above zero"),
+        (("--step", "nan"), "above zero"),
+        (("--fps", "-3"), "above zero"),
+        (("--end", "1e12"), "raise the step"),
+        (("--end", "inf"), "raise the step"),
+    ],
+)
+def test_bad_ranges_are_named(knight, capsys, words, reason):
+    assert reason in refused(capsys, "--rig", "Knight", *words)
+
+
+def test_muted_action_and_tweak_mode_are_named(knight, capsys):
+    action, slot = actions.assigned(knight)
+    for curve in actions.all_curves(action, slot):
+        curve.mute = True
+    assert "has only muted curves" in refused(capsys, "--rig", "Knight")
+    scenes.add_strip(knight, action, slot, 1).select = True
+    knight.animation_data.action = None
+    knight.animation_data.nla_tracks[0].select = True
+    knight.animation_data.use_tweak_mode = True
+    assert "leave tweak mode" in refused(capsys, "--rig", "Knight")
+
+
+def test_a_linked_rig_is_refused_with_the_way_out(knight, capsys, tmp_path):
+    path = tmp_path / "library.blend"
+    bpy.data.libraries.write(str(path), {knight})
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(str(path), link=True) as (_, there):
+        there.objects = ["Knight"]
+    bpy.context.scene.collection.objects.link(bpy.data.objects["Knight"])
+    assert "make a library override or a local copy" in refused(capsys, "--rig", "Knight")
+
+
+# ---------------------------------------------------------------------------------------------------- panel
+
+
+def test_the_button_bakes_what_the_settings_say(knight):
+    bpy.context.view_layer.objects.active = knight
+    settings = by_id("bake").settings_of(knight)
+    settings.use_range, settings.start, settings.end, settings.assign = True, 2, 8, True
+    assert bpy.ops.motion_loom.bake(workflow="bake") == {"FINISHED"}
+    curve = next(iter(curves_of(knight.animation_data.action).values()))
+    assert [key.co.x for key in curve.keyframe_points] == list(range(2, 9))
+
+
+def test_the_button_says_why_it_is_grey(knight):
+    bake_workflow = by_id("bake")
+    bpy.context.view_layer.objects.active = knight
+    assert bake_workflow.poll(bpy.context, "bake") is None
+    knight.animation_data_clear()
+    assert "'Knight' has no action" in bake_workflow.poll(bpy.context, "bake")
+    bpy.context.view_layer.objects.active = None
+    assert bake_workflow.poll(bpy.context, "bake") == "Select an armature."
