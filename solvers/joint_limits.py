@@ -7,16 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import quaternions as quat
+from . import small
 from .tree_goals import LimitViolations
 
 WEIGHT = 20.0
+# Least cosine of the middle angle in the rates of the other two.
+_GIMBAL = 0.05
 
 
 @dataclass(frozen=True)
 class JointLimits:
-    """Ranges of XYZ Euler angles of L joints in their own frames.
+    """Ranges of Euler angles of L joints in their own frames.
 
-    joint: (L,) the skeleton's index.  lower, upper: (L, 3) radians, infinite where free.
+    joint: (L,) the skeleton's index.  lower, upper: (L, 3) radians about x, y, z, infinite where free.
+    orders: L orders such as "XYZ": x is turned first, about fixed axes.
     frame: (F, L, 4) world quaternion (w, x, y, z) of the frame the source angles are measured in (parent's pose times
     rest).  local: (F, L, 4) the source rotation in that frame.
     """
@@ -24,6 +28,7 @@ class JointLimits:
     joint: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    orders: tuple[str, ...]
     frame: np.ndarray
     local: np.ndarray
 
@@ -40,7 +45,10 @@ class LimitSprings:
         self._parent = parents[self._joint]
         self._frame = np.moveaxis(limits.frame, 0, -1)
         self._local = np.moveaxis(limits.local, 0, -1)
-        own = euler_xyz(self._local)
+        self._axes = np.array([["XYZ".index(axis) for axis in order] for order in limits.orders])
+        # An odd order is the even one in a mirror: its angles change sign.
+        self._sign = np.where((self._axes[:, 1] - self._axes[:, 0]) % 3 == 1, 1.0, -1.0)[:, None, None]
+        own = self._angles(self._local)
         slack = 1e-9
         self._lower = np.minimum(limits.lower, own.min(axis=-1) - slack)[..., None]
         self._upper = np.maximum(limits.upper, own.max(axis=-1) + slack)[..., None]
@@ -53,13 +61,47 @@ class LimitSprings:
         frame = np.where(has_parent[:, None, None], quat.mul(rotations[self._parent], source), source)
         turned = quat.mul(rotations[self._joint], quat.mul(source, self._local[..., frames]))
         local = quat.mul(quat.conj(frame), turned)
-        angles = euler_xyz(local)
+        angles = self._angles(local)
         allowed = np.clip(angles, self._lower, self._upper)
-        outside = (allowed != angles).any(axis=1)
-        back = quat.log(quat.mul(from_euler_xyz(allowed), quat.conj(local)))
-        out = np.zeros((rotations.shape[0], 3, rotations.shape[-1]))
-        out[self._joint] = np.where(outside[:, None], quat.rotate(frame, back), 0.0)
-        return LimitViolations(out, self._weight)
+        limit, at = np.nonzero((allowed != angles).any(axis=1))
+        back, pull = np.zeros((2, rotations.shape[0], 3, rotations.shape[-1]))
+        if limit.size:
+            chosen = (part[limit, :, at].T for part in (local, angles, allowed))
+            ways = self._ways_back(limit, *chosen)
+            for out, way in zip((back, pull), ways, strict=True):
+                out[self._joint[limit], :, at] = quat.rotate(frame[limit, :, at].T, way).T
+        return LimitViolations(back, pull, self._weight)
+
+    def _ways_back(self, limit, local, angles, allowed):
+        """Rotation vectors back and pull (3, K) of K violations, in the joints' own frames (``LimitViolations``).
+
+        A turn of the joint moves its clamped pose too, about the axes of the angles that are free.
+        """
+        _, axes = self._composed(limit, angles)
+        clamped, clamped_axes = self._composed(limit, allowed)
+        back = quat.log(quat.mul(clamped, quat.conj(local)))
+        free = np.take_along_axis(allowed == angles, self._axes[limit].T, axis=0)
+        carried = free * small.dot(clamped_axes, back)
+        # The dual basis gives the rates of the angles; at gimbal lock they have none and are held bounded.
+        dual = np.stack([small.cross(axes[k - 2], axes[k - 1]) for k in range(3)])
+        volume = small.dot(axes[0], dual[0])
+        volume = np.copysign(np.maximum(np.abs(volume), _GIMBAL), volume)
+        return back, back - (carried[:, None] * dual).sum(axis=0) / volume
+
+    def _composed(self, limit, angles):
+        """Turns (4, K) of angles (3, K) about x, y, z, and the axes (3, 3, K) about which the first, second and third
+        to be turned rotate the whole."""
+        first, second, third = (np.eye(3)[axis].T for axis in self._axes[limit].T)
+        last = quat.exp(third * angles)
+        both = quat.mul(last, quat.exp(second * angles))
+        axes = np.stack((quat.rotate(both, first), quat.rotate(last, second), third))
+        return quat.mul(both, quat.exp(first * angles)), axes
+
+    def _angles(self, q: np.ndarray) -> np.ndarray:
+        """(L, 4, F) to angles about x, y, z (L, 3, F) in each joint's order."""
+        turned = np.take_along_axis(q[:, 1:], self._axes[..., None], axis=1)
+        angles = self._sign * euler_xyz(np.concatenate((q[:, :1], self._sign * turned), axis=1))
+        return np.take_along_axis(angles, np.argsort(self._axes, axis=1)[..., None], axis=1)
 
 
 def euler_xyz(q: np.ndarray) -> np.ndarray:
@@ -70,12 +112,3 @@ def euler_xyz(q: np.ndarray) -> np.ndarray:
     about_z = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
     return np.stack((about_x, about_y, about_z), axis=-2)
 
-
-def from_euler_xyz(angles: np.ndarray) -> np.ndarray:
-    """Angles (..., 3, F) to quaternions (..., 4, F); the inverse of ``euler_xyz``."""
-    turns = []
-    for axis in range(3):
-        rotvec = np.zeros_like(angles)
-        rotvec[..., axis, :] = angles[..., axis, :]
-        turns.append(quat.exp(rotvec))
-    return quat.mul(turns[2], quat.mul(turns[1], turns[0]))

@@ -44,10 +44,20 @@ class Obstacles(Protocol):
 
 @dataclass(frozen=True)
 class LimitViolations:
-    """Rotations (B, 3, F), world rotation vectors, that would bring each body back within its joint limits."""
+    """How far each body's joint is outside its limits, world space, zero inside.
+
+    back: (B, 3, F) rotation vector that would bring the body to where the limits clamp it.  pull: (B, 3, F) how its
+    squared length / 2 falls with a turn of the body; not ``back``, since where the clamp lies depends on the turn.
+    weight: m^2, of the squared angle.
+    """
 
     back: np.ndarray
+    pull: np.ndarray
     weight: float
+
+    def take(self, keep: np.ndarray) -> LimitViolations:
+        """Those of some of the frames."""
+        return LimitViolations(self.back[..., keep], self.pull[..., keep], self.weight)
 
 
 @dataclass(frozen=True)

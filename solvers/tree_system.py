@@ -40,7 +40,7 @@ class TreeSystem:
         if contacts is not None:
             contacts = contacts.take(keep, self._error.shape[-1])
         if limits is not None:
-            limits = LimitViolations(limits.back[..., keep], limits.weight)
+            limits = limits.take(keep)
         parts = (a[..., keep] for a in (self._error, self._bend, self._turn))
         out._set(self.tree, self.goals.take(keep), self.pose.take(keep), *parts, contacts, limits)
         return out
@@ -90,19 +90,23 @@ class TreeSystem:
         """Torque (n, 3, F) of the joint springs between the bodies of a level and their parents."""
         rest = self.goals.stiffness[level][:, None] * self._bend[level]
         if self._limits is not None:
-            rest -= self._limits.weight * self._limits.back[level]
+            rest -= self._limits.weight * self._limits.pull[level]
         return rest
 
     def _joint_stiffness(self, level: slice) -> np.ndarray | None:
         """(n, 3, 3, F) where limits make it anisotropic, else None."""
         if self._limits is None:
             return None
-        back = self._limits.back[level]
-        length2 = np.maximum(small.dot(back, back), 1e-18)
-        out = (self._limits.weight / length2)[:, None, None] * back[:, :, None] * back[:, None, :]
+        out = self._limit_stiffness(level)
         for k in range(3):
             out[:, k, k] += self.goals.stiffness[level]
         return out
+
+    def _limit_stiffness(self, level: slice) -> np.ndarray:
+        """(n, 3, 3, F) Gauss-Newton Hessian of the violation's one angle."""
+        back, pull = self._limits.back[level], self._limits.pull[level]
+        length2 = np.maximum(small.dot(back, back), 1e-18)
+        return (self._limits.weight / length2)[:, None, None] * pull[:, :, None] * pull[:, None, :]
 
     def _blocks(self, damping, close):
         """Blocks of the bodies before elimination: A (v v), B (v w), D (w w), force on v, torque on w."""
@@ -115,6 +119,10 @@ class TreeSystem:
         for k in range(3):
             a[:, k, k] = goals.affinity[:bodies]
             d[:, k, k] = goals.facing_weight + damping
+        if self._limits is not None:
+            roots = slice(0, tree.roots)
+            d[roots] += self._limit_stiffness(roots)
+            torque[roots] += self._limits.weight * self._limits.pull[roots]
         self._add_leaves(a, b, d, force, torque, pull)
         if self._contacts is not None:
             self._add_contacts(a, b, d, force, torque, pull)
