@@ -111,8 +111,8 @@ def sample(curve, times: np.ndarray) -> np.ndarray:
     """
     times = times.astype(np.float32).astype(float)  # what evaluate would see
     values, missing = _read_keys(curve, times)
-    for frame in np.flatnonzero(missing):
-        values[frame] = curve.evaluate(times[frame])
+    if missing.any():
+        values[missing] = [curve.evaluate(time) for time in times[missing].tolist()]
     return values
 
 
