@@ -63,34 +63,37 @@ class LimitSprings:
         local = quat.mul(quat.conj(frame), turned)
         angles = self._angles(local)
         allowed = np.clip(angles, self._lower, self._upper)
+        back = np.zeros((rotations.shape[0], 3, rotations.shape[-1]))
+        slope = np.zeros((rotations.shape[0], 3, 3, rotations.shape[-1]))
         limit, at = np.nonzero((allowed != angles).any(axis=1))
-        back, pull = np.zeros((2, rotations.shape[0], 3, rotations.shape[-1]))
         if limit.size:
-            chosen = (part[limit, :, at].T for part in (local, angles, allowed))
-            ways = self._ways_back(limit, *chosen)
-            for out, way in zip((back, pull), ways, strict=True):
-                out[self._joint[limit], :, at] = quat.rotate(frame[limit, :, at].T, way).T
-        return LimitViolations(back, pull, self._weight)
+            way, change = self._ways_back(limit, *(part[limit, :, at].T for part in (local, angles, allowed)))
+            turn = frame[limit, :, at].T
+            back[self._joint[limit], :, at] = quat.rotate(turn, way).T
+            # R M R^T: the columns, then the rows.
+            change = quat.rotate(turn, np.swapaxes(quat.rotate(turn, np.swapaxes(change, 0, 1)), 0, 1))
+            slope[self._joint[limit], :, :, at] = np.moveaxis(change, -1, 0)
+        return LimitViolations(back, slope, self._weight)
 
     def _ways_back(self, limit, local, angles, allowed):
-        """Rotation vectors back and pull (3, K) of K violations, in the joints' own frames (``LimitViolations``).
+        """K violations in the joints' frames: vectors back (3, K), slope (3, 3, K); see ``LimitViolations``.
 
-        A turn of the joint moves its clamped pose too, about the axes of the angles that are free.
+        A turn of the joint takes its clamped pose along, about the axes of the angles that are free.
         """
         _, axes = self._composed(limit, angles)
         clamped, clamped_axes = self._composed(limit, allowed)
         back = quat.log(quat.mul(clamped, quat.conj(local)))
         free = np.take_along_axis(allowed == angles, self._axes[limit].T, axis=0)
-        carried = free * small.dot(clamped_axes, back)
         # The dual basis gives the rates of the angles; at gimbal lock they have none and are held bounded.
         dual = np.stack([small.cross(axes[k - 2], axes[k - 1]) for k in range(3)])
         volume = small.dot(axes[0], dual[0])
         volume = np.copysign(np.maximum(np.abs(volume), _GIMBAL), volume)
-        return back, back - (carried[:, None] * dual).sum(axis=0) / volume
+        carried = (free[:, None, None] * clamped_axes[:, :, None] * dual[:, None, :]).sum(axis=0) / volume
+        return back, np.eye(3)[..., None] - carried
 
     def _composed(self, limit, angles):
-        """Turns (4, K) of angles (3, K) about x, y, z, and the axes (3, 3, K) about which the first, second and third
-        to be turned rotate the whole."""
+        """Turns (4, K) of angles (3, K) about x, y, z; and (3, 3, K) the axes of the whole turn's change with the
+        angle that is turned first, second and third."""
         first, second, third = (np.eye(3)[axis].T for axis in self._axes[limit].T)
         last = quat.exp(third * angles)
         both = quat.mul(last, quat.exp(second * angles))

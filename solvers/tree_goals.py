@@ -46,18 +46,18 @@ class Obstacles(Protocol):
 class LimitViolations:
     """How far each body's joint is outside its limits, world space, zero inside.
 
-    back: (B, 3, F) rotation vector that would bring the body to where the limits clamp it.  pull: (B, 3, F) how its
-    squared length / 2 falls with a turn of the body; not ``back``, since where the clamp lies depends on the turn.
+    back: (B, 3, F) rotation vector that would bring the body to where the limits clamp it.
+    slope: (B, 3, 3, F) how ``back`` falls with a turn of the body: not by all of it, since the clamped pose follows.
     weight: m^2, of the squared angle.
     """
 
     back: np.ndarray
-    pull: np.ndarray
+    slope: np.ndarray
     weight: float
 
     def take(self, keep: np.ndarray) -> LimitViolations:
         """Those of some of the frames."""
-        return LimitViolations(self.back[..., keep], self.pull[..., keep], self.weight)
+        return LimitViolations(self.back[..., keep], self.slope[..., keep], self.weight)
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ class TreeSystem:
         """Torque (n, 3, F) of the joint springs between the bodies of a level and their parents."""
         rest = self.goals.stiffness[level][:, None] * self._bend[level]
         if self._limits is not None:
-            rest -= self._limits.weight * self._limits.pull[level]
+            rest -= self._limit_torque(level)
         return rest
 
     def _joint_stiffness(self, level: slice) -> np.ndarray | None:
@@ -102,11 +102,14 @@ class TreeSystem:
             out[:, k, k] += self.goals.stiffness[level]
         return out
 
+    def _limit_torque(self, level: slice) -> np.ndarray:
+        """(n, 3, F)."""
+        return self._limits.weight * small.mat_t_vec(self._limits.slope[level], self._limits.back[level])
+
     def _limit_stiffness(self, level: slice) -> np.ndarray:
-        """(n, 3, 3, F) Gauss-Newton Hessian of the violation's one angle."""
-        back, pull = self._limits.back[level], self._limits.pull[level]
-        length2 = np.maximum(small.dot(back, back), 1e-18)
-        return (self._limits.weight / length2)[:, None, None] * pull[:, :, None] * pull[:, None, :]
+        """(n, 3, 3, F) Gauss-Newton Hessian."""
+        slope = self._limits.slope[level]
+        return self._limits.weight * small.mat_mul(np.swapaxes(slope, 1, 2), slope)
 
     def _blocks(self, damping, close):
         """Blocks of the bodies before elimination: A (v v), B (v w), D (w w), force on v, torque on w."""
@@ -122,7 +125,7 @@ class TreeSystem:
         if self._limits is not None:
             roots = slice(0, tree.roots)
             d[roots] += self._limit_stiffness(roots)
-            torque[roots] += self._limits.weight * self._limits.pull[roots]
+            torque[roots] += self._limit_torque(roots)
         self._add_leaves(a, b, d, force, torque, pull)
         if self._contacts is not None:
             self._add_contacts(a, b, d, force, torque, pull)
@@ -176,7 +179,8 @@ class TreeSystem:
 
         A force f on the end of a lever r adds (f.r) I - (f r^T + r f^T)/2 to the Hessian of the lever's rotation. Far
         from the minimum only max(f.r, 0)(I - r r^T / r^2) is safe: it makes targets out of reach converge. Frames that
-        are close take the whole term and converge quadratically. pull: (J, 3, F) forces on joints, summed over subtrees.
+        are close take the whole term and converge quadratically. pull: (J, 3, F) forces on joints, summed over subtrees
+        on the way.
         """
         tree, arms = self.tree, self.pose.arms
         outwards = ((tree.leaves, tree.leaf_siblings), *zip(tree.levels[:0:-1], tree.siblings[:0:-1], strict=True))

@@ -91,10 +91,10 @@ def test_one_turn_of_all_bodies_is_a_rigid_motion(rng, posed):
     tree, track, offsets, _ = posed
     turn = Rotation.random(random_state=3)
     q = np.tile(np.roll(turn.as_quat(), 1)[:, None], (tree.bodies, 1, FRAMES))
-    roots = tree.from_track(turn.apply(track.reshape(-1, 3)).reshape(track.shape))[: tree.roots]
+    turned = turn.apply(track.reshape(-1, 3)).reshape(track.shape)
     # Roots of a forest keep their places to each other only when they are turned too.
-    pose = TreePose.forward(tree, offsets, q, roots)
-    assert np.abs(tree.to_track(pose.joints) - turn.apply(track.reshape(-1, 3)).reshape(track.shape)).max() < 1e-12
+    pose = TreePose.forward(tree, offsets, q, tree.from_track(turned)[: tree.roots])
+    assert np.abs(tree.to_track(pose.joints) - turned).max() < 1e-12
 
 
 def test_bones_without_length_stay_where_they_hang(rng, body_parents, problems):

@@ -134,7 +134,7 @@ def subtree_forces(tree, system, goals, pose, frame):
 
 
 def dense_hessian(tree, goals, pose, frame, damping):
-    """Gauss-Newton with the safe part of the levers' curvature; springs count as linear in the turn between bodies."""
+    """Gauss-Newton with the safe part of the levers' curvature; springs are linear in the turns."""
     joints = joint_jacobian(tree, goals, pose, frame)
     size = joints.shape[-1]
     hessian = np.einsum("j,jka,jkb->ab", goals.affinity[:, frame], joints, joints)
@@ -176,11 +176,8 @@ def dense_hessian(tree, goals, pose, frame, damping):
 
 
 def limit_stiffness(pull, body, frame):
-    """Derivative of the one violated angle |back| is -pull / |back|."""
-    back, slope = pull.back[body, :, frame], pull.pull[body, :, frame]
-    if not back.any():
-        return np.zeros((3, 3))
-    return pull.weight * np.outer(slope, slope) / (back @ back)
+    slope = pull.slope[body, :, :, frame]
+    return pull.weight * slope.T @ slope
 
 
 def assert_same_step(tree, goals, pose, damping):
@@ -220,9 +217,9 @@ def numeric_hessian(tree, goals, pose, step=1e-4):
     out = np.zeros((goals.frames.size, size, size))
     for i, (v, s) in enumerate(steps):
         for j, (w, t) in enumerate(steps[: i + 1]):
-            corners = [energy(step * (a * v + b * w), step * (a * s + b * t)) for a, b in ((1, 1), (1, -1))]
-            corners += [energy(-step * (a * v + b * w), -step * (a * s + b * t)) for a, b in ((1, 1), (1, -1))]
-            out[:, i, j] = out[:, j, i] = (corners[0] + corners[2] - corners[1] - corners[3]) / (4 * step**2)
+            signs = ((1, 1), (-1, -1), (1, -1), (-1, 1))
+            corners = [energy(step * (a * v + b * w), step * (a * s + b * t)) for a, b in signs]
+            out[:, i, j] = out[:, j, i] = (sum(corners[:2]) - sum(corners[2:])) / (4 * step**2)
     return out
 
 
