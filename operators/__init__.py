@@ -1,12 +1,19 @@
-"""Generic operators; what they do comes from the workflow they are told."""
+"""The steps of every workflow, and what is special to one of them."""
 
 from __future__ import annotations
 
 import bpy
 
+from . import adapt_lists
 from .steps import MOTION_LOOM_OT_bake, MOTION_LOOM_OT_fit
 
-_CLASSES = (MOTION_LOOM_OT_fit, MOTION_LOOM_OT_bake)
+_CLASSES = (
+    MOTION_LOOM_OT_fit,
+    MOTION_LOOM_OT_bake,
+    adapt_lists.MOTION_LOOM_OT_adapt_add_objects,
+    adapt_lists.MOTION_LOOM_OT_adapt_add_item,
+    adapt_lists.MOTION_LOOM_OT_adapt_remove_item,
+)
 
 
 def register() -> None:

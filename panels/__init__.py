@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import bpy
 
-from . import sidebar
+from . import adapt_list, sidebar
 
 _registered: list[type] = []
 
 
 def register(workflows) -> None:
-    for cls in (sidebar.MOTION_LOOM_PT_main, *map(sidebar.workflow_panel, workflows)):
+    panels = (sidebar.MOTION_LOOM_PT_main, *map(sidebar.workflow_panel, workflows))
+    for cls in (adapt_list.MOTION_LOOM_UL_surfaces, *panels):
         bpy.utils.register_class(cls)
         _registered.append(cls)
 

@@ -31,6 +31,12 @@ def bone_of_path(path: str) -> tuple[str, str] | None:
     return (bpy.utils.unescape_identifier(match[1]), match[2]) if match else None
 
 
+def plays_action(ob) -> bool:
+    """Whether an action, and a slot where there are slots, is assigned to an object."""
+    data = ob.animation_data
+    return data is not None and data.action is not None and not (HAS_SLOTS and data.action_slot is None)
+
+
 def assigned(ob) -> tuple[bpy.types.Action, object | None]:
     """The action that moves an object, and its slot (None before 4.4).
 
@@ -41,7 +47,7 @@ def assigned(ob) -> tuple[bpy.types.Action, object | None]:
         raise SceneError(f"'{ob.name}' has no action; assign one in the Action Editor.")
     if data.use_tweak_mode:
         raise SceneError(f"'{ob.name}' is tweaking an NLA strip; leave tweak mode (Tab in the NLA editor).")
-    if HAS_SLOTS and data.action_slot is None:
+    if not plays_action(ob):
         raise SceneError(
             f"'{ob.name}' plays no slot of action '{data.action.name}'; choose a slot in the Action Editor."
         )
@@ -75,11 +81,7 @@ def all_curves(action, slot) -> list:
 
 def playing_curves(action, slot) -> list:
     """The curves of one slot that move something: neither muted nor empty."""
-    return [
-        curve
-        for curve in all_curves(action, slot)
-        if not (curve.mute or curve.is_empty or _is_muted(curve.group))
-    ]
+    return [curve for curve in all_curves(action, slot) if not (curve.mute or curve.is_empty or _is_muted(curve.group))]
 
 
 def _is_muted(group) -> bool:

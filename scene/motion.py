@@ -28,7 +28,7 @@ from .sampling import plays_strips, reason_to_sample, sample_frames, strip_range
 
 _SIZES = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
 _ROTATION = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
-_SAME = 1e-6  # matrix entries and channels that differ less did not change (single precision)
+_SAME = 5e-6  # radians, scales and rig lengths that differ less did not change (single precision)
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class BoneMotion:
     basis: (F, B, 4, 4) what each bone's own channels make.  object_world: (F, 4, 4).
     fps: rows a second.  frames: (F,) scene frames.
     rotation_start: (B, 4) the rotation channels at the first frame: rotations are written nearest to them.
+    scale_signs: (B, 3) of the scale channels there.
     sampled_because: why frames had to be stepped through, or None when the curves told all.
     """
 
@@ -47,6 +48,7 @@ class BoneMotion:
     fps: float
     frames: np.ndarray
     rotation_start: np.ndarray
+    scale_signs: np.ndarray
     sampled_because: str | None
 
     @property
@@ -75,8 +77,9 @@ def read_motion(
     action, slot = source_of(ob)
     reason = reason_to_sample(ob, action, slot)
     read = _from_curves if reason is None else _from_frames
-    basis, world, start = read(context, ob, rig, action, slot, frames, visual)
-    return BoneMotion(rig, basis, world, _rows_per_second(context.scene, frames), frames, start, reason)
+    fps = _rows_per_second(context.scene, frames)
+    basis, world, start, signs = read(context, ob, rig, action, slot, frames, visual)
+    return BoneMotion(rig, basis, world, fps, frames, start, signs, reason)
 
 
 def source_of(ob: bpy.types.Object):
@@ -84,7 +87,7 @@ def source_of(ob: bpy.types.Object):
 
     Raises SceneError when neither moves it, or a strip is being tweaked.
     """
-    if plays_strips(ob) and ob.animation_data.action is None:
+    if plays_strips(ob) and not actions.plays_action(ob):
         return None, None
     return actions.assigned(ob)
 
@@ -151,12 +154,10 @@ def _rotation_now(rig: Rig, channels: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _from_curves(context, ob, rig, action, slot, frames, _visual):
-    """Basis (F, B, 4, 4), object matrices (F, 4, 4) and first rotation channels (B, 4) from curves alone."""
+    """Basis (F, B, 4, 4), object matrices (F, 4, 4), first rotations (B, 4) and scale signs from curves alone."""
     times = action_times(context.scene, frames)
     index = {name: number for number, name in enumerate(rig.names)}
-    channels = {
-        name: np.repeat(now[None], len(frames), axis=0) for name, now in _present_channels(ob, rig).items()
-    }
+    channels = {name: np.repeat(now[None], len(frames), axis=0) for name, now in _present_channels(ob, rig).items()}
     placing = []
     for curve in actions.playing_curves(action, slot):
         bone = actions.bone_of_path(curve.data_path)
@@ -166,7 +167,7 @@ def _from_curves(context, ob, rig, action, slot, frames, _visual):
             channels[bone[1]][:, index[bone[0]], curve.array_index] = actions.sample(curve, times)
     rotation = _rotation_now(rig, channels)
     basis = channels_to_basis(rig, channels["location"], rotation, channels["scale"])
-    return basis, _object_world(ob, placing, times), rotation[0]
+    return basis, _object_world(ob, placing, times), rotation[0], _signs(channels["scale"][0])
 
 
 def _object_world(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.ndarray:
@@ -217,15 +218,19 @@ def _single_bone(ob: bpy.types.Object) -> Rig:
 
 
 def _from_frames(context, ob, rig, _action, _slot, frames, visual):
-    """Basis (F, B, 4, 4), object matrices (F, 4, 4) and present rotation channels (B, 4), frame by frame."""
+    """Basis (F, B, 4, 4), object matrices (F, 4, 4), present rotations (B, 4) and scale signs, by frames."""
     bones, world = sample_frames(context, ob, rig.names, frames, "matrix" if visual else "matrix_basis")
     basis = basis_from_pose(rig, bones) if visual else bones
-    return basis, world, _rotation_now(rig, _present_channels(ob, rig))
+    present = _present_channels(ob, rig)
+    return basis, world, _rotation_now(rig, present), _signs(present["scale"])
 
 
-def turn_motion(
-    motion: BoneMotion, turns: np.ndarray, heads: dict[int, np.ndarray] | None = None
-) -> BoneMotion:
+def _signs(scale: np.ndarray) -> np.ndarray:
+    """-1 where a scale is negative, else 1."""
+    return np.where(scale < 0.0, -1.0, 1.0)
+
+
+def turn_motion(motion: BoneMotion, turns: np.ndarray, heads: dict[int, np.ndarray] | None = None) -> BoneMotion:
     """The motion with every bone turned by a world-space rotation, (F, B, 3, 3), from where it was.
 
     heads: bone index -> (F, 3) new world-space head, for bones that are not connected.
@@ -245,8 +250,9 @@ def turn_motion(
 
 def changed_bones(before: BoneMotion, after: BoneMotion) -> list[str]:
     """Names of the bones whose own channels differ between two motions of one rig."""
-    differs = np.abs(after.basis - before.basis).max(axis=(0, 2, 3)) > _SAME
-    return [before.rig.names[bone] for bone in np.flatnonzero(differs)]
+    turned = _differs(after.basis[..., :3, :3], before.basis[..., :3, :3], _SAME)
+    shifted = _differs(after.basis[..., :3, 3], before.basis[..., :3, 3], _SAME * _extent(before.rig))
+    return [before.rig.names[bone] for bone in np.flatnonzero(turned | shifted)]
 
 
 def write_motion(
@@ -272,8 +278,7 @@ def write_motion(
     if not np.isfinite(motion.basis).all():
         frame, bone = np.argwhere(~np.isfinite(motion.basis).all(axis=(2, 3)))[0]
         raise OutputError(
-            f"Bone '{motion.rig.names[bone]}' has no valid pose at frame {motion.frames[frame]:g}; "
-            "nothing is written."
+            f"Bone '{motion.rig.names[bone]}' has no valid pose at frame {motion.frames[frame]:g}; nothing is written."
         )
     action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
     try:
@@ -290,10 +295,11 @@ def _write_bones(ob, action, slot, motion: BoneMotion, bones, times: np.ndarray)
     rig = motion.rig
     holder = actions.curve_list(action, slot, create=True)
     old = _bone_curves(holder)
-    location, rotation, scale = basis_to_channels(rig, motion.basis, motion.rotation_start)
+    location, rotation, scale = basis_to_channels(rig, motion.basis, motion.rotation_start, motion.scale_signs)
     present = _present_channels(ob, rig)
-    turned = _differs(_turns(rig, rotation), _turns(rig, _rotation_now(rig, present)[None]))
-    shifted, scaled = _differs(location, present["location"]), _differs(scale, present["scale"])
+    turned = _differs(_turns(rig, rotation), _turns(rig, _rotation_now(rig, present)[None]), _SAME)
+    shifted = _differs(location, present["location"], _SAME * _extent(rig))
+    scaled = _differs(scale, present["scale"], _SAME)
     wanted = set(rig.names if bones is None else bones)
     for number, bone in enumerate(rig.names):
         if bone not in wanted:
@@ -320,14 +326,20 @@ def _bone_curves(holder) -> dict[tuple[str, str], list]:
 
 
 def _turns(rig: Rig, rotation: np.ndarray) -> np.ndarray:
-    """Rotation channels (F, B, 4) as matrices (F, B, 16), for channels of different values may turn alike."""
+    """Rotation channels (F, B, 4) as matrices (F, B, 4, 4), for different channels may turn alike."""
     zero = np.zeros((*rotation.shape[:2], 3))
-    return channels_to_basis(rig, zero, rotation, zero + 1.0).reshape(*rotation.shape[:2], 16)
+    return channels_to_basis(rig, zero, rotation, zero + 1.0)
 
 
-def _differs(values: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """(B,) bool: whether values (F, B, n) leave the present ones anywhere."""
-    return np.abs(values - present).max(axis=(0, 2)) > _SAME
+def _differs(values: np.ndarray, others: np.ndarray, tolerance: float) -> np.ndarray:
+    """(B,) bool: whether values (F, B, ...) leave the others, which may be one frame, anywhere."""
+    distance = np.abs(values - others)
+    return distance.max(axis=(0, *range(2, distance.ndim))) > tolerance
+
+
+def _extent(rig: Rig) -> float:
+    """The size of a rig in its own units, which importers make anything from 0.01 to 100 a metre."""
+    return max(float(np.abs(rig.rest[:, :3, 3]).max()), float(rig.lengths.max()))
 
 
 def _replace(holder, curves: list, bone: str, values: dict[str, np.ndarray], times: np.ndarray) -> None:

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ..solvers.errors import SceneError
+from .rigs import deform_bones
 
 # A quarter of the skin beside a bone lies nearer than its radius. Low, because a capsule should stay inside
 # the skin: bones run nearer to one side of a limb, and skirts, coats and armour hang far outside it.
@@ -50,6 +51,21 @@ def bone_radii(
         distances, beside = _distances(vertices, owners, starts, ends, segment_owner)
         _fill_percentiles(radii, owners, distances, beside)
     return radii[[index_of[name] for name in bone_names]]
+
+
+def skinned_bones(context: bpy.types.Context, armature: bpy.types.Object) -> np.ndarray:
+    """(B,) bool: bones that own skin or carry a bone-parented object; the deforming ones where none does."""
+    bones = armature.data.bones
+    index_of = {bone.name: index for index, bone in enumerate(bones)}
+    found = np.zeros(len(bones), bool)
+    for ob in context.scene.objects:
+        if _is_skinned(ob, armature):
+            owners = _skin(ob, index_of, bones)[1]
+            found[np.unique(owners[owners >= 0])] = True
+        elif ob.type == "MESH" and ob.parent == armature and ob.parent_type == "BONE":
+            if ob.parent_bone in index_of:
+                found[index_of[ob.parent_bone]] = True
+    return found if found.any() else deform_bones(armature)
 
 
 def _rest_joints(armature: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:

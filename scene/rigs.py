@@ -41,17 +41,11 @@ def find_rig(context: bpy.types.Context, name: str) -> bpy.types.Object:
     if name in bpy.data.objects:
         raise SceneError(f"'{name}' is not in the scene '{context.scene.name}'; link it to the scene.")
     rigs = {ob.name.casefold(): ob.name for ob in objects if ob.type == "ARMATURE"}
-    near = [rigs[key] for key in difflib.get_close_matches(name.casefold(), rigs, cutoff=0.5)] or list(
-        rigs.values()
-    )
+    near = [rigs[key] for key in difflib.get_close_matches(name.casefold(), rigs, cutoff=0.5)] or list(rigs.values())
     hint = " or ".join(f"'{rig}'" for rig in near[:5])
     raise SceneError(
         f"There is no object '{name}' in the scene; "
-        + (
-            f"did you mean {hint}?"
-            if hint
-            else "it has no armature either, check that this is the right file."
-        )
+        + (f"did you mean {hint}?" if hint else "it has no armature either, check that this is the right file.")
     )
 
 
@@ -61,6 +55,8 @@ def require_armature(ob: bpy.types.Object) -> None:
         raise SceneError(f"'{ob.name}' is of type {ob.type}; choose an armature.")
     if not len(ob.data.bones):
         raise SceneError(f"Armature '{ob.name}' has no bones.")
+    if ob.data.is_editmode:
+        raise SceneError(f"Armature '{ob.name}' is being edited; leave Edit Mode.")
     if ob.data.pose_position == "REST":
         raise SceneError(f"Armature '{ob.name}' shows its rest position; switch it to Pose Position.")
 
@@ -149,9 +145,7 @@ def _rotation_limits(bone: bpy.types.PoseBone) -> list:
 def _constraint_ranges(limit) -> list[tuple[float, float] | None]:
     """Range of each axis that a Limit Rotation constraint limits, None for a free one."""
     return [
-        (getattr(limit, f"min_{axis}"), getattr(limit, f"max_{axis}"))
-        if getattr(limit, f"use_limit_{axis}")
-        else None
+        (getattr(limit, f"min_{axis}"), getattr(limit, f"max_{axis}")) if getattr(limit, f"use_limit_{axis}") else None
         for axis in "xyz"
     ]
 
@@ -173,9 +167,7 @@ def _narrow(lower: np.ndarray, upper: np.ndarray, ranges: list[tuple[float, floa
             lower[axis], upper[axis] = max(lower[axis], limits[0]), min(upper[axis], limits[1])
 
 
-def joint_track(
-    rig: Rig, pose: np.ndarray, object_world: np.ndarray, fps: float, frames: np.ndarray
-) -> JointTrack:
+def joint_track(rig: Rig, pose: np.ndarray, object_world: np.ndarray, fps: float, frames: np.ndarray) -> JointTrack:
     """World positions of the heads of all bones, in the rig's order, then of the tails of leaf bones.
 
     pose: (F, B, 4, 4) armature space; object_world: (F, 4, 4); fps: rows a second; frames: (F,) scene frames.

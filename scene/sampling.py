@@ -57,10 +57,7 @@ def strip_ranges(ob: bpy.types.Object) -> list[tuple[float, float]]:
     tracks = [track for track in data.nla_tracks if not track.mute]
     solo = [track for track in tracks if track.is_solo]
     return [
-        (strip.frame_start, strip.frame_end)
-        for track in solo or tracks
-        for strip in track.strips
-        if not strip.mute
+        (strip.frame_start, strip.frame_end) for track in solo or tracks for strip in track.strips if not strip.mute
     ]
 
 

@@ -73,6 +73,8 @@ class AdaptOptions:
     surfaces: one use an object, in the binding's order; None attaches to all.  scale: of the character against bind.
     collision: keep clear of the environment.  orientation: 0 to 1, how much hands, feet and head turn with it.
     joint_weight: (J,) factors of the affinities, or None.
+    resized: (F, J, 3) the source pose of a character whose bones have changed, of which only the differences between
+    joints count; None scales the bound one.
     """
 
     surfaces: tuple[SurfaceUse, ...] | None = None
@@ -82,6 +84,7 @@ class AdaptOptions:
     pins: tuple[Pin, ...] = ()
     limits: JointLimits | None = None
     joint_weight: np.ndarray | None = None
+    resized: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,10 @@ class _Problem:
         shift, turn = _shifts(binding, environment, uses, options.scale)
         affinity = _affinities(binding, uses, options)
         joints = tree.from_track(source)
-        self.offsets = tree.offsets(joints) * options.scale
+        if options.resized is None:
+            self.offsets = tree.offsets(joints) * options.scale
+        else:
+            self.offsets = tree.offsets(tree.from_track(options.resized))
         self.targets = tree.from_track(source + shift)
         self.affinity = tree.from_track(affinity)
         unit = binding.scale**2
@@ -243,7 +249,7 @@ class _Problem:
         for k, surface in zip(self.heeded, self.surfaces, strict=True):
             flat = np.ascontiguousarray(np.moveaxis(self.targets, -1, 0)).reshape(-1, 3)
             distance, normal = surface.query(flat, frame, collision.REACH * unit)
-            least = np.minimum(binding.joint_distance[k] * size, collision.CLEARANCE * unit * size)[:, tree.order]
+            least = np.minimum(binding.joint_distance[k], collision.CLEARANCE * unit)[:, tree.order] * size
             short = np.maximum(least.ravel() - distance, 0.0)
             push = (short[:, None] * normal).reshape(frames, count, 3)
             self.targets += np.moveaxis(push, 0, -1)
@@ -260,7 +266,8 @@ class _Problem:
         tree, samples = binding.tree, binding.samples
         original = np.moveaxis(binding.distance[self.heeded].astype(float), 1, -1) * size
         influence = np.array([self.uses[k].influence for k in self.heeded])[:, None, None]
-        least = np.minimum(original, collision.CLEARANCE * unit * size)
+        radius = np.maximum(binding.radii[tree.order][samples.child], collision.CLEARANCE * unit)
+        least = np.minimum(original, radius[:, None] * size)
         attached = np.array([self.uses[k].mode == ATTACH for k in self.heeded])[:, None, None]
         hold = np.zeros(original.shape)
         contact = np.moveaxis(binding.contact[self.heeded][:, :, tree.order], 1, -1)

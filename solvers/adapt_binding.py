@@ -1,4 +1,4 @@
-"""What Adapt knows of a motion and the environment it was made for (Al-Ashqar et al. 2013, sections 4 to 6, amended)."""
+"""What Adapt knows of a motion and its environment (Al-Ashqar et al. 2013, sections 4 to 6, amended)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from . import clearance
-from .collision import SPACING, BodySamples
+from .collision import CLEARANCE, SPACING, BodySamples
 from .descriptor_frames import DescriptorPoints, descriptor_frames
 from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
 from .errors import InputError
@@ -34,7 +34,9 @@ class Binding:
     track: the joints that are solved, F frames.  effectors: (J,) bool, joints whose contacts are held.
     height: of the body, metres.  objects: names of the O meshes.
     points: the N descriptor points.  origins (S, N, 3), axes (S, N, 3, 3): their frames at bind, S = 1 or F.
-    effective: (F, J, 3) joints as the descriptors see them.  distance: (O, F, P) signed distances of the body's samples.
+    effective: (F, J, 3) joints as the descriptors see them.
+    distance: (O, F, P) signed distances of the body's samples.
+    radii: (J,) of the capsule around the bone that leads to each joint, metres.
     """
 
     track: JointTrack
@@ -46,6 +48,7 @@ class Binding:
     axes: np.ndarray
     effective: np.ndarray
     distance: np.ndarray
+    radii: np.ndarray
 
     @property
     def scale(self) -> float:
@@ -94,10 +97,11 @@ def fit(
     environment: list[MeshTrack],
     effectors: np.ndarray,
     height: float,
+    radii: np.ndarray | None = None,
     known: DescriptorPoints | None = None,
 ) -> Binding:
     """Bind a motion to its environment; see ``fit_steps``."""
-    steps = fit_steps(track, environment, effectors, height, known)
+    steps = fit_steps(track, environment, effectors, height, radii, known)
     while True:
         try:
             next(steps)
@@ -110,12 +114,14 @@ def fit_steps(
     environment: list[MeshTrack],
     effectors: np.ndarray,
     height: float,
+    radii: np.ndarray | None = None,
     known: DescriptorPoints | None = None,
 ) -> Generator[float, None, Binding]:
     """Bind, yielding progress from 0 to 1.
 
     environment: meshes as they were during the motion, one state or one a frame.  effectors: (J,) bool.
-    height: of the body, metres.  known: descriptor points of another clip in the same environment, to be used again.
+    height: of the body, metres.  radii: (J,) of the capsules around the bones that lead to the joints, 5 cm at a 1.8 m
+    body where None.  known: descriptor points of another clip in the same environment, to be used again.
     Raises InputError where the environment is empty, or no joint comes near any of it.
     """
     _check(track, environment, height)
@@ -141,7 +147,9 @@ def fit_steps(
     names = tuple(mesh.name for mesh in environment)
     # Rounded before use, so that a binding that was stored and loaded gives the same result to the last bit.
     stored = distance.astype(np.float32)
-    return Binding(track, effectors, height, names, descriptors, origins, axes, effective, stored)
+    if radii is None:
+        radii = np.full(len(track.skeleton.names), CLEARANCE * scale)
+    return Binding(track, effectors, height, names, descriptors, origins, axes, effective, stored, radii)
 
 
 def _candidates(joints, surfaces, scale):

@@ -31,7 +31,7 @@ class BodySamples:
 
     @classmethod
     def of(cls, tree: JointTree, lengths: np.ndarray, spacing: float) -> BodySamples:
-        """All samples of a tree. lengths: (J,) from each joint's parent, tree order;  spacing: metres between samples."""
+        """All samples of a tree. lengths: (J,) from each joint's parent, tree order;  spacing: metres."""
         roots = np.arange(tree.roots)
         joints = np.arange(tree.roots, len(tree.parents))
         count = np.maximum(np.ceil(lengths[tree.roots :] / spacing - 1e-6).astype(int), 1)

@@ -191,17 +191,19 @@ def channels_to_basis(rig: Rig, location: np.ndarray, rotation: np.ndarray, scal
 
 
 def basis_to_channels(
-    rig: Rig, basis: np.ndarray, start: np.ndarray
+    rig: Rig, basis: np.ndarray, start: np.ndarray, signs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Channels location (F, B, 3), rotation (F, B, 4), scale (F, B, 3) of a basis (F, B, 4, 4).
 
     Rotation is unwrapped over time beginning nearest to start (B, 4), in each bone's rotation mode.
-    A mirrored basis gets three negative scales.  Sheared axes are made orthogonal about the bone's length.
+    signs: (B, 3) of the scales, kept where they fit the basis; elsewhere all are negative when it is mirrored,
+    else positive.  Sheared axes are made orthogonal about the bone's length.
     """
     matrix = basis[..., :3, :3]
-    mirrored = np.where(np.linalg.det(matrix) < 0.0, -1.0, 1.0)[..., None]
-    scale = np.linalg.norm(matrix, axis=-2) * mirrored
-    turn = _orthogonal(matrix) * mirrored[..., None]
+    hand = np.where(np.linalg.det(matrix) < 0.0, -1.0, 1.0)[..., None]
+    sign = np.where(signs.prod(axis=-1, keepdims=True) == hand, signs, hand)
+    scale = np.linalg.norm(matrix, axis=-2) * sign
+    turn = _orthogonal(matrix) * sign[..., None, :]
     rotation = np.zeros((*basis.shape[:2], 4))
     for mode, bones in _by(rig.rotation_modes):
         rotation[:, bones] = _from_matrix(mode, turn[:, bones], start[bones])
@@ -388,6 +390,4 @@ def _orthogonal(matrices: np.ndarray) -> np.ndarray:
     if sheared.any():
         out[sheared] = _unit_columns(_unsheared(matrices[sheared]))
         gram = np.swapaxes(out, -1, -2) @ out
-    return out @ (
-        1.5 * np.eye(3) - 0.5 * gram
-    )  # a Newton step to the polar rotation: rounding of single precision
+    return out @ (1.5 * np.eye(3) - 0.5 * gram)  # a Newton step to the polar rotation: rounding of single precision

@@ -1,13 +1,13 @@
 """Relationship descriptors: joints as weighted sums of vectors from points on the environment.
 
-Al-Ashqar, Komura and Choi 2013, sections 4 and 7.1. The weights are computed once at bind. A descriptor i whose frame goes
-from (d, M) to (d', M') carries a point p rigidly to d' + Q (p - d), with Q = M' M^T; the target of a joint is the
+Al-Ashqar, Komura and Choi 2013, sections 4 and 7.1. The weights are computed once at bind. A descriptor i whose frame
+goes from (d, M) to (d', M') carries a point p rigidly to d' + Q (p - d), with Q = M' M^T; the target of a joint is the
 weighted sum, in displacement form so that an unchanged environment gives back p exactly:
 
     target = p + sum w (d' - Q d) + sum w (Q - I) p
 
-One sparse (F J, N) matrix applied to the (N, 12) carries [d' - Q d | Q - I] therefore gives all targets and, beside them,
-the blended rotation of every joint's surroundings.
+One sparse (F J, N) matrix applied to the (N, 12) carries [d' - Q d | Q - I] therefore gives all targets and, beside
+them, the blended rotation of every joint's surroundings.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def window_weights(
     """Unnormalised weights w'' of N descriptors for one joint over F frames (eq. 3-5, amended).
 
     points: (F, 3) effective joint positions; origins, normals: (S, N, 3) with S = 1 or F, metres, world.
-    The cosine of eq. 3 is clamped at zero, and the window of eq. 5 starts at the nearest descriptor that faces the joint
-    and is as wide as that distance, within [inner, outer] metres.  Returns (F, N).
+    The cosine of eq. 3 is clamped at zero, and the window of eq. 5 starts at the nearest descriptor that faces the
+    joint and is as wide as that distance, within [inner, outer] metres.  Returns (F, N).
     """
     x, y, z = (points[:, None, k] - origins[..., k] for k in range(3))
     distance = np.sqrt(x * x + y * y + z * z)

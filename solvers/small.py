@@ -32,7 +32,10 @@ def mat_vec(a: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def mat_t_vec(a: np.ndarray, v: np.ndarray) -> np.ndarray:
     """a^T v: (..., 3, 3, F) and (..., 3, F)."""
-    return a[..., 0, :, :] * v[..., 0, None, :] + a[..., 1, :, :] * v[..., 1, None, :] + a[..., 2, :, :] * v[..., 2, None, :]
+    out = a[..., 0, :, :] * v[..., 0, None, :]
+    out += a[..., 1, :, :] * v[..., 1, None, :]
+    out += a[..., 2, :, :] * v[..., 2, None, :]
+    return out
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from .adapt import Adapt
 from .bake import Bake
 from .base import Workflow
 
-WORKFLOWS: tuple[Workflow, ...] = (Bake(),)
+WORKFLOWS: tuple[Workflow, ...] = (Adapt(), Bake())
 
 
 def by_id(workflow_id: str) -> Workflow:

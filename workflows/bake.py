@@ -48,8 +48,7 @@ def bake_frames(context, ob, options: BakeOptions) -> tuple[np.ndarray, np.ndarr
         raise InputError("The step and the frame rate must be above zero.")
     if not start <= end:
         raise InputError(
-            f"The range {start:g} to {end:g} is empty; the animation of '{ob.name}' runs from {first:g} to "
-            f"{last:g}."
+            f"The range {start:g} to {end:g} is empty; the animation of '{ob.name}' runs from {first:g} to {last:g}."
         )
     count = (end - start) / (speed * options.step)
     if not count < _MOST_FRAMES:

@@ -1,0 +1,87 @@
+"""Add and remove entries of Adapt's lists."""
+
+from __future__ import annotations
+
+import bpy
+
+_LISTS = (("surfaces", "Objects", ""), ("pins", "Pins", ""), ("bones", "Bones", ""))
+_SURFACE_TYPES = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
+
+
+class MOTION_LOOM_OT_adapt_add_objects(bpy.types.Operator):
+    """Add the selected objects to the environment of the active rig"""
+
+    bl_idname = "motion_loom.adapt_add_objects"
+    bl_label = "Add Selected Objects"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        return _rig_is_active(cls, context)
+
+    def execute(self, context):
+        settings = context.object.motion_loom_adapt
+        present = {item.target for item in settings.surfaces}
+        chosen = [o for o in context.selected_objects if o.type in _SURFACE_TYPES and o not in present]
+        if not chosen:
+            self.report({"WARNING"}, "Select the objects as well (Ctrl or Shift click), the rig last")
+            return {"CANCELLED"}
+        for ob in chosen:
+            item = settings.surfaces.add()
+            item.name, item.target = ob.name, ob
+        settings.active_surface = len(settings.surfaces) - 1
+        return {"FINISHED"}
+
+
+class MOTION_LOOM_OT_adapt_add_item(bpy.types.Operator):
+    """Add an entry to a list of the active rig"""
+
+    bl_idname = "motion_loom.adapt_add_item"
+    bl_label = "Add"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    items: bpy.props.EnumProperty(items=_LISTS)
+
+    @classmethod
+    def poll(cls, context):
+        return _rig_is_active(cls, context)
+
+    def execute(self, context):
+        item = getattr(context.object.motion_loom_adapt, self.items).add()
+        bone = context.active_pose_bone
+        item.bone = bone.name if bone else ""
+        if self.items == "pins":
+            item.start = item.end = context.scene.frame_current
+        return {"FINISHED"}
+
+
+class MOTION_LOOM_OT_adapt_remove_item(bpy.types.Operator):
+    """Remove an entry from a list of the active rig"""
+
+    bl_idname = "motion_loom.adapt_remove_item"
+    bl_label = "Remove"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    items: bpy.props.EnumProperty(items=_LISTS)
+    index: bpy.props.IntProperty(default=-1)
+
+    @classmethod
+    def poll(cls, context):
+        return _rig_is_active(cls, context)
+
+    def execute(self, context):
+        settings = context.object.motion_loom_adapt
+        entries = getattr(settings, self.items)
+        index = settings.active_surface if self.index < 0 else self.index
+        if not 0 <= index < len(entries):
+            return {"CANCELLED"}
+        entries.remove(index)
+        settings.active_surface = min(settings.active_surface, len(settings.surfaces) - 1)
+        return {"FINISHED"}
+
+
+def _rig_is_active(cls, context) -> bool:
+    if context.object is None or context.object.type != "ARMATURE":
+        cls.poll_message_set("Make the armature the active object")
+        return False
+    return True

@@ -1,0 +1,80 @@
+"""What the user chose for Adapt, and where the bound data lie; kept with the rig."""
+
+from __future__ import annotations
+
+import bpy
+
+_MODES = (
+    ("ATTACH", "Attach", "Keep the relation: come along, keep contacts, keep clear"),
+    ("AVOID", "Avoid", "Only give way when the object comes closer than it was"),
+    ("IGNORE", "Ignore", "Do not heed this object"),
+)
+
+
+def _has_surface(_self, ob) -> bool:
+    return ob.type in {"MESH", "CURVE", "SURFACE", "FONT", "META"}
+
+
+class MotionLoomAdaptSurface(bpy.types.PropertyGroup):
+    """One object of the environment."""
+
+    target: bpy.props.PointerProperty(
+        name="Object", type=bpy.types.Object, poll=_has_surface, description="An object the motion deals with"
+    )
+    bound_name: bpy.props.StringProperty(description="Name at bind time; empty where it is not bound")
+    mode: bpy.props.EnumProperty(name="Mode", items=_MODES, description="How the motion heeds this object")
+    influence: bpy.props.FloatProperty(
+        name="Influence", description="How strongly the motion heeds this object",
+        default=1.0, min=0.0, max=1.0, subtype="FACTOR",
+    )  # fmt: skip
+
+
+class MotionLoomAdaptPin(bpy.types.PropertyGroup):
+    """A bone held at an object for some frames."""
+
+    bone: bpy.props.StringProperty(name="Bone", description="Its head is held")
+    target: bpy.props.PointerProperty(name="Object", type=bpy.types.Object, description="Where the head is held")
+    start: bpy.props.IntProperty(name="Start", description="First frame at which it is held", default=1)
+    end: bpy.props.IntProperty(name="End", description="Last frame at which it is held", default=250)
+
+
+class MotionLoomAdaptBone(bpy.types.PropertyGroup):
+    """How much one bone holds to its surroundings."""
+
+    bone: bpy.props.StringProperty(name="Bone", description="Its head holds more or less to its surroundings")
+    factor: bpy.props.FloatProperty(
+        name="Hold", description="Multiplies how strongly the bone holds to its place by the environment",
+        default=1.0, min=0.0, soft_max=20.0,
+    )  # fmt: skip
+
+
+class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
+    """Environment, range, result and the binding."""
+
+    surfaces: bpy.props.CollectionProperty(type=MotionLoomAdaptSurface)
+    active_surface: bpy.props.IntProperty(name="Object")
+    pins: bpy.props.CollectionProperty(type=MotionLoomAdaptPin)
+    active_pin: bpy.props.IntProperty(name="Pin")
+    bones: bpy.props.CollectionProperty(type=MotionLoomAdaptBone)
+    active_bone: bpy.props.IntProperty(name="Bone")
+    use_range: bpy.props.BoolProperty(name="Custom Range", description="Bind these frames instead of the whole action")
+    start: bpy.props.IntProperty(name="Start", description="First frame to bind", default=1)
+    end: bpy.props.IntProperty(name="End", description="Last frame to bind", default=250)
+    collision: bpy.props.BoolProperty(
+        name="Keep Clear", description="Keep the body out of the environment, smoothed over time", default=True
+    )
+    orientation: bpy.props.FloatProperty(
+        name="Orientation", description="How much hands, feet and head turn with what is close to them",
+        default=1.0, min=0.0, max=1.0, subtype="FACTOR",
+    )  # fmt: skip
+    limits: bpy.props.BoolProperty(
+        name="Joint Limits", description="Heed Limit Rotation constraints and IK limits", default=True
+    )
+    assign: bpy.props.BoolProperty(
+        name="Play Result", description="Assign the new action to the rig; the source action is kept", default=True
+    )
+    binding: bpy.props.PointerProperty(type=bpy.types.Mesh, description="Holds the bound data")
+    summary: bpy.props.StringProperty(description="What is bound, in words")
+
+
+CLASSES = (MotionLoomAdaptSurface, MotionLoomAdaptPin, MotionLoomAdaptBone)

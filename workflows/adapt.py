@@ -1,0 +1,285 @@
+"""Adapt: a motion made for one environment follows it when it has changed."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+from ..scene.rigs import find_rig, require_armature, require_editable
+from ..scene.surfaces import expand, find
+from ..solvers.adapt import ATTACH, AVOID, IGNORE
+from ..solvers.errors import InputError, MotionLoomError, SceneError
+from ..state.adapt_settings import CLASSES, MotionLoomAdaptSettings
+from .adapt_run import AdaptRigOptions, adapt_rig, adapt_steps, bind_rig, bind_steps
+from .base import Command, Steps, Workflow
+
+_FIGURES = (
+    ("contacts_kept_pct", "contacts kept {:.1f} %"),
+    ("penetration_pct", "penetration {:.1f} % of frames"),
+    ("clearance_lost_pct", "clearance lost {:.1f} % of frames"),
+    ("jerk_mean_ratio", "jerk {:.2f} x"),
+)
+
+
+class Adapt(Workflow):
+    """Bind a rig to what surrounds it, change the surroundings or the rig's size, bake."""
+
+    id = "adapt"
+    label = "Adapt to Environment"
+    settings = MotionLoomAdaptSettings
+    classes = CLASSES
+    steps = {"fit": "Bind", "bake": "Adapt and Bake"}
+
+    def commands(self) -> tuple[Command, ...]:
+        return (
+            Command("bind", "Store how a rig's motion relates to its environment.", _add_bind_arguments, _run_bind),
+            Command("adapt", "Fit a rig's motion to its changed environment.", _add_adapt_arguments, _run_adapt),
+        )
+
+    def poll(self, context, step: str) -> str | None:
+        ob = context.object
+        if ob is None or ob.type != "ARMATURE":
+            return "Select an armature."
+        try:
+            require_editable(ob)
+        except MotionLoomError as error:
+            return str(error)
+        settings = self.settings_of(ob)
+        if step == "fit":
+            if not any(item.target for item in settings.surfaces):
+                return "Add the objects that the motion deals with."
+            data = ob.animation_data
+            if data is None or (data.action is None and not len(data.nla_tracks)):
+                return f"'{ob.name}' has no action to bind."
+        elif settings.binding is None:
+            return "Bind the motion to its environment first."
+        return None
+
+    def fit(self, context) -> Steps:
+        ob = context.object
+        chosen = self.settings_of(ob)
+        objects = expand([item.target for item in chosen.surfaces if item.target is not None])
+        start, end = (chosen.start, chosen.end) if chosen.use_range else (None, None)
+        return bind_steps(context, ob, objects, start, end)
+
+    def bake(self, context) -> Steps:
+        ob = context.object
+        report = yield from adapt_steps(context, ob, AdaptRigOptions(assign=self.settings_of(ob).assign))
+        return _summary(report)
+
+    def draw(self, layout, context) -> None:
+        ob = context.object
+        if ob is None or ob.type != "ARMATURE":
+            layout.label(text="Select an armature", icon="INFO")
+            return
+        chosen = self.settings_of(ob)
+        _draw_surfaces(layout, chosen)
+        column = layout.column()
+        column.prop(chosen, "use_range")
+        if chosen.use_range:
+            pair = column.column(align=True)
+            pair.prop(chosen, "start")
+            pair.prop(chosen, "end")
+        bound = layout.box().column(align=True)
+        if chosen.binding is None:
+            bound.label(text="Not bound", icon="UNLINKED")
+        else:
+            for number, line in enumerate(chosen.summary.split(", ")):
+                bound.label(text=line, icon="LINKED" if number == 0 else "BLANK1")
+        column = layout.column()
+        column.prop(chosen, "collision")
+        column.prop(chosen, "orientation", slider=True)
+        column.prop(chosen, "limits")
+        column.prop(chosen, "assign")
+        _draw_list(layout, ob, chosen, "pins", "Pins")
+        _draw_list(layout, ob, chosen, "bones", "Bone Hold")
+
+
+def _draw_surfaces(layout, chosen) -> None:
+    row = layout.row()
+    row.template_list(
+        "MOTION_LOOM_UL_surfaces", "", chosen, "surfaces", chosen, "active_surface", rows=3
+    )
+    buttons = row.column(align=True)
+    buttons.operator("motion_loom.adapt_add_objects", text="", icon="ADD")
+    buttons.operator("motion_loom.adapt_remove_item", text="", icon="REMOVE").items = "surfaces"
+    if 0 <= chosen.active_surface < len(chosen.surfaces):
+        item = chosen.surfaces[chosen.active_surface]
+        column = layout.column()
+        column.prop(item, "mode")
+        column.prop(item, "influence", slider=True)
+
+
+def _draw_list(layout, ob, chosen, name: str, label: str) -> None:
+    """A list of pins or bones; both are rarely used, so an empty one takes one row."""
+    items = getattr(chosen, name)
+    row = layout.row(align=True)
+    row.label(text=label)
+    row.operator("motion_loom.adapt_add_item", text="", icon="ADD").items = name
+    for index, item in enumerate(items):
+        box = layout.box().column()
+        row = box.row(align=True)
+        row.prop_search(item, "bone", ob.data, "bones", text="")
+        remove = row.operator("motion_loom.adapt_remove_item", text="", icon="X")
+        remove.items, remove.index = name, index
+        if name == "bones":
+            box.prop(item, "factor")
+            continue
+        box.prop(item, "target", text="")
+        pair = box.row(align=True)
+        pair.prop(item, "start")
+        pair.prop(item, "end")
+
+
+def _summary(report: dict) -> str:
+    text = f"Adapted '{report['source']}' into '{report['action']}', {report['frames']} frames"
+    found = report.get("measures", {})
+    figures = [form.format(found[key]) for key, form in _FIGURES if key in found]
+    if report["unconverged_frames"]:
+        figures.append(f"{report['unconverged_frames']} frames did not settle")
+    return ": ".join(filter(None, (text, ", ".join(figures))))
+
+
+def _add_bind_arguments(parser) -> None:
+    parser.add_argument("--rig", required=True, metavar="NAME", help="the armature object")
+    parser.add_argument(
+        "--environment", required=True, nargs="+", metavar="NAME", help="objects or collections the motion deals with"
+    )
+    parser.add_argument("--start", type=float, metavar="FRAME", help="first frame (default: the animation's)")
+    parser.add_argument("--end", type=float, metavar="FRAME", help="last frame (default: the animation's)")
+
+
+def _run_bind(context, args) -> dict:
+    ob = find_rig(context, args.rig)
+    report = bind_rig(context, ob, find(context, args.environment), args.start, args.end)
+    print(f"Bound '{report['rig']}': {report['bound']}")
+    return report
+
+
+def _add_adapt_arguments(parser) -> None:
+    parser.add_argument("--rig", required=True, metavar="NAME", help="the armature object")
+    parser.add_argument(
+        "--environment", nargs="+", metavar="NAME",
+        help="objects or collections to heed; a rig that is not bound yet is bound to them first, as they are",
+    )  # fmt: skip
+    parser.add_argument("--start", type=float, metavar="FRAME", help="first frame to bind")
+    parser.add_argument("--end", type=float, metavar="FRAME", help="last frame to bind")
+    parser.add_argument("--change", metavar="SCRIPT.py", help="a Python script to run after bind: it edits the scene")
+    parser.add_argument("--scale", type=float, metavar="FACTOR", help="resize the character: scales the rig's object")
+    parser.add_argument(
+        "--mode", nargs="+", default=[], metavar="OBJECT=MODE", help="ATTACH, AVOID or IGNORE, for one object each"
+    )
+    parser.add_argument(
+        "--influence", nargs="+", default=[], metavar="OBJECT=VALUE", help="0 to 1, for one object each"
+    )
+    parser.add_argument("--no-collision", action="store_true", help="do not keep clear of the environment")
+    parser.add_argument("--no-limits", action="store_true", help="do not heed the rig's joint limits")
+    parser.add_argument("--orientation", type=float, metavar="VALUE", help="0 to 1, turning of hands, feet and head")
+    parser.add_argument(
+        "--hold", nargs="+", default=[], metavar="BONE=FACTOR", help="how much bones hold to their places (1: as found)"
+    )
+    parser.add_argument(
+        "--pin", nargs="+", default=[], metavar="BONE=OBJECT:START:END", help="hold a bone's head at an object"
+    )
+    parser.add_argument("--name", metavar="ACTION", help="the new action's (default: '<source> (adapted)')")
+    parser.add_argument("--no-assign", action="store_true", help="keep the source action on the rig")
+    parser.add_argument("--no-measures", action="store_true", help="do not measure the result")
+
+
+def _run_adapt(context, args) -> dict:
+    ob = find_rig(context, args.rig)
+    require_armature(ob)
+    require_editable(ob)
+    settings = ob.motion_loom_adapt
+    chosen = find(context, args.environment or [])
+    was_bound = settings.binding is not None
+    if not was_bound:
+        if not chosen:
+            raise SceneError(f"'{ob.name}' is not bound yet: name its --environment, or run the bind command first.")
+        bind_rig(context, ob, chosen, args.start, args.end)
+    only = None
+    if was_bound and chosen:
+        wanted = set(expand(chosen))
+        only = tuple(item.bound_name for item in settings.surfaces if item.target in wanted)
+        strangers = wanted - {item.target for item in settings.surfaces}
+        if strangers:
+            raise InputError(
+                f"'{ob.name}' was bound without '{sorted(o.name for o in strangers)[0]}'; run the bind command again."
+            )
+    if args.change:
+        _run_script(args.change)
+        context.view_layer.update()
+    _apply(context, ob, args)
+    report = adapt_rig(context, ob, AdaptRigOptions(args.name, not args.no_assign, not args.no_measures, only))
+    print(_summary(report))
+    return report
+
+
+def _run_script(path: str) -> None:
+    if not Path(path).is_file():
+        raise InputError(f"There is no script '{path}'.")
+    try:
+        runpy.run_path(path, run_name="__main__")
+    except Exception as error:
+        raise InputError(f"The script '{path}' failed: {type(error).__name__}: {error}") from error
+
+
+def _apply(context, ob, args) -> None:
+    """Command-line choices become the rig's settings, as if made in the panel."""
+    settings = ob.motion_loom_adapt
+    for name, mode in map(_pair, args.mode):
+        if mode.upper() not in (ATTACH, AVOID, IGNORE):
+            raise InputError(f"'{mode}' is no mode; give '{name}' {ATTACH}, {AVOID} or {IGNORE}.")
+        _surface(settings, ob, name).mode = mode.upper()
+    for name, value in map(_pair, args.influence):
+        _surface(settings, ob, name).influence = _number(name, value, 0.0, 1.0)
+    for bone, value in map(_pair, args.hold):
+        item = settings.bones.add()
+        item.bone, item.factor = bone, _number(bone, value, 0.0, 1e6)
+    for bone, rest in map(_pair, args.pin):
+        _add_pin(context, settings, bone, rest)
+    if args.orientation is not None:
+        settings.orientation = _number("--orientation", args.orientation, 0.0, 1.0)
+    settings.collision = settings.collision and not args.no_collision
+    settings.limits = settings.limits and not args.no_limits
+    if args.scale is not None:
+        if not args.scale > 0:
+            raise InputError(f"--scale must be above zero, not {args.scale:g}.")
+        ob.scale = [value * args.scale for value in ob.scale]
+        context.view_layer.update()
+
+
+def _add_pin(context, settings, bone: str, rest: str) -> None:
+    parts = rest.rsplit(":", 2)
+    if len(parts) != 3 or not all(part.lstrip("-").isdigit() for part in parts[1:]):
+        raise InputError(f"'{bone}={rest}' is no pin; write BONE=OBJECT:START:END with whole frames.")
+    target = context.scene.objects.get(parts[0])
+    if target is None:
+        raise SceneError(f"There is no object '{parts[0]}' in the scene to pin '{bone}' to.")
+    pin = settings.pins.add()
+    pin.bone, pin.target, pin.start, pin.end = bone, target, int(parts[1]), int(parts[2])
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.rpartition("=")
+    if not (equals and name and value):
+        raise InputError(f"'{text}' should read NAME=VALUE.")
+    return name, value
+
+
+def _number(name: str, value, low: float, high: float) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = float("nan")
+    if not low <= number <= high:
+        raise InputError(f"'{name}': {value} is not a number from {low:g} to {high:g}.")
+    return number
+
+
+def _surface(settings, ob, name: str):
+    for item in settings.surfaces:
+        if name in (item.bound_name, item.target.name if item.target else None):
+            return item
+    names = ", ".join(item.bound_name for item in settings.surfaces)
+    raise InputError(f"'{ob.name}' is not bound to '{name}', but to {names}.")

@@ -1,0 +1,175 @@
+"""The motion that Adapt works on: a rig read as solved joints, and how solved joints go back to the rig."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..scene.motion import BoneMotion, motion_range, read_motion, turn_motion
+from ..scene.radii import bone_radii, skinned_bones
+from ..scene.rigs import joint_limits, require_armature, require_editable
+from ..solvers.errors import InputError, StaleBindingError
+from ..solvers.joint_limits import JointLimits
+from ..solvers.kinematics import carry_increments
+from ..solvers.rotations import matrix_to_quaternion, quaternion_to_matrix
+from ..solvers.solved_joints import SolvedJoints, body_height, solved_joints
+from ..solvers.types import JointTrack
+
+# A bone that points elsewhere than at bind by more than this (chord of unit vectors) plays another action.
+_SAME_DIRECTION = 2e-3
+# Shorter than this share of the body a bone has no direction to compare.
+_SHORT = 0.02
+
+
+@dataclass(frozen=True)
+class Source:
+    """motion: all bones.  whole: heads and leaf tails.  solved: which of them are solved.  track: those, world space.
+    height: of the body, metres."""
+
+    motion: BoneMotion
+    whole: JointTrack
+    solved: SolvedJoints
+    track: JointTrack
+    height: float
+
+    @property
+    def bones(self) -> np.ndarray:
+        """(K,) rig index of each solved joint's bone, -1 for tails."""
+        count = len(self.motion.rig.names)
+        return np.where(self.solved.joints < count, self.solved.joints, -1)
+
+
+def bound_frames(context, ob, start: float | None, end: float | None) -> np.ndarray:
+    """Whole scene frames (F,) of the rig's motion, or of a part of it.
+
+    Raises InputError for a range without frames, SceneError for a rig that plays nothing.
+    """
+    require_armature(ob)
+    require_editable(ob)
+    first, last = motion_range(context.scene, ob)
+    begin = np.ceil(first if start is None else start)
+    finish = np.floor(last if end is None else end)
+    if finish < begin:
+        raise InputError(
+            f"The range {begin:g} to {finish:g} is empty; the animation of '{ob.name}' runs from {first:g} to {last:g}."
+        )
+    return np.arange(begin, finish + 1)
+
+
+def read_source(context, ob, frames: np.ndarray) -> Source:
+    """Read a rig and choose the joints to solve."""
+    motion = read_motion(context, ob, frames)
+    whole = motion.joints()
+    height = _rest_height(motion)
+    relevant = skinned_bones(context, ob)
+    solved = solved_joints(whole, len(motion.rig.names), relevant, motion.rig.use_connect, height)
+    return Source(motion, whole, solved, solved.track(whole), height)
+
+
+def reread_source(
+    context, ob, frames: np.ndarray, names: tuple[str, ...], solved: SolvedJoints, height: float
+) -> Source:
+    """Read a bound rig again. names: of the solved joints at bind.
+
+    Raises StaleBindingError where a bone is gone.
+    """
+    motion = read_motion(context, ob, frames)
+    whole = motion.joints()
+    index = {name: k for k, name in enumerate(whole.skeleton.names)}
+    missing = [name for name in names if name not in index]
+    if missing:
+        raise StaleBindingError(
+            f"'{ob.name}' has no bone '{missing[0].removesuffix('/tail')}' as it was bound; "
+            "undo the renaming or bind again."
+        )
+    joints = np.array([index[name] for name in names])
+    now = SolvedJoints(joints, solved.parents, solved.effectors, solved.placed)
+    return Source(motion, whole, now, now.track(whole), height)
+
+
+def joint_radii(context, ob, source: Source) -> np.ndarray:
+    """(K,) capsule radius of the bone that leads to each solved joint, metres."""
+    radii = bone_radii(context, ob, source.motion.rig.names)
+    bones = source.bones
+    carrier = np.where(source.solved.parents >= 0, source.solved.parents, np.arange(len(bones)))
+    return radii[bones[carrier]]
+
+
+def object_turns(source: Source, bound_world: np.ndarray) -> np.ndarray:
+    """(F, 3, 3) how the rig's object has turned since bind. bound_world: (F or 1, 4, 4)."""
+    now, then = _rotation(source.motion.object_world), _rotation(bound_world)
+    return now @ np.swapaxes(then, -1, -2)
+
+
+def resized_positions(source: Source, turns: np.ndarray, bound: JointTrack, name: str) -> np.ndarray:
+    """The bound pose with the rig's present bone lengths, (F, K, 3): only differences between joints count.
+
+    Raises StaleBindingError where bones point elsewhere than at bind: the action was edited or swapped.
+    """
+    now = np.einsum("fba,fkb->fka", turns, source.track.positions)
+    parents = source.solved.parents
+    child = np.flatnonzero(parents >= 0)
+    before = bound.positions[:, child] - bound.positions[:, parents[child]]
+    after = now[:, child] - now[:, parents[child]]
+    long = np.linalg.norm(before, axis=-1) > _SHORT * source.height
+    gap = np.linalg.norm(_unit(after) - _unit(before), axis=-1)
+    if (gap[long] > _SAME_DIRECTION).any():
+        frame, bone = np.argwhere(long & (gap > _SAME_DIRECTION))[0]
+        joint = source.track.skeleton.names[parents[child[bone]]]
+        raise StaleBindingError(
+            f"The motion of '{name}' is not the one that was bound (bone '{joint}' at frame "
+            f"{source.track.frames[frame]:g}); assign the bound action or bind again."
+        )
+    return now
+
+
+def solved_limits(ob, source: Source, turns: np.ndarray) -> JointLimits | None:
+    """The rig's joint limits for the solved joints, or None where it has none. turns: see ``object_turns``."""
+    found = joint_limits(ob)
+    bones = source.bones
+    hung = np.array([b >= 0 and source.solved.placed[k] and source.solved.parents[k] >= 0 for k, b in enumerate(bones)])
+    chosen = np.flatnonzero((bones >= 0) & ~hung & found.limited[bones].any(axis=1))
+    if not chosen.size:
+        return None
+    bone = bones[chosen]
+    local = _rotation(source.motion.basis[:, bone])
+    world = _rotation(source.motion.object_world)[:, None] @ _rotation(source.motion.pose[:, bone])
+    frame = np.swapaxes(turns, -1, -2)[:, None] @ world @ np.swapaxes(local, -1, -2)
+    free = ~found.limited[bone]
+    return JointLimits(
+        chosen,
+        np.where(free, -np.inf, found.lower[bone]),
+        np.where(free, np.inf, found.upper[bone]),
+        tuple(found.orders[b] for b in bone),
+        matrix_to_quaternion(frame),
+        matrix_to_quaternion(local),
+    )
+
+
+def adapted_motion(source: Source, positions: np.ndarray, turns: np.ndarray, object_turns: np.ndarray) -> BoneMotion:
+    """The rig's motion with the solved joints at positions (F, K, 3), turned by quaternions (F, K, 4) since bind."""
+    bones = source.bones
+    heads = np.flatnonzero(bones >= 0)
+    matrices = quaternion_to_matrix(turns[:, heads]) @ np.swapaxes(object_turns, -1, -2)[:, None]
+    placed = {int(bones[k]): positions[:, k] for k in heads if source.solved.placed[k]}
+    spread = carry_increments(source.motion.rig, bones[heads], matrices)
+    return turn_motion(source.motion, spread, placed)
+
+
+def _rest_height(motion: BoneMotion) -> float:
+    rest = motion.rig.rest
+    tails = rest[:, :3, 3] + rest[:, :3, 1] * motion.rig.lengths[:, None]
+    scale = np.cbrt(abs(np.linalg.det(motion.object_world[0, :3, :3])))
+    return body_height(np.concatenate((rest[:, :3, 3], tails))) * float(scale)
+
+
+def _rotation(matrices: np.ndarray) -> np.ndarray:
+    """Rotation part (..., 3, 3) of (..., 4, 4) without shear."""
+    part = matrices[..., :3, :3]
+    u, _, vt = np.linalg.svd(part)
+    return u @ vt
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
