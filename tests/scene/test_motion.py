@@ -50,6 +50,15 @@ def with_deltas(ob):
     ob.delta_rotation_euler = (0.2, 0.1, -0.4)
 
 
+def with_quaternion_deltas(ob):
+    ob.rotation_mode, ob.rotation_quaternion = "QUATERNION", (0.5, 0.1, 0.7, -0.3)
+    ob.delta_rotation_quaternion, ob.delta_scale = (0.8, 0.1, -0.4, 0.2), (1.2, 0.7, 1.0)
+
+
+def with_axis_angle(ob):
+    ob.rotation_mode, ob.rotation_axis_angle = "AXIS_ANGLE", (2.0, 0.3, 0.5, -0.8)
+
+
 def with_still_parents(ob):
     grand, parent = (bpy.data.objects.new(name, None) for name in ("Grand", "Parent"))
     for empty in (grand, parent):
@@ -101,8 +110,15 @@ def with_muted_constraint(ob):
 
 @pytest.mark.parametrize(
     "change",
-    [None, with_deltas, with_still_parents, with_remapped_time, with_muted_curves, with_unkeyed_channels]
-    + [with_cycles, with_muted_strips, with_strips_switched_off, with_muted_constraint],
+    [None, with_deltas, with_quaternion_deltas, with_axis_angle, with_still_parents, with_remapped_time]
+    + [
+        with_muted_curves,
+        with_unkeyed_channels,
+        with_cycles,
+        with_muted_strips,
+        with_strips_switched_off,
+        with_muted_constraint,
+    ],
 )
 def test_curves_tell_what_blender_plays(change):
     ob = add_mover(scenes.add_chain(NAMES))
@@ -275,8 +291,8 @@ def test_bad_frames_are_refused(frames):
 def test_nothing_changed_gives_the_same_curves_and_pose():
     ob = add_mover(scenes.add_chain(NAMES, connect=True))
     source, slot = actions.assigned(ob)
-    for bone in ob.pose.bones:
-        bone.rotation_quaternion.normalize()
+    mirror(ob, "arm.L", axes=(0,))
+    mirror(ob, "fin", axes=(0, 1))
     before = scenes.fingerprint(source)
     found = read(ob)
     poses, worlds = scenes.watch(ob, FRAMES)
@@ -292,6 +308,17 @@ def test_nothing_changed_gives_the_same_curves_and_pose():
         if "quaternion" not in curve.data_path and "axis_angle" not in curve.data_path:  # not of unit length
             expected = actions.sample(old[curve.data_path, curve.array_index], FRAMES)
             np.testing.assert_allclose(actions.sample(curve, FRAMES), expected, atol=1e-5)
+
+
+def mirror(ob, bone, axes):
+    """Turn the sign of a bone's scale curves."""
+    action = ob.animation_data.action
+    for curve in actions.all_curves(*actions.assigned(ob)):
+        if actions.bone_of_path(curve.data_path) == (bone, "scale") and curve.array_index in axes:
+            for key in curve.keyframe_points:
+                key.co.y = -key.co.y
+            curve.update()
+    action.update_tag()
 
 
 def test_turned_bones_play_as_asked_in_every_rotation_mode():
@@ -340,9 +367,7 @@ def read_still(ob, frames):
 
 def test_only_bones_that_are_keyed_or_moved_get_curves():
     ob = scenes.add_chain(NAMES)
-    scenes.animate_at_random(
-        ob, scale=False, bones=[ob.pose.bones["chest"]], channels=("rotation_axis_angle",)
-    )
+    scenes.animate_at_random(ob, scale=False, bones=[ob.pose.bones["chest"]], channels=("rotation_axis_angle",))
     found = read(ob)
     basis = found.basis.copy()
     basis[:, found.rig.index("fin"), 0, 3] += FRAMES
@@ -354,9 +379,7 @@ def test_only_bones_that_are_keyed_or_moved_get_curves():
 
 def curves_of(action):
     return [
-        curve
-        for slot in (action.slots if actions.HAS_SLOTS else [None])
-        for curve in actions.all_curves(action, slot)
+        curve for slot in (action.slots if actions.HAS_SLOTS else [None]) for curve in actions.all_curves(action, slot)
     ]
 
 
@@ -391,9 +414,7 @@ def test_groups_are_named_after_bones_and_play():
     for curve in actions.playing_curves(*actions.assigned(ob)):
         bone = actions.bone_of_path(curve.data_path)
         assert bone is None or curve.group.name.startswith(bone[0][:60])
-    playing = [
-        actions.bone_of_path(curve.data_path) for curve in actions.playing_curves(*actions.assigned(ob))
-    ]
+    playing = [actions.bone_of_path(curve.data_path) for curve in actions.playing_curves(*actions.assigned(ob))]
     assert "hip" in {bone[0] for bone in playing if bone}
     assert new.users == 1 and not new.use_fake_user
 

@@ -26,10 +26,7 @@ def channels_now(ob, rig):
             rotation.append(bone.rotation_axis_angle[:])
         else:
             rotation.append((*bone.rotation_euler, 0.0))
-    return (
-        np.array([values], float)
-        for values in ([b.location for b in bones], rotation, [b.scale for b in bones])
-    )
+    return (np.array([values], float) for values in ([b.location for b in bones], rotation, [b.scale for b in bones]))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -160,11 +157,16 @@ def test_find_rig_offers_near_names():
             rigs.find_rig(bpy.context, name)
 
 
-def test_rest_position_and_no_bones_are_refused():
+def test_rest_position_edit_mode_and_no_bones_are_refused():
     ob = scenes.add_chain(("a",))
     ob.data.pose_position = "REST"
     with pytest.raises(SceneError, match="rest position"):
         rigs.read_rig(ob)
+    ob.data.pose_position = "POSE"
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(SceneError, match="leave Edit Mode"):
+        rigs.read_rig(ob)
+    bpy.ops.object.mode_set(mode="OBJECT")
     with pytest.raises(SceneError, match="no bones"):
         rigs.read_rig(scenes.add_armature("Bare", []))
 
