@@ -61,9 +61,7 @@ class Planes:
         self.normal, self.height, self.weight = normal, height, weight
 
     def take(self, keep):
-        return Planes(
-            self.body, self.child, self.fraction, self.normal[..., keep], self.height[..., keep], self.weight
-        )
+        return Planes(self.body, self.child, self.fraction, self.normal[..., keep], self.height[..., keep], self.weight)
 
     def __call__(self, joints):
         start = joints[self.body]
@@ -72,9 +70,7 @@ class Planes:
         sample, frame = np.nonzero(short > 0)
         normal, short = self.normal[sample, :, frame], short[sample, frame]
         weight = np.full(len(sample), self.weight)
-        return Halfspaces(
-            self.body[sample], self.child[sample], self.fraction[sample], frame, normal, short, weight
-        )
+        return Halfspaces(self.body[sample], self.child[sample], self.fraction[sample], frame, normal, short, weight)
 
 
 def random_planes(rng, tree, joints, weight=5.0):
@@ -106,9 +102,7 @@ def random_problem(rng, parents, frames, spread=0.1, angle=0.5, terms=("targets"
         facing_weight=on["facing"] * rng.uniform(0.01, 0.1, (tree.bodies, frames)),
         frames=np.arange(frames),
     )
-    pose = TreePose.forward(
-        tree, offsets, random_turns(rng, tree.bodies, frames, angle=angle), joints[: tree.roots]
-    )
+    pose = TreePose.forward(tree, offsets, random_turns(rng, tree.bodies, frames, angle=angle), joints[: tree.roots])
     return tree, goals, pose
 
 
