@@ -61,13 +61,11 @@ class BoneMotion:
         return joint_track(self.rig, self.pose, self.object_world, self.fps, self.frames)
 
 
-def read_motion(
-    context: bpy.types.Context, ob: bpy.types.Object, frames: np.ndarray, visual: bool = True
-) -> BoneMotion:
+def read_motion(context: bpy.types.Context, ob: bpy.types.Object, frames: np.ndarray) -> BoneMotion:
     """The motion of an armature object at scene frames (F,), subframes allowed.
 
-    visual: with what constraints do to the pose; else what animation alone says.
-    Channels without a curve keep the value that they have now.
+    It is what can be seen, with what constraints and drivers do.  Channels without a curve keep the value that
+    they have now.
     Raises InputError for no frames, SceneError for a rig or an action that cannot be read.
     """
     frames = np.asarray(frames, float).reshape(-1)
@@ -78,7 +76,7 @@ def read_motion(
     reason = reason_to_sample(ob, action, slot)
     read = _from_curves if reason is None else _from_frames
     fps = _rows_per_second(context.scene, frames)
-    basis, world, start, signs = read(context, ob, rig, action, slot, frames, visual)
+    basis, world, start, signs = read(context, ob, rig, action, slot, frames)
     return BoneMotion(rig, basis, world, fps, frames, start, signs, reason)
 
 
@@ -153,11 +151,12 @@ def _rotation_now(rig: Rig, channels: dict[str, np.ndarray]) -> np.ndarray:
     return out
 
 
-def _from_curves(context, ob, rig, action, slot, frames, _visual):
-    """Basis (F, B, 4, 4), object matrices (F, 4, 4), first rotations (B, 4) and scale signs from curves alone."""
+def _from_curves(context, ob, rig, action, slot, frames):
+    """Basis (F, B, 4, 4), object matrices (F, 4, 4), first rotations (B, 4) and scale signs by curves."""
     times = action_times(context.scene, frames)
     index = {name: number for number, name in enumerate(rig.names)}
-    channels = {name: np.repeat(now[None], len(frames), axis=0) for name, now in _present_channels(ob, rig).items()}
+    present = _present_channels(ob, rig)
+    channels = {name: np.repeat(now[None], len(frames), axis=0) for name, now in present.items()}
     placing = []
     for curve in actions.playing_curves(action, slot):
         bone = actions.bone_of_path(curve.data_path)
@@ -217,12 +216,11 @@ def _single_bone(ob: bpy.types.Object) -> Rig:
     )  # fmt: skip
 
 
-def _from_frames(context, ob, rig, _action, _slot, frames, visual):
-    """Basis (F, B, 4, 4), object matrices (F, 4, 4), present rotations (B, 4) and scale signs, by frames."""
-    bones, world = sample_frames(context, ob, rig.names, frames, "matrix" if visual else "matrix_basis")
-    basis = basis_from_pose(rig, bones) if visual else bones
+def _from_frames(context, ob, rig, _action, _slot, frames):
+    """Basis (F, B, 4, 4), object matrices (F, 4, 4), present rotations (B, 4) and scale signs by frames."""
+    pose, world = sample_frames(context, ob, rig.names, frames)
     present = _present_channels(ob, rig)
-    return basis, world, _rotation_now(rig, present), _signs(present["scale"])
+    return basis_from_pose(rig, pose), world, _rotation_now(rig, present), _signs(present["scale"])
 
 
 def _signs(scale: np.ndarray) -> np.ndarray:

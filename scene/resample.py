@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import bpy
 import numpy as np
 
 from ..solvers.errors import InputError, MotionLoomError
 from . import actions
-from .motion import action_times, read_motion, source_of, write_motion
+from .motion import action_times, source_of
 from .rigs import require_armature, require_editable
-from .sampling import plays_strips
+from .sampling import plays_strips, sample_paths, strip_curves
 
 
 def resample(
@@ -25,8 +23,8 @@ def resample(
     """A new action that does at new_frames (F,) what the object's animation does at scene frames (F,).
 
     Every curve that plays gets a key a frame, stepped where all its keys are, else linear; muted curves
-    are copied as they are, curves of other slots left out.  Where NLA strips contribute, the channels of the
-    bones are read frame by frame instead, before constraints, so that those go on working.
+    are copied as they are, curves of other slots left out.  Where NLA strips contribute, all properties that
+    they animate are read frame by frame.  Constraints are not baked in: they go on working.
     assign: play the action on the object; else it is kept by a fake user.  After an error it is gone.
     Raises SceneError for a rig without motion or that cannot be changed, InputError for no frames.
     """
@@ -34,20 +32,40 @@ def resample(
     require_editable(ob)
     if not len(frames):
         raise InputError(f"The frame range of '{ob.name}' is empty; choose at least one frame.")
-    if plays_strips(ob):
-        motion = read_motion(context, ob, frames, visual=False)
-        return write_motion(context, ob, name, replace(motion, frames=new_frames), assign=assign)
     source, slot = source_of(ob)
-    actions.frame_range(source, slot)  # refuses an action that moves nothing
-    action, slot = actions.copy(source, slot, name)
+    if source is not None:
+        actions.frame_range(source, slot)  # refuses an action that moves nothing
+    action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
     try:
         actions.keep_only(action, slot)
-        _rewrite(action, slot, *(action_times(context.scene, moments) for moments in (frames, new_frames)))
+        if plays_strips(ob):
+            _write_played(context, ob, action, slot, frames, new_frames)
+        else:
+            _rewrite(action, slot, *(action_times(context.scene, moments) for moments in (frames, new_frames)))
         actions.keep(ob, action, slot, assign)
     except (MotionLoomError, RuntimeError):
         bpy.data.actions.remove(action)
         raise
     return action
+
+
+def _write_played(context, ob, action, slot, frames: np.ndarray, new_frames: np.ndarray) -> None:
+    """Replace the curves of all that the action and NLA strips animate together by the values that result."""
+    holder = actions.curve_list(action, slot, create=True)
+    own = actions.playing_curves(action, slot)
+    groups: dict[str, str] = {}
+    for curve in strip_curves(ob) + own:
+        groups.setdefault(curve.data_path, curve.group.name if curve.group is not None else "")
+    for curve in own:
+        holder.fcurves.remove(curve)
+    times = action_times(context.scene, new_frames)
+    muted = {(curve.data_path, curve.array_index) for curve in holder.fcurves}
+    for path, values in sample_paths(context, ob, list(groups), frames).items():
+        interpolation = actions.LINEAR if values.dtype.kind == "f" else actions.CONSTANT
+        group = actions.group_named(holder, groups[path]) if groups[path] else None
+        for index, component in enumerate(values.T):
+            if (path, index) not in muted:
+                actions.write_curve(holder, path, index, group, times, component, interpolation)
 
 
 def _rewrite(action, slot, times: np.ndarray, new_times: np.ndarray) -> None:

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ..solvers.errors import SceneError
-from .actions import bone_of_path, playing_curves
+from .actions import HAS_SLOTS, bone_of_path, playing_curves
 from .rigs import matrices
 from .stillness import can_deform, can_move
 
@@ -46,19 +46,32 @@ def reason_to_sample(ob: bpy.types.Object, action, slot) -> str | None:
 
 def plays_strips(ob: bpy.types.Object) -> bool:
     """Whether NLA strips contribute to an object's animation."""
-    return bool(strip_ranges(ob))
+    return bool(_playing_strips(ob))
 
 
 def strip_ranges(ob: bpy.types.Object) -> list[tuple[float, float]]:
     """First and last frame of each NLA strip that contributes to an object's animation."""
+    return [(strip.frame_start, strip.frame_end) for strip in _playing_strips(ob)]
+
+
+def strip_curves(ob: bpy.types.Object) -> list:
+    """The curves of all NLA strips that contribute to an object's animation."""
+    strips, curves = _playing_strips(ob), []
+    while strips:
+        strip = strips.pop(0)
+        strips += [] if strip.type != "META" else [part for part in strip.strips if not part.mute]
+        if strip.type == "CLIP" and strip.action is not None:
+            curves += playing_curves(strip.action, strip.action_slot if HAS_SLOTS else None)
+    return curves
+
+
+def _playing_strips(ob: bpy.types.Object) -> list:
     data = ob.animation_data
     if data is None or not data.use_nla:
         return []
     tracks = [track for track in data.nla_tracks if not track.mute]
     solo = [track for track in tracks if track.is_solo]
-    return [
-        (strip.frame_start, strip.frame_end) for track in solo or tracks for strip in track.strips if not strip.mute
-    ]
+    return [strip for track in solo or tracks for strip in track.strips if not strip.mute]
 
 
 def _unusual_curve(curves) -> str | None:
@@ -73,12 +86,10 @@ def _unusual_curve(curves) -> str | None:
 
 
 def sample_frames(
-    context: bpy.types.Context, ob: bpy.types.Object, names: tuple[str, ...], frames: np.ndarray, channel: str
+    context: bpy.types.Context, ob: bpy.types.Object, names: tuple[str, ...], frames: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bone matrices (F, B, 4, 4) in the order of names, and the object's world matrices (F, 4, 4).
+    """Pose matrices (F, B, 4, 4) in armature space, in the order of names, and the object's world (F, 4, 4).
 
-    channel: "matrix" for the pose in armature space, constraints in; "matrix_basis" for what animation alone
-    says.
     The scene goes back to the frame where it was, and the rig to its pose.
     Raises SceneError when the object is hidden, so that the program does not evaluate it.
     """
@@ -87,18 +98,50 @@ def sample_frames(
     poses = np.empty((len(frames), len(names), 4, 4))
     world = np.empty((len(frames), 4, 4))
     with _kept(context.scene, ob):
-        for number, frame in enumerate(frames):
-            _go_to(context.scene, frame)
-            evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
-            if evaluated.hide_viewport or not evaluated.is_evaluated:
-                raise SceneError(
-                    f"'{ob.name}' is hidden or excluded at frame {frame:g}, so that its motion cannot be "
-                    "read; enable it, and its collections, in viewports."
-                )
-            evaluated.pose.bones.foreach_get(channel, flat)
+        for number, evaluated in enumerate(_evaluated(context, ob, frames)):
+            evaluated.pose.bones.foreach_get("matrix", flat)
             poses[number] = matrices(flat)[order]
             world[number] = evaluated.matrix_world
     return poses, world
+
+
+def sample_paths(
+    context: bpy.types.Context, ob: bpy.types.Object, paths: list[str], frames: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Values (F, n) of properties by data path as they are animated; paths that lead to no numbers are left out.
+
+    The rest as in `sample_frames`.
+    """
+    paths = [path for path in paths if _numbers(ob, path) is not None]
+    rows: dict[str, list] = {path: [] for path in paths}
+    with _kept(context.scene, ob):
+        for evaluated in _evaluated(context, ob, frames):
+            for path in paths:
+                rows[path].append(_numbers(evaluated, path))
+    return {path: np.array(values) for path, values in rows.items()}
+
+
+def _numbers(ob: bpy.types.Object, path: str) -> list | None:
+    """What a data path leads to, as a list of numbers, or None."""
+    try:
+        value = ob.path_resolve(path)
+    except ValueError:
+        return None
+    values = list(value) if hasattr(value, "__len__") else [value]
+    return values if all(isinstance(number, (bool, int, float)) for number in values) else None
+
+
+def _evaluated(context: bpy.types.Context, ob: bpy.types.Object, frames: np.ndarray) -> Iterator[bpy.types.Object]:
+    """The evaluated object at each frame; raises SceneError where the program does not evaluate it."""
+    for frame in frames:
+        _go_to(context.scene, frame)
+        evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
+        if evaluated.hide_viewport or not evaluated.is_evaluated:
+            raise SceneError(
+                f"'{ob.name}' is hidden or excluded at frame {frame:g}, so that its motion cannot be read; "
+                "enable it, and its collections, in viewports."
+            )
+        yield evaluated
 
 
 def _go_to(scene: bpy.types.Scene, frame: float) -> None:

@@ -73,9 +73,7 @@ def test_written_curve_is_linear_grouped_and_exact():
     assert curve.group.name == "hand.L"
     assert {key.interpolation for key in curve.keyframe_points} == {"LINEAR"}
     assert not actions.is_stepped(curve)
-    np.testing.assert_allclose(
-        [curve.evaluate(t) for t in (1, 1.75, 2.5, 4)], [0.1, -0.3, -0.7, 0.3], atol=1e-6
-    )
+    np.testing.assert_allclose([curve.evaluate(t) for t in (1, 1.75, 2.5, 4)], [0.1, -0.3, -0.7, 0.3], atol=1e-6)
     stepped = actions.write_curve(holder, "hide_viewport", 0, None, times, [0, 1, 0], actions.CONSTANT)
     assert actions.is_stepped(stepped) and stepped.evaluate(3.9) == 1
 

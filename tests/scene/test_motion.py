@@ -14,8 +14,8 @@ FRAMES = np.arange(1.0, 13.0)
 NAMES = ("hip", "chest", "arm.L", 'hand "L"', "back\\slash", "頭", "tail", "fin")
 
 
-def read(ob, frames=FRAMES, **options):
-    return motion.read_motion(bpy.context, ob, frames, **options)
+def read(ob, frames=FRAMES):
+    return motion.read_motion(bpy.context, ob, frames)
 
 
 def write(ob, name, what, **options):
@@ -226,14 +226,6 @@ def test_what_curves_do_not_tell_is_sampled(change, reason):
     poses, worlds = scenes.watch(ob, FRAMES)
     np.testing.assert_allclose(found.pose, poses, atol=1e-5)
     np.testing.assert_allclose(found.object_world, worlds, atol=1e-5)
-
-
-def test_sampling_without_constraints_gives_the_channels():
-    ob = add_mover(scenes.add_chain(NAMES))
-    plain = read(ob)
-    add_constraint(ob)
-    assert np.abs(read(ob).basis - plain.basis).max() > 0.1
-    np.testing.assert_allclose(read(ob, visual=False).basis, plain.basis, atol=1e-5)
 
 
 def test_sampling_leaves_the_scene_as_it_was():
@@ -516,6 +508,32 @@ def test_an_override_rig_is_read_and_written(library):
     assert new.library is None and ob.animation_data.action == new
     expected = motion.replace(found, basis=basis).pose
     np.testing.assert_allclose(scenes.watch(ob, FRAMES)[0], expected, atol=1e-5)
+
+
+def test_a_linked_action_on_a_local_rig_gives_a_local_one(tmp_path):
+    ob = add_mover(scenes.add_chain(NAMES))
+    found = read(ob)
+    action, _ = actions.assigned(ob)
+    path = tmp_path / "actions.blend"
+    bpy.data.libraries.write(str(path), {action})
+    with bpy.data.libraries.load(str(path), link=True) as (_, there):
+        there.actions = [action.name]
+    linked = next(a for a in bpy.data.actions if a.library)
+    actions.assign(ob, linked, linked.slots[0] if actions.HAS_SLOTS else None)
+    np.testing.assert_allclose(read(ob).basis, found.basis, atol=1e-6)
+    new = write(ob, "Local", read(ob), assign=True)
+    assert new.library is None and not linked.use_fake_user
+    np.testing.assert_allclose(read(ob).basis, found.basis, atol=1e-5)
+
+
+def test_strips_alone_are_written_into_a_fresh_action():
+    ob = add_mover(scenes.add_chain(NAMES))
+    add_strips(ob)
+    found = read(ob)
+    write(ob, "Fresh", found, assign=True)
+    ob.animation_data.use_nla = False
+    np.testing.assert_allclose(read(ob).pose, found.pose, atol=1e-5)
+    assert read(ob).sampled_because is None
 
 
 # ------------------------------------------------------------------------------------------------ real rigs

@@ -69,9 +69,7 @@ def test_unchanged_bake_has_identical_curves(knight, capsys):
 
 
 def test_trim_step_and_name(knight, capsys):
-    report = bake(
-        capsys, "--rig", "Knight", "--start", "3", "--end", "10", "--step", "2.5", "--name", "Teil – 1"
-    )
+    report = bake(capsys, "--rig", "Knight", "--start", "3", "--end", "10", "--step", "2.5", "--name", "Teil – 1")
     assert report["action"] == "Teil – 1" and report["keys_per_curve"] == 3
     new = bpy.data.actions["Teil – 1"]
     assert_same_curves(new, knight.animation_data.action, at=[3, 5.5, 8])
@@ -104,7 +102,16 @@ def test_constraints_go_on_working(knight, capsys):
 
 
 def test_strips_are_baked_as_they_play(knight, capsys):
-    """NLA alone, two strips that overlap by blending, and a constraint that must not be baked in."""
+    """NLA alone, two strips that overlap by blending, and a constraint that must not be baked in.
+
+    Once only the bones were baked, and what the strips did to the object and to custom properties was lost.
+    """
+    knight["mood"], knight["on"] = 0.25, False
+    for frame, value in ((1, 0.0), (12, 3.0)):
+        knight.location.x = knight["mood"] = value
+        knight["on"] = value > 1
+        for path in ("location", '["mood"]', '["on"]'):
+            knight.keyframe_insert(path, frame=frame)
     action, slot = actions.assigned(knight)
     scenes.add_strip(knight, action, slot, 5)
     scenes.add_strip(knight, action, slot, 11).blend_type = "COMBINE"
@@ -112,13 +119,19 @@ def test_strips_are_baked_as_they_play(knight, capsys):
     limit = knight.pose.bones["arm.L"].constraints.new("LIMIT_ROTATION")
     limit.use_limit_x, limit.owner_space = True, "LOCAL"
     frames = np.arange(5, 23)
-    poses, _ = scenes.watch(knight, frames)
+    poses, worlds = scenes.watch(knight, frames)
+    bpy.context.scene.frame_set(16)
+    mood = knight["mood"]
     report = bake(capsys, "--rig", "Knight")
     assert (report["source"], report["start"], report["end"]) == ("Knight", 5.0, 22.0)
     new = bpy.data.actions[report["action"]]
     knight.animation_data.use_nla = False
     actions.assign(knight, new, new.slots[0] if actions.HAS_SLOTS else None)
-    np.testing.assert_allclose(scenes.watch(knight, frames)[0], poses, atol=1e-5)
+    for found, expected in zip(scenes.watch(knight, frames), (poses, worlds), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+    bpy.context.scene.frame_set(16)
+    assert knight["mood"] == pytest.approx(mood, abs=1e-5)
+    assert {key.interpolation for key in curves_of(new)['["on"]', 0].keyframe_points} == {"CONSTANT"}
 
 
 def test_two_rigs_of_one_action(knight, capsys):
