@@ -23,6 +23,7 @@ from .errors import InputError, StaleBindingError
 from .joint_limits import WEIGHT as LIMIT_WEIGHT
 from .joint_limits import JointLimits, LimitSprings
 from .joint_tree import TreePose
+from .sides import sided
 from .surface_track import SurfaceTrack
 from .tree_goals import Goals
 from .tree_warp import MAX_ITERATIONS, warp
@@ -34,9 +35,12 @@ ATTACH, AVOID, IGNORE = "ATTACH", "AVOID", "IGNORE"
 # hands, feet and head to leave the turn of theirs when they are close.
 POSE_STIFFNESS, ROOT_STIFFNESS, FACING_STIFFNESS = 0.02, 0.02, 0.05
 COLLISION_WEIGHT, LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT, FEEDBACK_WEIGHT = 20.0, 10.0, 20.0, 10.0
-FEEDBACK_SMOOTHING = 0.067
+# Seconds: what collisions add is smoothed over this.
+SMOOTHING = 0.067
 # Beyond this distance (metres at 1.8 m) a body of another size keeps the open space as it is.
 SCALED_CLEARANCE = 0.12
+# Metres at 1.8 m that a target may travel to leave an object by the side it was on.
+TARGET_EXIT = 0.4
 PIN_WEIGHT = 1000.0
 BATCH = 256
 DEFORMING_BATCH = 32
@@ -128,10 +132,7 @@ def adapt_steps(
     if options.collision and problem.surfaces:
         near = problem.colliders(slices)
         first, used_first = yield from problem.run(slices, free, near, 1 / 3)
-        correction = gaussian_filter1d(
-            first.joints - problem.reference, FEEDBACK_SMOOTHING / binding.dt, axis=-1, mode="nearest", truncate=3.0
-        )
-        problem.follow(problem.reference + correction)
+        problem.follow(problem.reference + problem.smoothed(first.joints - problem.reference))
         light = [c.weighted(LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT) for c in near]
         result, used_light = yield from problem.run(slices, free, light, 2 / 3)
         used = used + used_first + used_light
@@ -189,12 +190,13 @@ class _Problem:
         self.facing_weight = np.zeros((bodies, frames))
         self.facing_weight[: tree.roots] = ROOT_STIFFNESS * unit
         self._face_surroundings(turn, affinity, unit)
+        if options.collision:
+            self._clear_targets()
+        self.held_affinity = self.affinity.copy()
         self._pin()
         self.limits = None
         if options.limits is not None:
             self.limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
-        if options.collision:
-            self._clear_targets()
         self.reference = self._reference(joints)
         self.start = self._start(source, root_turn, affinity, shift)
 
@@ -241,24 +243,35 @@ class _Problem:
         return TreePose.forward(tree, self.offsets, quat.identity(tree.bodies, frames), joints[: tree.roots]).joints
 
     def _clear_targets(self):
-        """Move targets that the change has put inside an object, or too near, out to where they may be."""
+        """Move targets that the change has put inside an object, or too near, out to where they may be.
+
+        The moves are smoothed over time: where the way out changes sides they would jump.
+        """
+        before = self.targets.copy()
         binding, tree = self.binding, self.binding.tree
         size, unit = self.options.scale, binding.scale
         count, _, frames = self.targets.shape
         frame = np.repeat(np.arange(frames), count)
         for k, surface in zip(self.heeded, self.surfaces, strict=True):
             flat = np.ascontiguousarray(np.moveaxis(self.targets, -1, 0)).reshape(-1, 3)
-            distance, normal = surface.query(flat, frame, collision.REACH * unit)
+            hits = surface.query(flat, frame, collision.REACH * unit)
+            side = binding.side[k][:, binding.samples.at_joints].ravel()
+            distance, normal = sided(surface, flat, frame, hits, side, TARGET_EXIT * unit)
             least = np.minimum(binding.joint_distance[k], collision.CLEARANCE * unit)[:, tree.order] * size
             short = np.maximum(least.ravel() - distance, 0.0)
             push = (short[:, None] * normal).reshape(frames, count, 3)
             self.targets += np.moveaxis(push, 0, -1)
+        self.targets = before + self.smoothed(self.targets - before)
 
     def follow(self, joints):
-        """Ask the next pass to stay near joints (J, 3, F)."""
-        total = self.affinity + FEEDBACK_WEIGHT
-        self.targets = (self.affinity[:, None] * self.targets + FEEDBACK_WEIGHT * joints) / total[:, None]
-        self.affinity = total
+        """Ask the next pass for joints (J, 3, F) in place of the targets, which are in them already."""
+        self.targets = joints.copy()
+        self.affinity = self.held_affinity + FEEDBACK_WEIGHT
+        self._pin()
+
+    def smoothed(self, values):
+        """Over time, the last axis."""
+        return gaussian_filter1d(values, SMOOTHING / self.binding.dt, axis=-1, mode="nearest", truncate=3.0)
 
     def colliders(self, slices):
         """Obstacles of each batch."""
@@ -273,7 +286,8 @@ class _Problem:
         contact = np.moveaxis(binding.contact[self.heeded][:, :, tree.order], 1, -1)
         hold[:, samples.at_joints] = contact * influence * attached
         hold[~np.isfinite(original)] = 0.0
-        goals = DistanceGoals(least, np.where(np.isfinite(original), original, 0.0), hold)
+        side = np.moveaxis(binding.side[self.heeded], 1, -1)
+        goals = DistanceGoals(least, np.where(np.isfinite(original), original, 0.0), hold, side)
         frames = np.arange(original.shape[-1])
         reach = collision.REACH * unit
         return [

@@ -35,7 +35,7 @@ class Binding:
     height: of the body, metres.  objects: names of the O meshes.
     points: the N descriptor points.  origins (S, N, 3), axes (S, N, 3, 3): their frames at bind, S = 1 or F.
     effective: (F, J, 3) joints as the descriptors see them.
-    distance: (O, F, P) signed distances of the body's samples.
+    distance: (O, F, P) signed distances of the body's samples.  side: (O, F, P) the nearest triangles, -1 beyond reach.
     radii: (J,) of the capsule around the bone that leads to each joint, metres.
     """
 
@@ -48,6 +48,7 @@ class Binding:
     axes: np.ndarray
     effective: np.ndarray
     distance: np.ndarray
+    side: np.ndarray
     radii: np.ndarray
 
     @property
@@ -130,7 +131,7 @@ def fit_steps(
     surfaces = [SurfaceTrack(mesh) for mesh in environment]
     samples = body_samples(tree, track, scale)
     points = np.moveaxis(samples.positions(tree.from_track(track.positions)), -1, 0)
-    distance, normal = clearance.clearances(points, surfaces, clearance.REACH * scale)
+    distance, normal, side = clearance.clearances(points, surfaces, clearance.REACH * scale)
     yield 0.3
     at = samples.at_joints[tree.rank]
     effective = clearance.effective_joints(track.positions, distance[:, :, at], normal[:, :, at], scale)
@@ -149,7 +150,7 @@ def fit_steps(
     stored = distance.astype(np.float32)
     if radii is None:
         radii = np.full(len(track.skeleton.names), CLEARANCE * scale)
-    return Binding(track, effectors, height, names, descriptors, origins, axes, effective, stored, radii)
+    return Binding(track, effectors, height, names, descriptors, origins, axes, effective, stored, side.astype(np.int32), radii)
 
 
 def _candidates(joints, surfaces, scale):

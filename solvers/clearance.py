@@ -8,7 +8,7 @@ from scipy.ndimage import gaussian_filter1d
 from .surface_track import SurfaceTrack
 
 # All lengths are for a 1.8 m body and scale with its height.
-REACH = 0.5
+REACH = 0.9
 SUNK, LIFTED = 0.08, 0.03
 AFFINITY_FLOOR, AFFINITY_RADIUS = 0.02, 0.06
 CONTACT_NEAR, CONTACT_FAR = 0.01, 0.06
@@ -18,17 +18,22 @@ OFFSET_LIMIT = 0.16
 AFFINITY_SMOOTHING = 0.1
 
 
-def clearances(points: np.ndarray, environment: list[SurfaceTrack], reach: float) -> tuple[np.ndarray, np.ndarray]:
-    """Distances and normals of (F, P, 3) points to each object at their frames.
+def clearances(
+    points: np.ndarray, environment: list[SurfaceTrack], reach: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nearest places of (F, P, 3) points on each object at their frames.
 
-    Returns distance (O, F, P), metres, positive outside, inf beyond ``reach``; and normal (O, F, P, 3).
+    Returns distance (O, F, P), metres, positive outside, inf beyond ``reach``; normal (O, F, P, 3); and
+    triangle (O, F, P), -1 beyond reach.
     """
     shape = points.shape[:2]
     flat = np.ascontiguousarray(points).reshape(-1, 3)
     frames = np.repeat(np.arange(shape[0]), shape[1])
     found = [surface.query(flat, frames, reach) for surface in environment]
-    distance = np.stack([d for d, _ in found]).reshape(-1, *shape)
-    return distance, np.stack([n for _, n in found]).reshape(-1, *shape, 3)
+    distance, normal, triangle = (
+        np.stack([getattr(hits, name) for hits in found]) for name in ("distance", "normal", "triangle")
+    )
+    return distance.reshape(-1, *shape), normal.reshape(-1, *shape, 3), triangle.reshape(-1, *shape)
 
 
 def effective_joints(points: np.ndarray, distance: np.ndarray, normal: np.ndarray, scale: float) -> np.ndarray:

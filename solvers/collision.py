@@ -7,14 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from .joint_tree import JointTree
+from .sides import sided
 from .surface_track import SurfaceTrack
 from .tree_goals import Halfspaces
 
 # Metres at a 1.8 m body between samples of a bone: the edge of a box must not pass between two of them.
-SPACING = 0.08
+SPACING = 0.04
 # Metres at a 1.8 m body: clearance beyond CLEARANCE is not defended; deeper than REACH a point counts as outside.
 CLEARANCE = 0.05
 REACH = 0.3
+# Share of the reach that a sample may travel to leave an object by the side it was on.
+EXIT_SHARE = 0.5
+# Share of the reach that a point beyond it must move before it is asked again: it may be deep inside, not outside.
+_MARGIN = 0.25
 
 
 @dataclass(frozen=True)
@@ -60,14 +65,16 @@ class DistanceGoals:
     """Wanted distances of P samples to O objects over F frames, metres.
 
     least: (O, P, F) never nearer than this.  hold: (O, P, F) in [0, 1], how much ``held`` (O, P, F) is kept both ways.
+    side: (O, P, F) the triangle each sample was nearest to at bind, -1 for none.
     """
 
     least: np.ndarray
     held: np.ndarray
     hold: np.ndarray
+    side: np.ndarray
 
     def take(self, keep) -> DistanceGoals:
-        return DistanceGoals(self.least[..., keep], self.held[..., keep], self.hold[..., keep])
+        return DistanceGoals(*(a[..., keep] for a in (self.least, self.held, self.hold, self.side)))
 
 
 class Colliders:
@@ -123,12 +130,18 @@ class Colliders:
         moved2 = moved[:, 0] ** 2 + moved[:, 1] ** 2 + moved[:, 2] ** 2
         sample, frame = np.nonzero((slack <= 0) | (moved2 >= slack * slack))
         at = points[sample, :, frame]
-        distance, normal = self._surfaces[obj].query(at, self._frames[frame], self._reach)
-        least, held, hold = (a[obj][sample, frame] for a in (self._goals.least, self._goals.held, self._goals.hold))
-        seen = np.isfinite(distance)
+        margin = _MARGIN * self._reach
+        goals, surface, when = self._goals, self._surfaces[obj], self._frames[frame]
+        found = surface.query(at, when, self._reach + margin)
+        distance = found.distance
+        least, held, hold, side = (a[obj][sample, frame] for a in (goals.least, goals.held, goals.hold, goals.side))
+        seen = np.abs(distance) <= self._reach
+        slack = np.where(distance < -self._reach, -distance - self._reach, distance - least)
+        slack[np.isinf(distance)] = margin
         # A held sample is asked every time, like one that collides.
-        self._slack[obj][sample, frame] = np.where(hold > 0, -1.0, np.where(seen, distance, self._reach) - least)
+        self._slack[obj][sample, frame] = np.where(hold > 0, -1.0, slack)
         self._seen[obj][sample, :, frame] = at
+        distance, normal = sided(surface, at, when, found, side, EXIT_SHARE * self._reach)
         short = np.where(seen, least - distance, 0.0)
         hits = np.flatnonzero(short > 0)
         holds = np.flatnonzero(seen & (hold > 0))

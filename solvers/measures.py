@@ -35,7 +35,7 @@ def measure_bound(
     samples = binding.samples.positions(binding.tree.from_track(positions))
     surfaces = [SurfaceTrack(mesh) for mesh in environment]
     before = binding.distance.astype(float)
-    after, _ = clearance.clearances(np.moveaxis(samples, -1, 0), surfaces, _REACH * unit * max(scale, 1.0))
+    after, *_ = clearance.clearances(np.moveaxis(samples, -1, 0), surfaces, _REACH * unit * max(scale, 1.0))
     near = CLEARANCE * unit
     lost = scale * np.minimum(before, near) - np.minimum(after, near * scale)
     deepest, deepest_before = after.min(axis=(0, 2)), before.min(axis=(0, 2))

@@ -48,10 +48,16 @@ def window_weights(
 def normalised_over_time(weights: np.ndarray, dt: float, smoothing: float = WEIGHT_SMOOTHING) -> np.ndarray:
     """Weights (F, N) normalised to sum to one a frame (eq. 6), then smoothed over time (sums stay one).
 
-    A frame that no descriptor faces keeps zeros before smoothing: its joint is not related to anything.
+    A frame that no descriptor faces takes the weights of the nearest frame that has some: a joint that lets go of
+    everything for a while would be torn from its body. All zeros where no descriptor ever faces the joint.
     """
-    total = weights.sum(axis=1, keepdims=True)
-    weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    total = weights.sum(axis=1)
+    related = np.flatnonzero(total > 0)
+    if not related.size:
+        return np.zeros_like(weights)
+    between = 0.5 * (related[1:] + related[:-1])
+    nearest = related[np.searchsorted(between, np.arange(len(weights)))]
+    weights = weights[nearest] / total[nearest, None]
     used = np.flatnonzero(weights.any(axis=0))
     out = np.zeros_like(weights)
     out[:, used] = gaussian_filter1d(weights[:, used], smoothing / dt, axis=0, mode="nearest", truncate=3.0)
@@ -145,7 +151,7 @@ def relate(
         weights = normalised_over_time(weights, dt)
         weights[weights < NEGLIGIBLE_WEIGHT] = 0.0
         total = weights.sum(axis=1, keepdims=True)
-        blocks.append(sparse.csr_matrix(np.divide(weights, total, out=weights, where=total > 0.5)))
+        blocks.append(sparse.csr_matrix(np.divide(weights, total, out=weights, where=total > 0)))
     stacked = sparse.vstack(blocks, format="csr")
     by_frame = np.arange(frames * joints).reshape(joints, frames).T.ravel()
     return Relations(stacked[by_frame], frames, joints)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+
 import numpy as np
 
-from .closest_point import SurfaceIndex
+from .closest_point import SurfaceHits, SurfaceIndex
+from .descriptor_frames import cross
 from .types import MeshTrack
 
 # Relative to the object's size: below it a moving object is taken for rigid (float32 evaluation leaves 1e-7).
@@ -35,27 +38,35 @@ class SurfaceTrack:
         rotations, shifts = (part[frames] for part in self._motion)
         return np.einsum("mba,mb->ma", rotations, points - shifts)
 
-    def query(self, points: np.ndarray, frames: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
-        """points (M, 3) world, frames (M,) int in the range.
-
-        Returns distance (M,) signed, positive outside, inf beyond ``reach`` metres, and normal (M, 3) of the closest
-        feature (zero beyond reach).
-        """
+    def query(self, points: np.ndarray, frames: np.ndarray, reach: float) -> SurfaceHits:
+        """Nearest places to points (M, 3), world, at frames (M,) of the range, within ``reach`` metres; world space."""
         if self.is_deforming:
             return self._query_states(points, frames, reach)
         hits = self._indices[0].query(self.to_first_state(points, frames), reach)
         if self._motion is None:
-            return hits.distance, hits.normal
-        return hits.distance, np.einsum("mab,mb->ma", self._motion[0][frames], hits.normal)
+            return hits
+        rotations, shifts = (part[frames] for part in self._motion)
+        closest = np.einsum("mab,mb->ma", rotations, hits.closest) + shifts
+        return replace(hits, closest=closest, normal=np.einsum("mab,mb->ma", rotations, hits.normal))
+
+    def face_normals(self, triangle: np.ndarray, frames: np.ndarray) -> np.ndarray:
+        """Unit normals (M, 3) of triangles (M,) at frames (M,); zero where a triangle has no area."""
+        state = np.zeros_like(frames) if self.mesh.is_static else frames
+        corner = self.mesh.vertices[state[:, None], self.mesh.triangles[triangle]]
+        normal = cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+        length = np.linalg.norm(normal, axis=1, keepdims=True)
+        return np.divide(normal, length, out=np.zeros_like(normal), where=length > 0)
 
     def _query_states(self, points, frames, reach):
-        distance, normal = np.full(len(points), np.inf), np.zeros((len(points), 3))
         order = np.argsort(frames, kind="stable")
         states, starts = np.unique(frames[order], return_index=True)
-        for state, rows in zip(states, np.split(order, starts[1:]), strict=True):
-            hits = self._index(int(state)).query(points[rows], reach)
-            distance[rows], normal[rows] = hits.distance, hits.normal
-        return distance, normal
+        rows = np.split(order, starts[1:])
+        hits = [self._index(int(state)).query(points[r], reach) for state, r in zip(states, rows, strict=True)]
+        back = np.argsort(order, kind="stable")
+        names = [field.name for field in fields(SurfaceHits)]
+        if not hits:
+            return self._index(0).query(points, reach)
+        return SurfaceHits(*(np.concatenate([getattr(hit, name) for hit in hits])[back] for name in names))
 
     def _index(self, state: int) -> SurfaceIndex:
         if state not in self._indices:
