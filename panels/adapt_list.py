@@ -12,5 +12,8 @@ class MOTION_LOOM_UL_surfaces(bpy.types.UIList):
             row.label(text=f"{item.name} (deleted)", icon="ERROR")
             return
         row.label(text=item.target.name, icon="LINKED" if item.bound_name else "UNLINKED")
-        row.prop(item, "mode", text="", emboss=False)
-        row.prop(item, "influence", text="", emboss=False)
+        # Mode and influence of the active entry stand below the list; here only what is out of the ordinary.
+        if item.mode != "ATTACH" or item.influence < 1.0:
+            side = row.row()
+            side.alignment = "RIGHT"
+            side.label(text=f"{item.mode.capitalize()} {item.influence:.2f}")
