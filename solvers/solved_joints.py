@@ -16,10 +16,13 @@ from .types import JointTrack, Skeleton
 # Shares of the body's height.
 _COINCIDENT = 0.004
 _SHORT_TAIL = 0.03
-_FAN_REACH = 0.16
+_FAN_REACH = 0.24
 _LOOSE = 0.01
-_ATTACHED = 0.025
-_FAN_LEAVES = 3
+_ATTACHED, _LIMB, _FOOT = 0.06, 0.4, 0.2
+_BESIDE, _STUB = 0.06, 0.12
+_FAN_BRANCHES = 2
+# Frames looked at: distances between joints of a rig hardly change.
+_LOOKED_AT = 64
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,15 @@ class SolvedJoints:
         return JointTrack(skeleton, whole.positions[:, self.joints], whole.fps, whole.frames)
 
 
-def body_height(joints: np.ndarray) -> float:
-    """Size of a body from its joints at rest (J, 3), metres: the longest side of their box.
+def body_height(heads: np.ndarray, tails: np.ndarray) -> float:
+    """Size of a body from its bones at rest, heads and tails (B, 3), metres: the longest side of their box.
 
-    A T-pose spans as much as it is high.
+    A T-pose spans as much as it is high. Tails farther from their heads than all heads from each other count for
+    nothing: importers guess them.
     """
-    return float(np.ptp(joints, axis=0).max())
+    reach = float(np.ptp(heads, axis=0).max())
+    sound = (np.linalg.norm(tails - heads, axis=1) <= reach) | (reach == 0.0)
+    return float(np.ptp(np.concatenate((heads, tails[sound])), axis=0).max())
 
 
 def solved_joints(
@@ -59,18 +65,20 @@ def solved_joints(
     connected: (B,) bool, bones whose head cannot leave the parent's tail.  height: metres.
     Raises InputError where nothing is left to solve.
     """
-    parents = _hang(track, bones, relevant, height)
+    positions = track.positions[:: -(-len(track.positions) // _LOOKED_AT)]
+    parents = _hang(track.skeleton.parents, positions, relevant, height)
     keep = _useful(parents, bones, relevant)
-    lengths = _lengths(track.positions, parents)
+    lengths = _lengths(positions, parents)
     keep &= ~((parents >= 0) & (lengths < _COINCIDENT * height) & (np.arange(len(parents)) < bones))
-    keep[bones:] &= lengths[bones:] > _SHORT_TAIL * height
-    _drop_fans(track.positions, parents, keep, height)
+    keep[bones:] &= (lengths[bones:] > _SHORT_TAIL * height) & (lengths[bones:] <= height)
+    _drop_fans(positions, parents, keep, height)
+    _drop_stubs(positions, parents, keep, height)
     _drop_stems(parents, keep, connected)
     joints = np.flatnonzero(keep)
     if len(joints) < 2:
         raise InputError("No bones are left to solve; the rig needs at least one bone that deforms something.")
     up = _kept_parents(parents, keep)
-    order = _parents_first(joints, up)
+    order = _parents_first(joints, parents)
     rank = {int(joint): k for k, joint in enumerate(order)}
     new = np.array([rank.get(int(up[joint]), -1) for joint in order])
     rig_parents = track.skeleton.parents
@@ -86,27 +94,53 @@ def _lengths(positions, parents):
     return out
 
 
-def _hang(track, bones, relevant, height):
-    """Parents (J,), where a bone that slides against its parent but stays at another bone's end hangs on that one.
+def _hang(rig_parents, positions, relevant, height):
+    """Parents (J,), where a bone that hangs on a control but stays at the end of a limb hangs on that limb.
 
     Exported rigs keep feet under a control while legs only point at them; what must stay together is the leg and the
-    foot.
+    foot. Importers guess how long the last bone of a leg is, but not where it points.
     """
-    parents = track.skeleton.parents.copy()
-    positions = track.positions
-    child = np.flatnonzero(parents[:bones] >= 0)
-    length = np.linalg.norm(positions[:, child] - positions[:, parents[child]], axis=2)
-    loose = child[np.ptp(length, axis=0) > _LOOSE * height]
+    parents, bones = rig_parents.copy(), len(relevant)
     tails = np.arange(bones, len(parents))
-    for bone in loose:
-        if not relevant[bone] or not tails.size:
-            continue
-        gap = np.linalg.norm(positions[:, tails] - positions[:, bone, None], axis=2).max(axis=0)
-        nearest = int(gap.argmin())
-        owner = parents[tails[nearest]]
-        if gap[nearest] < _ATTACHED * height and not _is_below(parents, owner, bone):
-            parents[bone] = owner
+    tails = tails[relevant[parents[tails]]]
+    above = _relevant_parents(parents, relevant)
+    ends = np.setdiff1d(np.flatnonzero(relevant), above)
+    tails = tails[np.isin(parents[tails], ends)]
+    if not tails.size:
+        return parents
+    owners = parents[tails]
+    axes = positions[:, tails] - positions[:, owners]
+    axes /= np.maximum(np.linalg.norm(axes, axis=2, keepdims=True), 1e-12)
+    for bone in _unattached(parents, positions, relevant, above, height):
+        away = positions[:, bone, None] - positions[:, owners]
+        along = np.einsum("ftk,ftk->ft", away, axes)
+        aside = np.linalg.norm(away - along[..., None] * axes, axis=2).max(axis=0)
+        slide = np.ptp(np.linalg.norm(away, axis=2), axis=0)
+        fits = (aside < _ATTACHED * height) & (slide < _ATTACHED * height)
+        fits &= (along.min(axis=0) > 0.0) & (along.max(axis=0) < _LIMB * height)
+        fits &= [not _is_below(parents, owner, bone) for owner in owners]
+        if fits.any():
+            parents[bone] = owners[np.where(fits, aside + slide, np.inf).argmin()]
     return parents
+
+
+def _relevant_parents(parents, relevant):
+    """(B,) nearest relevant bone above each bone, -1 for none."""
+    is_relevant = np.concatenate((relevant, np.zeros(len(parents) - len(relevant), bool)))
+    return _kept_parents(parents, is_relevant)[: len(relevant)]
+
+
+def _unattached(parents, positions, relevant, above, height):
+    """Small parts that slide against their parents, or start a tree of their own beside the largest: feet, not legs."""
+    child = np.flatnonzero(relevant & (parents[: len(relevant)] >= 0))
+    length = np.linalg.norm(positions[:, child] - positions[:, parents[child]], axis=2)
+    slides = np.zeros(len(relevant), bool)
+    slides[child] = np.ptp(length, axis=0) > _LOOSE * height
+    below = _below(above, relevant)
+    tops = np.flatnonzero(relevant & (above < 0))
+    slides[tops] = True
+    slides[max(tops, key=lambda top: len(below[top]))] = False
+    return [b for b in np.flatnonzero(slides & relevant) if _reach(positions, b, below[b]) < _FOOT * height]
 
 
 def _is_below(parents, joint, ancestor):
@@ -129,52 +163,104 @@ def _useful(parents, bones, relevant):
 
 
 def _drop_fans(positions, parents, keep, height):
-    """Hands, heads and paws end in one joint: fingers and features ride on them rigidly."""
-    rest = positions[0]
+    """Hands, heads and paws end in one joint: fingers and features ride on them rigidly.
+
+    Twist bones do not make a forearm a hand.
+    """
+    up = _kept_parents(parents, keep)
+    below = _below(up, keep)
+    stubs = _stubs(positions, up, keep, below, height)
     for joint in _parents_first(np.flatnonzero(keep), parents):
-        if not keep[joint]:
+        children = below[joint][up[below[joint]] == joint]
+        if not keep[joint] or sum(int(child) not in stubs for child in children) < _FAN_BRANCHES:
             continue
-        below = [j for j in np.flatnonzero(keep) if j != joint and _is_below(parents, j, joint)]
-        inner = {int(parents[j]) for j in below}
-        leaves = [j for j in below if j not in inner]
-        if len(leaves) < _FAN_LEAVES:
+        if _reach(positions, joint, below[joint]) > _FAN_REACH * height:
             continue
-        if np.linalg.norm(positions[:, below] - positions[:, [joint]], axis=2).max() > _FAN_REACH * height:
-            continue
-        children = [j for j in below if parents[j] == joint]
-        middle = np.mean([rest[j] for j in children], axis=0)
-        kept = min(children, key=lambda j: np.linalg.norm(rest[j] - middle))
-        keep[below] = False
+        kept = _middle_child(positions[0], joint, children, below, height)
+        keep[below[joint]] = False
         keep[kept] = True
+
+
+def _middle_child(rest, joint, children, below, height):
+    """The child nearest the middle of all, of equals the one with the most below it, then the farthest."""
+    off = np.linalg.norm(rest[children] - rest[children].mean(axis=0), axis=1)
+    far = np.linalg.norm(rest[children] - rest[joint], axis=1)
+    equal = off <= off.min() + _COINCIDENT * height
+    size = np.array([len(below[child]) for child in children])
+    return children[np.lexsort((-far, -size, ~equal))[0]]
+
+
+def _drop_stubs(positions, parents, keep, height):
+    """Short branches beside a longer one, such as twist bones, ride on the body rigidly."""
+    up = _kept_parents(parents, keep)
+    below = _below(up, keep)
+    for stub in _stubs(positions, up, keep, below, height):
+        keep[np.append(stub, below[stub])] = False
+
+
+def _stubs(positions, up, keep, below, height):
+    """First joints of short branches that stay beside the longest one from the same joint, or beside its parent."""
+    found = set()
+    for joint in below:
+        branches = [np.append(child, below[child]) for child in below[joint][up[below[joint]] == joint]]
+        branches.sort(key=lambda branch: _reach(positions, joint, branch))
+        for branch in branches[:-1]:
+            ends = np.append(branches[-1], joint) if up[joint] >= 0 else branches[-1]
+            short = _reach(positions, branch[0], branch) < _STUB * height
+            if short and len(branch) <= 2 and _aside(positions, branch, ends, up) < _BESIDE * height:
+                found.add(int(branch[0]))
+    return found
+
+
+def _aside(positions, joints, ends, up):
+    """Largest distance of joints from the nearest of the bones that lead to ends."""
+    starts = positions[:, None, up[ends]]
+    axis = positions[:, None, ends] - starts
+    away = positions[:, joints, None] - starts
+    square = np.maximum(np.einsum("fjek,fjek->fje", axis, axis), 1e-24)
+    share = np.clip(np.einsum("fjek,fjek->fje", away, axis) / square, 0.0, 1.0)
+    return np.linalg.norm(away - share[..., None] * axis, axis=3).min(axis=2).max()
+
+
+def _reach(positions, joint, others):
+    return np.linalg.norm(positions[:, others] - positions[:, [joint]], axis=2).max(initial=0.0)
+
+
+def _below(up, keep):
+    """Kept joints below each kept joint, arrays by joint."""
+    below = {int(joint): [] for joint in np.flatnonzero(keep)}
+    for joint in below:
+        at = up[joint]
+        while at >= 0:
+            below[int(at)].append(joint)
+            at = up[at]
+    return {joint: np.array(found, int) for joint, found in below.items()}
 
 
 def _drop_stems(parents, keep, connected):
     """A tree starts where it first branches: bones above, such as a root at the ground, stay as they are."""
-    for root in np.flatnonzero(keep):
-        if _kept_parent(parents, keep, root) >= 0:
-            continue
-        stem = [root]
-        while True:
-            children = [j for j in np.flatnonzero(keep) if _kept_parent(parents, keep, j) == stem[-1]]
-            if len(children) != 1:
-                break
-            stem.append(children[0])
-        if not children:
+    up = _kept_parents(parents, keep)
+    children = {int(joint): np.flatnonzero(keep & (up == joint)) for joint in np.flatnonzero(keep)}
+    for root in np.flatnonzero(keep & (up < 0)):
+        stem = [int(root)]
+        while len(children[stem[-1]]) == 1:
+            stem.append(int(children[stem[-1]][0]))
+        if not len(children[stem[-1]]):
             continue  # a chain without a branch: its first bone carries it
-        while len(stem) > 1 and stem[-1] < len(connected) and connected[stem[-1]]:
+        while len(stem) > 1 and connected[stem[-1]]:
             stem.pop()
         keep[stem[:-1]] = False
 
 
-def _kept_parent(parents, keep, joint):
-    joint = parents[joint]
-    while joint >= 0 and not keep[joint]:
-        joint = parents[joint]
-    return joint
-
-
 def _kept_parents(parents, keep):
-    return np.array([_kept_parent(parents, keep, j) for j in range(len(parents))])
+    """(J,) nearest kept joint above each, -1 for none."""
+    out = np.full(len(parents), -1)
+    for joint in range(len(parents)):
+        at = parents[joint]
+        while at >= 0 and not keep[at]:
+            at = parents[at]
+        out[joint] = at
+    return out
 
 
 def _parents_first(joints, parents):

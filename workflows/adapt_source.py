@@ -61,8 +61,8 @@ def read_source(context, ob, frames: np.ndarray) -> Source:
     """Read a rig and choose the joints to solve."""
     motion = read_motion(context, ob, frames)
     whole = motion.joints()
-    height = _rest_height(motion)
     relevant = skinned_bones(context, ob)
+    height = _rest_height(motion, relevant)
     solved = solved_joints(whole, len(motion.rig.names), relevant, motion.rig.use_connect, height)
     return Source(motion, whole, solved, solved.track(whole), height)
 
@@ -157,11 +157,12 @@ def adapted_motion(source: Source, positions: np.ndarray, turns: np.ndarray, obj
     return turn_motion(source.motion, spread, placed)
 
 
-def _rest_height(motion: BoneMotion) -> float:
-    rest = motion.rig.rest
-    tails = rest[:, :3, 3] + rest[:, :3, 1] * motion.rig.lengths[:, None]
+def _rest_height(motion: BoneMotion, relevant: np.ndarray) -> float:
+    """Of the bones that move the skin: controls may stand far off."""
+    rest = motion.rig.rest[relevant]
+    heads = rest[:, :3, 3]
     scale = np.cbrt(abs(np.linalg.det(motion.object_world[0, :3, :3])))
-    return body_height(np.concatenate((rest[:, :3, 3], tails))) * float(scale)
+    return body_height(heads, heads + rest[:, :3, 1] * motion.rig.lengths[relevant, None]) * float(scale)
 
 
 def _rotation(matrices: np.ndarray) -> np.ndarray:
