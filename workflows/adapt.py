@@ -245,8 +245,16 @@ def _apply(context, ob, args) -> None:
     if args.scale is not None:
         if not args.scale > 0:
             raise InputError(f"--scale must be above zero, not {args.scale:g}.")
-        ob.scale = [value * args.scale for value in ob.scale]
-        context.view_layer.update()
+        _resize(context, ob, args.scale)
+
+
+def _resize(context, ob, factor: float) -> None:
+    """Scale the rig's object; raises SceneError where animation or a driver sets its scale back."""
+    wanted = [value * factor for value in ob.scale]
+    ob.scale = wanted
+    context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
+    if max(abs(a - b) for a, b in zip(ob.scale, wanted, strict=True)) > 1e-6 * factor:
+        raise SceneError(f"The scale of '{ob.name}' is animated, --scale cannot change it; key the other size instead.")
 
 
 def _add_pin(context, settings, bone: str, rest: str) -> None:
