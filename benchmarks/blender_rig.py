@@ -46,7 +46,7 @@ def build_armature(package: str, track: JointTrack, name: str = "Rig"):
     basis = kinematics.basis_from_pose(rig, pose)
     action, slot = actions.create(ob, f"{name} clip")
     start = np.tile([1.0, 0.0, 0.0, 0.0], (len(order), 1))
-    location, rotation, _ = kinematics.basis_to_channels(rig, basis, start)
+    location, rotation, _ = kinematics.basis_to_channels(rig, basis, start, np.ones((len(order), 3)))
     holder = actions.curve_list(action, slot, create=True)
     for k, bone in enumerate(rig.names):
         group = actions.group_named(holder, bone)

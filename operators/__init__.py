@@ -13,6 +13,7 @@ _CLASSES = (
     adapt_lists.MOTION_LOOM_OT_adapt_add_objects,
     adapt_lists.MOTION_LOOM_OT_adapt_add_item,
     adapt_lists.MOTION_LOOM_OT_adapt_remove_item,
+    adapt_lists.MOTION_LOOM_OT_adapt_play_source,
 )
 
 

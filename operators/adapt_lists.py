@@ -1,8 +1,11 @@
-"""Add and remove entries of Adapt's lists."""
+"""What only Adapt has: its lists, and the way back from a result."""
 
 from __future__ import annotations
 
 import bpy
+
+from ..solvers.errors import MotionLoomError
+from ..workflows.adapt_action import play_source, plays_result
 
 _LISTS = (("surfaces", "Objects", ""), ("pins", "Pins", ""), ("bones", "Bones", ""))
 _SURFACE_TYPES = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
@@ -77,6 +80,31 @@ class MOTION_LOOM_OT_adapt_remove_item(bpy.types.Operator):
             return {"CANCELLED"}
         entries.remove(index)
         settings.active_surface = min(settings.active_surface, len(settings.surfaces) - 1)
+        return {"FINISHED"}
+
+
+class MOTION_LOOM_OT_adapt_play_source(bpy.types.Operator):
+    """Play the bound action again, with everything that only the result animated as it was before"""
+
+    bl_idname = "motion_loom.adapt_play_source"
+    bl_label = "Play Source"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        if not _rig_is_active(cls, context):
+            return False
+        if not plays_result(context.object):
+            cls.poll_message_set("The rig does not play a result of Adapt")
+            return False
+        return True
+
+    def execute(self, context):
+        try:
+            play_source(context.object)
+        except MotionLoomError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         return {"FINISHED"}
 
 

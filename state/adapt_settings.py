@@ -48,6 +48,14 @@ class MotionLoomAdaptBone(bpy.types.PropertyGroup):
     )  # fmt: skip
 
 
+class MotionLoomAdaptBefore(bpy.types.PropertyGroup):
+    """A property that the result animates and the source does not, with its value from before."""
+
+    path: bpy.props.StringProperty(description="Data path from the rig's object")
+    index: bpy.props.IntProperty(description="Component")
+    value: bpy.props.FloatProperty(description="Value while the source played")
+
+
 class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
     """Environment, range, result and the binding."""
 
@@ -75,6 +83,11 @@ class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
     )
     binding: bpy.props.PointerProperty(type=bpy.types.Mesh, description="Holds the bound data")
     summary: bpy.props.StringProperty(description="What is bound, in words")
+    source: bpy.props.PointerProperty(type=bpy.types.Action, description="The action that is bound")
+    source_slot: bpy.props.IntProperty(description="Handle of its slot")
+    bound_strips: bpy.props.BoolProperty(description="NLA strips alone are bound, no action")
+    result: bpy.props.PointerProperty(type=bpy.types.Action, description="The action that was made last and assigned")
+    before: bpy.props.CollectionProperty(type=MotionLoomAdaptBefore)
 
 
-CLASSES = (MotionLoomAdaptSurface, MotionLoomAdaptPin, MotionLoomAdaptBone)
+CLASSES = (MotionLoomAdaptSurface, MotionLoomAdaptPin, MotionLoomAdaptBone, MotionLoomAdaptBefore)

@@ -10,6 +10,7 @@ from ..scene.surfaces import expand, find
 from ..solvers.adapt import ATTACH, AVOID, IGNORE
 from ..solvers.errors import InputError, MotionLoomError, SceneError
 from ..state.adapt_settings import CLASSES, MotionLoomAdaptSettings
+from .adapt_action import plays_result
 from .adapt_run import AdaptRigOptions, adapt_rig, adapt_steps, bind_rig, bind_steps
 from .base import Command, Steps, Workflow
 
@@ -91,6 +92,8 @@ class Adapt(Workflow):
         column.prop(chosen, "orientation", slider=True)
         column.prop(chosen, "limits")
         column.prop(chosen, "assign")
+        if plays_result(ob):
+            layout.operator("motion_loom.adapt_play_source", icon="LOOP_BACK")
         _draw_list(layout, ob, chosen, "pins", "Pins")
         _draw_list(layout, ob, chosen, "bones", "Bone Hold")
 
@@ -234,7 +237,7 @@ def _apply(context, ob, args) -> None:
     for name, value in map(_pair, args.influence):
         _surface(settings, ob, name).influence = _number(name, value, 0.0, 1.0)
     for bone, value in map(_pair, args.hold):
-        item = settings.bones.add()
+        item = next((item for item in settings.bones if item.bone == bone), None) or settings.bones.add()
         item.bone, item.factor = bone, _number(bone, value, 0.0, 1e6)
     for bone, rest in map(_pair, args.pin):
         _add_pin(context, settings, bone, rest)
@@ -264,7 +267,8 @@ def _add_pin(context, settings, bone: str, rest: str) -> None:
     target = context.scene.objects.get(parts[0])
     if target is None:
         raise SceneError(f"There is no object '{parts[0]}' in the scene to pin '{bone}' to.")
-    pin = settings.pins.add()
+    same = (pin for pin in settings.pins if (pin.bone, pin.target) == (bone, target))
+    pin = next(same, None) or settings.pins.add()
     pin.bone, pin.target, pin.start, pin.end = bone, target, int(parts[1]), int(parts[2])
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..scene import binding_store
+from ..scene.interference import refuse_dependent, require_result_plays
 from ..scene.meshes import sweep_environment
-from ..scene.motion import changed_bones, source_of, write_motion
+from ..scene.motion import changed_bones
 from ..scene.points import object_positions
 from ..scene.rigs import require_armature, require_editable
 from ..scene.surfaces import expand
@@ -21,6 +22,7 @@ from ..solvers.adapt_binding import fit_steps
 from ..solvers.clearance import smoothstep
 from ..solvers.errors import InputError, OutputError, SceneError, StaleBindingError
 from ..solvers.types import JointTrack
+from .adapt_action import remember_source, source_played, write_result
 from .adapt_source import (
     adapted_motion,
     bound_frames,
@@ -66,6 +68,7 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
         raise SceneError("The environment is empty; add the objects that the motion deals with.")
     if ob in objects:
         raise SceneError(f"'{ob.name}' cannot be its own environment.")
+    refuse_dependent(objects, ob)
     frames = bound_frames(context, ob, start, end)
     yield 0.0, "Reading the motion"
     source = read_source(context, ob, frames)
@@ -91,6 +94,7 @@ def _store(ob, stored: Stored, objects) -> str:
     mesh = binding_store.save(ob.name, *pack(stored))
     old, settings.binding = settings.binding, mesh
     binding_store.discard(old)
+    remember_source(ob)
     uses = {item.target: (item.mode, item.influence) for item in settings.surfaces if item.target is not None}
     settings.surfaces.clear()
     for target, name in zip(objects, stored.binding.objects, strict=True):
@@ -128,7 +132,10 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
     yield 0.0, "Reading the motion"
     frames = binding.track.frames
     names = binding.track.skeleton.names
-    source = reread_source(context, ob, frames, names, stored.solved, binding.height)
+    bones = {name for name in names if name in ob.data.bones}
+    with source_played(ob):
+        source = reread_source(context, ob, frames, names, stored.solved, binding.height)
+        require_result_plays(ob, bones, settings.limits)
     turned = object_turns(source, stored.object_world)
     resized = resized_positions(source, turned, binding.track, ob.name)
     targets = [item.target for item in surfaces]
@@ -158,12 +165,13 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
             binding, adapted.positions, environment, chosen.scale
         )
     yield 0.97, "Writing the action"
-    action, slot = source_of(ob)
-    origin = action.name if action else ob.name
-    new = write_motion(
-        context, ob, options.name or f"{origin} (adapted)", motion, source=(action, slot), assign=options.assign
-    )
-    report |= {"source": origin, "action": new.name, "changed_bones": changed_bones(source.motion, motion)}
+    origin, new, silenced = write_result(context, ob, options.name, motion, options.assign, settings.limits)
+    report |= {
+        "source": origin,
+        "action": new.name,
+        "changed_bones": changed_bones(source.motion, motion),
+        "silenced_constraints": silenced,
+    }
     return report | {"seconds": time.perf_counter() - began}
 
 

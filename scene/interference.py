@@ -1,0 +1,101 @@
+"""What would act on top of a new action: constraints, drivers and blending, and what depends on the rig itself."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..solvers.errors import SceneError
+from . import actions
+
+_CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+
+
+def require_result_plays(ob: bpy.types.Object, bones: set[str], limits_heeded: bool) -> None:
+    """Raises SceneError where a new action on the object could not move bones as its keys say."""
+    data = ob.animation_data
+    if len(data.nla_tracks) and data.use_nla and (data.action_influence != 1.0 or data.action_blend_type != "REPLACE"):
+        raise SceneError(
+            f"'{ob.name}' blends its action with its NLA strips, so that the result would not play as it is; set the "
+            "action's Blending to Replace and its Influence to 1 in the NLA editor."
+        )
+    driven = [driver.data_path for driver in data.drivers if not driver.mute]
+    for path in driven:
+        bone = actions.bone_of_path(path)
+        if bone is not None and bone[0] in bones and bone[1] in _CHANNELS:
+            raise SceneError(
+                f"Bone '{bone[0]}' of '{ob.name}' is moved by a driver, which would override the result; mute the "
+                "driver."
+            )
+    for bone, constraint in acting_constraints(ob, limits_heeded):
+        if _influence_path(bone, constraint) in driven:
+            raise SceneError(
+                f"The influence of constraint '{constraint.name}' on bone '{bone.name}' of '{ob.name}' is driven, so "
+                "that a new action cannot switch it off; mute the constraint or the driver."
+            )
+
+
+def acting_constraints(ob: bpy.types.Object, limits_heeded: bool) -> list[tuple]:
+    """(bone, constraint) pairs of an armature object that would change a pose which is keyed already.
+
+    limits_heeded: rotation limits in the bone's own space are left out, for the pose keeps them.
+    """
+    return [
+        (bone, constraint)
+        for bone in ob.pose.bones
+        for constraint in bone.constraints
+        if not constraint.mute and not (limits_heeded and _is_own_limit(constraint))
+    ]
+
+
+def switch_off(action, slot, constraints: list[tuple], time: float) -> None:
+    """Key the influence of constraints to zero in an action, from an action time on."""
+    if not constraints:
+        return
+    holder = actions.curve_list(action, slot, create=True)
+    for bone, constraint in constraints:
+        path = _influence_path(bone, constraint)
+        for curve in [curve for curve in holder.fcurves if curve.data_path == path]:
+            holder.fcurves.remove(curve)
+        group = actions.group_named(holder, bone.name)
+        actions.write_curve(holder, path, 0, group, [time], [0.0], actions.CONSTANT)
+
+
+def _influence_path(bone, constraint) -> str:
+    return actions.bone_path(bone.name, f'constraints["{bpy.utils.escape_identifier(constraint.name)}"].influence')
+
+
+def _is_own_limit(constraint) -> bool:
+    return constraint.type == "LIMIT_ROTATION" and constraint.owner_space == "LOCAL"
+
+
+def refuse_dependent(objects: list[bpy.types.Object], rig: bpy.types.Object) -> None:
+    """Raises SceneError for an object that the rig itself moves or deforms: it would have to follow itself."""
+    for ob in objects:
+        link = _link_to(ob, rig, set())
+        if link:
+            raise SceneError(
+                f"'{ob.name}' cannot be in the environment of '{rig.name}', which moves it ({link}); leave it out."
+            )
+
+
+def _link_to(ob, rig, seen) -> str | None:
+    """How an object hangs on the rig: by parents, modifiers or constraints, directly or through other objects."""
+    if ob in seen:
+        return None
+    seen.add(ob)
+    links = [(ob.parent, "parent")] if ob.parent else []
+    for owner in (*ob.modifiers, *ob.constraints):
+        links += [(target, f"{owner.bl_rna.name} '{owner.name}'") for target in _objects_of(owner)]
+    for target, how in links:
+        if target == rig:
+            return how
+        further = _link_to(target, rig, seen)
+        if further:
+            return f"{how} '{target.name}', {further}"
+    return None
+
+
+def _objects_of(owner) -> list[bpy.types.Object]:
+    found = [getattr(owner, p.identifier) for p in owner.bl_rna.properties if p.type == "POINTER"]
+    found += [target.target for target in getattr(owner, "targets", ())]
+    return [item for item in found if isinstance(item, bpy.types.Object)]
