@@ -42,7 +42,7 @@ SCALED_CLEARANCE = 0.12
 # Metres at 1.8 m that a target may travel to leave an object by the side it was on.
 TARGET_EXIT = 0.4
 PIN_WEIGHT = 1000.0
-BATCH = 256
+BATCH = 512
 DEFORMING_BATCH = 32
 
 
@@ -289,9 +289,9 @@ class _Problem:
         side = np.moveaxis(binding.side[self.heeded], 1, -1)
         goals = DistanceGoals(least, np.where(np.isfinite(original), original, 0.0), hold, side)
         frames = np.arange(original.shape[-1])
-        reach = collision.REACH * unit
+        sizes = collision.REACH * unit, collision.FRESH * unit
         return [
-            Colliders(self.surfaces, samples, goals.take(s), frames[s], COLLISION_WEIGHT, HOLD_WEIGHT, reach)
+            Colliders(self.surfaces, samples, goals.take(s), frames[s], COLLISION_WEIGHT, HOLD_WEIGHT, *sizes)
             for s in slices
         ]
 

@@ -18,12 +18,12 @@ _START = 0.01
 def sided(
     surface: SurfaceTrack, points: np.ndarray, frames: np.ndarray, hits: SurfaceHits, side: np.ndarray, limit: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Signed distance (M,) and normal (M, 3) of points (M, 3), towards the side they were on where they are inside.
+    """Signed distance (M,) of points (M, 3) and its gradient (M, 3), towards the side they were on where they are inside.
 
     hits: of ``surface.query``.  side: (M,) triangle nearest at bind, -1 for none.  limit: metres a point may travel; it
     leaves by the nearest way where the side is farther.
     """
-    distance, normal = hits.distance, hits.normal
+    distance, normal = hits.distance, _gradients(points, hits)
     inside = np.flatnonzero((distance < 0) & (side >= 0))
     if not inside.size:
         return distance, normal
@@ -31,7 +31,7 @@ def sided(
     # Already the way out: the nearest face looks to the same side.
     other = np.einsum("mi,mi->m", direction, normal[inside]) < 0.99
     inside, direction = inside[other], direction[other]
-    distance, normal = distance.copy(), normal.copy()
+    distance = distance.copy()
     step = _START + 2.0 * np.abs(distance[inside])
     for _ in range(_TRIES):
         if not inside.size:
@@ -48,3 +48,10 @@ def sided(
         left = ~outside & (step <= limit)
         inside, direction, step = inside[left], direction[left], 2.0 * step[left]
     return distance, normal
+
+
+def _gradients(points, hits):
+    """(M, 3) of the signed distance; the pseudonormal on the surface itself, zero beyond reach."""
+    away = points - hits.closest
+    known = np.isfinite(hits.distance) & (np.abs(hits.distance) > 1e-9)
+    return np.divide(away, hits.distance[:, None], out=hits.normal.copy(), where=known[:, None])
