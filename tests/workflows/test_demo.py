@@ -1,0 +1,135 @@
+"""The demo, run as users run it but with tiny pictures; and the walk it makes up."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+WIDTH, PICTURES, GAP = 16, 2, 4
+
+
+def run_demo(out: Path, *words: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, str(ROOT / "examples" / "demo_adapt.py"), "--out", str(out), *words]
+    command += ["--pictures", str(PICTURES), "--width", str(WIDTH), "--samples", "1"]
+    environment = {k: v for k, v in os.environ.items() if k not in ("CLIP", "BLENDER_USER_RESOURCES")}
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=300, env=environment | {"OPENBLAS_NUM_THREADS": "1"}
+    )
+
+
+def figure_of(output: str, label: str) -> float:
+    return float(re.search(rf"^ *{label} +([\d.]+)", output, re.MULTILINE)[1])
+
+
+@pytest.fixture
+def examples(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+
+
+@pytest.fixture
+def own_clip(examples, tmp_path) -> Path:
+    """The demo's walk as a BVH file in centimetres, Y up."""
+    import walker
+
+    rig = walker.make_walker()
+    path = tmp_path / "my own walk.bvh"
+    bpy.ops.export_anim.bvh(filepath=str(path), global_scale=100.0, frame_start=1, frame_end=110, rotate_mode="NATIVE")
+    assert rig.animation_data.action
+    return path
+
+
+def test_makes_a_file_and_a_strip_and_keeps_contacts(tmp_path):
+    done = run_demo(tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert figure_of(done.stdout, "contacts kept") > 95.0
+    assert figure_of(done.stdout, "frames with penetration") < 2.0
+    strip = bpy.data.images.load(str(tmp_path / "out" / "adapt.png"))
+    assert tuple(strip.size) == (PICTURES * WIDTH + GAP, 3 * 24 + 2 * GAP)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out" / "adapt.blend"))
+    rig = bpy.data.objects["Walker"]
+    assert rig.animation_data.action.name == "WalkerAction adapted"
+    assert bpy.data.actions["WalkerAction"].use_fake_user
+    assert rig.motion_loom_adapt.binding is not None
+
+
+def test_takes_a_clip_of_the_users(own_clip, tmp_path):
+    done = run_demo(tmp_path / "out", "--clip", str(own_clip))
+    assert done.returncode == 0, done.stderr
+    assert "taken as 1.8" in done.stdout
+    assert figure_of(done.stdout, "contacts kept") > 95.0
+    assert (tmp_path / "out" / "adapt.png").stat().st_size > 0
+
+
+def test_walks_a_captured_clip(data, tmp_path):
+    done = run_demo(tmp_path, "--clip", str(data / "mocap_bvh/cmu/03_01_uneven_terrain_30fps.bvh"))
+    assert done.returncode == 0, done.stderr
+    assert "taken as 1.67 m" in done.stdout
+    assert figure_of(done.stdout, "contacts kept") > 95.0
+
+
+HEADER = "HIERARCHY\nROOT Hips\n{\nOFFSET 0 90 0\nCHANNELS 3 Xposition Yposition Zposition\n"
+BROKEN = {
+    "not a BVH": "hello\n",
+    "empty": "",
+    "cut in the hierarchy": HEADER,
+    "no frames": HEADER + "End Site\n{\nOFFSET 0 90 0\n}\n}\nMOTION\nFrames: 0\nFrame Time: 0.033\n",
+    "cut in a frame": HEADER + "End Site\n{\nOFFSET 0 90 0\n}\n}\nMOTION\nFrames: 2\nFrame Time: 0.033\n0 0 0\n0 0\n",
+    "not numbers": HEADER + "End Site\n{\nOFFSET 0 90 0\n}\n}\nMOTION\nFrames: 2\nFrame Time: 0.033\n0 0 0\n0 x 0\n",
+    "binary": "\0\1\2\3",
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_clip_is_named(text, examples, tmp_path):
+    import clip
+
+    path = tmp_path / "broken.bvh"
+    path.write_text(text)
+    with pytest.raises(clip.ClipError, match="broken.bvh"):
+        clip.load(str(path))
+
+
+def test_a_missing_clip_ends_with_its_name_and_1(tmp_path):
+    done = run_demo(tmp_path, "--clip", str(tmp_path / "nowhere.bvh"))
+    assert done.returncode == 1
+    assert "nowhere.bvh" in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "adapt.png").exists()
+
+
+def test_planted_feet_do_not_slide_and_nothing_is_entered(examples):
+    """What the demo starts from must itself be sound: true contacts, no body inside a thing."""
+    import walker
+
+    rig, scene = walker.make_walker(), bpy.context.scene
+    body = next(ob for ob in rig.children if ob.type == "MESH")
+    toes, skins = [], []
+    for frame in range(scene.frame_start, scene.frame_end + 1):
+        scene.frame_set(frame)
+        toes.append([rig.matrix_world @ rig.pose.bones[f"toe.{side}"].head for side in "LR"])
+        mesh = body.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        points = np.empty(3 * len(mesh.vertices), np.float32)
+        mesh.vertices.foreach_get("co", points)
+        skins.append(points.reshape(-1, 3) @ np.array(body.matrix_world)[:3, :3].T)
+    toes, skins = np.array(toes), np.array(skins)
+    ground = np.vectorize(walker.ground, otypes=[float])(toes[..., 0])
+    planted = toes[..., 2] - ground < 0.0255  # the ball's own height, 25 mm
+    still = planted[1:] & planted[:-1]
+    assert still.sum() > 0.4 * still.size
+    assert np.linalg.norm(np.diff(toes, axis=0), axis=2)[still].max() < 1e-3
+    x, y, z = np.moveaxis(skins, -1, 0)
+    assert z.min() > -4e-3
+    for start, stop, top in walker.SLABS.values():
+        assert not ((x > start) & (x < stop) & (z < top - 4e-3)).any()
+    (x0, x1), (y0, _) = walker.TABLE_X, walker.TABLE_Y
+    on_table = (x > x0) & (x < x1) & (y > y0)
+    depth = np.minimum(walker.TABLE_TOP - z, z - walker.TABLE_TOP + 0.05)[on_table]
+    assert -0.02 < depth.max() < 4e-3
+    assert z[np.abs(x - walker.BEAM_X) < 0.07].max() < walker.BEAM_BOTTOM
