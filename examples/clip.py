@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from dataclasses import dataclass
 
 import bpy
@@ -60,8 +61,10 @@ def _import(path: str, scale: float) -> bpy.types.Object:
         with quiet():
             bpy.ops.import_anim.bvh(filepath=path, global_scale=scale, update_scene_fps=True)
     except RuntimeError as error:
-        reason = str(error).strip().splitlines()[-1]
-        raise ClipError(f"'{path}' is not a whole BVH file ({reason}).") from error
+        # The importer's own exception is a line within a traceback.
+        reasons = re.findall(r"^\w*(?:Error|Exception): (?!Python:)(.+)", str(error), re.MULTILINE)
+        because = f" ({reasons[-1].strip()})" if reasons else ""
+        raise ClipError(f"'{path}' is not a whole BVH file{because}.") from error
     rig = next((ob for ob in bpy.data.objects if ob not in before), None)
     if rig is None or rig.animation_data is None or rig.animation_data.action is None:
         raise ClipError(f"'{path}' holds no motion.")

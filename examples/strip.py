@@ -70,18 +70,21 @@ class Studio:
 
 @contextlib.contextmanager
 def quiet():
-    """Keep what Blender's own code reports line by line off the standard output."""
+    """Keep off the terminal what Blender's own code prints line by line; errors still arrive as exceptions."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    kept = [os.dup(1), os.dup(2)]
     with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
+        for stream in (1, 2):
+            os.dup2(nowhere.fileno(), stream)
     try:
         yield
     finally:
         sys.stdout.flush()
+        sys.stderr.flush()
         ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).fflush(None)
-        os.dup2(kept, 1)
-        os.close(kept)
+        for stream, copy in zip((1, 2), kept, strict=True):
+            os.dup2(copy, stream)
+            os.close(copy)
 
 
 def tile(rows: list[list[np.ndarray]]) -> np.ndarray:

@@ -97,10 +97,14 @@ def test_a_broken_clip_is_named(text, examples, tmp_path):
         clip.load(str(path))
 
 
-def test_a_missing_clip_ends_with_its_name_and_1(tmp_path):
-    done = run_demo(tmp_path, "--clip", str(tmp_path / "nowhere.bvh"))
+@pytest.mark.parametrize("text", [None, BROKEN["not a BVH"]], ids=["missing", "broken"])
+def test_a_useless_clip_ends_with_its_name_and_1(text, tmp_path):
+    path = tmp_path / "useless.bvh"
+    if text is not None:
+        path.write_text(text)
+    done = run_demo(tmp_path, "--clip", str(path))
     assert done.returncode == 1
-    assert "nowhere.bvh" in done.stderr and "Traceback" not in done.stderr
+    assert "useless.bvh" in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "adapt.png").exists()
 
 
