@@ -132,7 +132,7 @@ def _distances(
         segment = first[chosen] + step
         along, offset = ends[segment] - starts[segment], vertices[chosen] - starts[segment]
         squared = np.einsum("ij,ij->i", along, along)
-        share = np.einsum("ij,ij->i", offset, along) / np.maximum(squared, np.finfo(float).tiny)
+        share = np.einsum("ij,ij->i", offset, along) / np.maximum(squared, np.finfo(squared.dtype).tiny)
         distance = np.linalg.norm(offset - np.clip(share, 0, 1)[:, None] * along, axis=1)
         nearer = distance < distances[chosen]
         distances[chosen[nearer]] = distance[nearer]

@@ -132,7 +132,9 @@ def adapt_steps(
     if options.collision and problem.surfaces:
         near = problem.colliders(slices)
         first, used_first = yield from problem.run(slices, free, near, 1 / 3)
-        problem.follow(problem.reference + problem.smoothed(first.joints - problem.reference))
+        # Against the carried pose, so that a motion that is carried rigidly is not smoothed itself.
+        carried = problem.start.joints
+        problem.follow(carried + problem.smoothed(first.joints - carried))
         light = [c.weighted(LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT) for c in near]
         result, used_light = yield from problem.run(slices, free, light, 2 / 3)
         used = used + used_first + used_light
@@ -197,7 +199,6 @@ class _Problem:
         self.limits = None
         if options.limits is not None:
             self.limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
-        self.reference = self._reference(joints)
         self.start = self._start(source, root_turn, affinity, shift)
 
     def _start(self, source, root_turn, affinity, shift):
@@ -236,11 +237,6 @@ class _Problem:
             total = self.affinity[joint] + weight
             self.targets[joint] = (self.affinity[joint] * self.targets[joint] + weight * pin.positions.T) / total
             self.affinity[joint] = total
-
-    def _reference(self, joints):
-        """(J, 3, F) the source pose at the character's scale, roots in place."""
-        tree, frames = self.binding.tree, joints.shape[-1]
-        return TreePose.forward(tree, self.offsets, quat.identity(tree.bodies, frames), joints[: tree.roots]).joints
 
     def _clear_targets(self):
         """Move targets that the change has put inside an object, or too near, out to where they may be.

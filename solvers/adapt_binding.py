@@ -14,6 +14,7 @@ from .descriptor_frames import DescriptorPoints, descriptor_frames
 from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
 from .errors import InputError
 from .joint_tree import JointTree
+from .occlusion import covered, hidden_surfaces
 from .relationship import Relations, relate
 from .surface_track import SurfaceTrack
 from .types import JointTrack, MeshTrack
@@ -23,6 +24,8 @@ CONTACT_WEIGHT = 5.0
 SAMPLING_REACH = 0.9
 # Eq. 7: descriptors are as dense as half the distance of the joint that places them, or half of this (at 1.8 m).
 RADIUS = 0.03
+# Metres at 1.8 m over a surface: where that is inside another object the surface is covered and carries no descriptor.
+LIFT = 0.01
 # Samples of a joint closer than this share of the radius to the last one place the same descriptors.
 THINNING = 1 / 6
 
@@ -36,6 +39,7 @@ class Binding:
     points: the N descriptor points.  origins (S, N, 3), axes (S, N, 3, 3): their frames at bind, S = 1 or F.
     effective: (F, J, 3) joints as the descriptors see them.
     distance: (O, F, P) signed distances of the body's samples.  side: (O, F, P) the nearest triangles, -1 beyond reach.
+    hidden: (O, F, J) objects that lie behind another one.
     radii: (J,) of the capsule around the bone that leads to each joint, metres.
     """
 
@@ -49,6 +53,7 @@ class Binding:
     effective: np.ndarray
     distance: np.ndarray
     side: np.ndarray
+    hidden: np.ndarray
     radii: np.ndarray
 
     @property
@@ -80,7 +85,8 @@ class Binding:
         speed = clearance.speeds(self.track.positions, self.dt)
         offsets = clearance.contact_offsets(self.joint_distance, speed, self.scale)
         offsets[:, ~self.effectors] = np.nan
-        return clearance.contact_strength(self.joint_distance, offsets, self.scale)
+        strength = clearance.contact_strength(self.joint_distance, offsets, self.scale)
+        return np.where(self.hidden, 0.0, strength)
 
     @cached_property
     def relations(self) -> Relations:
@@ -131,10 +137,13 @@ def fit_steps(
     surfaces = [SurfaceTrack(mesh) for mesh in environment]
     samples = body_samples(tree, track, scale)
     points = np.moveaxis(samples.positions(tree.from_track(track.positions)), -1, 0)
-    distance, normal, side = clearance.clearances(points, surfaces, clearance.REACH * scale)
+    distance, normal, closest, side = clearance.clearances(points, surfaces, clearance.REACH * scale)
     yield 0.3
     at = samples.at_joints[tree.rank]
     effective = clearance.effective_joints(track.positions, distance[:, :, at], normal[:, :, at], scale)
+    hidden = hidden_surfaces(
+        track.positions, distance[:, :, at], closest[:, :, at], surfaces, 2.0 * clearance.OFFSET_LIMIT * scale
+    )
     candidates, heights = _candidates(effective, surfaces, scale)
     yield 0.6
     descriptors = sample_descriptors(candidates, heights, environment, RADIUS * scale, known)
@@ -147,10 +156,10 @@ def fit_steps(
     yield 0.8
     names = tuple(mesh.name for mesh in environment)
     # Rounded before use, so that a binding that was stored and loaded gives the same result to the last bit.
-    stored = distance.astype(np.float32)
+    stored, side = distance.astype(np.float32), side.astype(np.int32)
     if radii is None:
         radii = np.full(len(track.skeleton.names), CLEARANCE * scale)
-    return Binding(track, effectors, height, names, descriptors, origins, axes, effective, stored, side.astype(np.int32), radii)
+    return Binding(track, effectors, height, names, descriptors, origins, axes, effective, stored, side, hidden, radii)
 
 
 def _candidates(joints, surfaces, scale):
@@ -160,14 +169,25 @@ def _candidates(joints, surfaces, scale):
         frame, joint = np.nonzero(thin_track(joints, THINNING * RADIUS * scale))
         at = joints[frame, joint]
         if surface.is_deforming:
-            states = [(at[frame == f], surface.mesh.state(f)) for f in np.unique(frame)]
+            states = [(at[frame == f], frame[frame == f], surface.mesh.state(f)) for f in np.unique(frame)]
         else:
-            states = [(surface.to_first_state(at, frame), surface.mesh.state(0))]
-        for points, mesh in states:
-            _, places, distance = environment_proximity(points, [mesh], SAMPLING_REACH * scale, RADIUS * scale)
-            found.append((np.full(len(places), index), places.triangle, places.barycentric, distance))
+            states = [(surface.to_first_state(at, frame), frame, surface.mesh.state(0))]
+        for points, frames, mesh in states:
+            row, places, distance = environment_proximity(points, [mesh], SAMPLING_REACH * scale, RADIUS * scale)
+            others = [other for k, other in enumerate(surfaces) if k != index]
+            open_ = ~covered(_lifted(surface, places, frames[row], LIFT * scale), frames[row], others)
+            parts = (np.full(len(places), index), places.triangle, places.barycentric, distance)
+            found.append([part[open_] for part in parts])
     *places, distance = (np.concatenate(part) for part in zip(*found, strict=True))
     return DescriptorPoints(*places), distance
+
+
+def _lifted(surface, places, frames, height):
+    """Places on a surface at frames (P,), raised along its normals: (P, 3)."""
+    state = np.zeros_like(frames) if surface.mesh.is_static else frames
+    corner = surface.mesh.vertices[state[:, None], surface.mesh.triangles[places.triangle]]
+    at = np.einsum("pk,pkc->pc", places.barycentric, corner)
+    return at + height * surface.face_normals(places.triangle, frames)
 
 
 def _check(track, environment, height):

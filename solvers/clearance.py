@@ -20,20 +20,21 @@ AFFINITY_SMOOTHING = 0.1
 
 def clearances(
     points: np.ndarray, environment: list[SurfaceTrack], reach: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Nearest places of (F, P, 3) points on each object at their frames.
 
-    Returns distance (O, F, P), metres, positive outside, inf beyond ``reach``; normal (O, F, P, 3); and
-    triangle (O, F, P), -1 beyond reach.
+    Returns distance (O, F, P), metres, positive outside, inf beyond ``reach``; normal and closest place (O, F, P, 3);
+    and triangle (O, F, P), -1 beyond reach.
     """
     shape = points.shape[:2]
     flat = np.ascontiguousarray(points).reshape(-1, 3)
     frames = np.repeat(np.arange(shape[0]), shape[1])
     found = [surface.query(flat, frames, reach) for surface in environment]
-    distance, normal, triangle = (
-        np.stack([getattr(hits, name) for hits in found]) for name in ("distance", "normal", "triangle")
-    )
-    return distance.reshape(-1, *shape), normal.reshape(-1, *shape, 3), triangle.reshape(-1, *shape)
+
+    def stacked(name, *size):
+        return np.stack([getattr(hits, name) for hits in found]).reshape(-1, *shape, *size)
+
+    return stacked("distance"), stacked("normal", 3), stacked("closest", 3), stacked("triangle")
 
 
 def effective_joints(points: np.ndarray, distance: np.ndarray, normal: np.ndarray, scale: float) -> np.ndarray:

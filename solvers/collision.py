@@ -87,8 +87,8 @@ class Colliders:
     """Obstacles of a warp (``tree_goals.Obstacles``): the changed environment for a batch of frames.
 
     A sample that was found farther away than its goal cannot collide before it has moved by the difference, so it is
-    not asked again until then. A sample that is near keeps the tangent plane of its closest place for ``fresh`` metres of
-    its way: at the distance d of an edge that is wrong by fresh^2 / 2d at most, a quarter of a millimetre at 3 cm.
+    not asked again until then. A sample that is near keeps the tangent plane of its closest place for ``fresh`` metres
+    of its way: at the distance d of an edge that is wrong by fresh^2 / 2d at most, a quarter of a millimetre at 3 cm.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class Colliders:
         slack[np.isinf(found.distance)] = margin
         near = np.abs(found.distance) <= reach
         # A held sample matters at any distance within reach.
-        slack[near & (hold > 0)] = 0.0
+        slack = np.where(hold > 0, np.where(near, -1.0, np.minimum(slack, np.abs(found.distance) - reach)), slack)
         distance, gradient = sided(surface, at, when, found, side, EXIT_SHARE * self._reach)
         self._seen[obj][sample, :, frame] = at
         self._slack[obj][sample, frame] = np.maximum(slack, np.where(near, -np.inf, self._fresh))

@@ -18,7 +18,7 @@ _START = 0.01
 def sided(
     surface: SurfaceTrack, points: np.ndarray, frames: np.ndarray, hits: SurfaceHits, side: np.ndarray, limit: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Signed distance (M,) of points (M, 3) and its gradient (M, 3), towards the side they were on where they are inside.
+    """Signed distance (M,) of points (M, 3) and its gradient (M, 3), of points inside towards the side they were on.
 
     hits: of ``surface.query``.  side: (M,) triangle nearest at bind, -1 for none.  limit: metres a point may travel; it
     leaves by the nearest way where the side is farther.

@@ -58,14 +58,14 @@ class SurfaceTrack:
         return np.divide(normal, length, out=np.zeros_like(normal), where=length > 0)
 
     def _query_states(self, points, frames, reach):
+        if not len(points):
+            return self._index(0).query(points, reach)
         order = np.argsort(frames, kind="stable")
         states, starts = np.unique(frames[order], return_index=True)
         rows = np.split(order, starts[1:])
         hits = [self._index(int(state)).query(points[r], reach) for state, r in zip(states, rows, strict=True)]
         back = np.argsort(order, kind="stable")
         names = [field.name for field in fields(SurfaceHits)]
-        if not hits:
-            return self._index(0).query(points, reach)
         return SurfaceHits(*(np.concatenate([getattr(hit, name) for hit in hits])[back] for name in names))
 
     def _index(self, state: int) -> SurfaceIndex:

@@ -45,6 +45,7 @@ def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:
         "effective": binding.effective,
         "distance": binding.distance,
         "side": binding.side,
+        "hidden": binding.hidden,
         "radii": binding.radii,
         "object_world": stored.object_world,
     }
@@ -68,7 +69,7 @@ def unpack(arrays: dict[str, np.ndarray], header: dict) -> Stored:
     skeleton = Skeleton(tuple(header["names"]), arrays["parents"])
     track = JointTrack(skeleton, arrays["positions"], header["fps"], arrays["frames"])
     points = DescriptorPoints(arrays["object_index"], arrays["triangle"], arrays["barycentric"])
-    parts = (arrays[name] for name in ("origins", "axes", "effective", "distance", "side", "radii"))
+    parts = (arrays[name] for name in ("origins", "axes", "effective", "distance", "side", "hidden", "radii"))
     binding = Binding(track, arrays["effectors"], header["height"], tuple(header["objects"]), points, *parts)
     solved = SolvedJoints(np.arange(len(skeleton.names)), skeleton.parents, arrays["effectors"], arrays["placed"])
     triangles = [arrays[f"triangles {k}"] for k in range(len(header["objects"]))]
