@@ -22,6 +22,8 @@ from .types import JointTrack, MeshTrack
 CONTACT_WEIGHT = 5.0
 # Joints farther than this from a surface (metres at 1.8 m) place no descriptor on it.
 SAMPLING_REACH = 0.9
+# Metres at 1.8 m within which points between joints are measured; joints are within clearance.REACH.
+BETWEEN_REACH = 0.35
 # Eq. 7: descriptors are as dense as half the distance of the joint that places them, or half of this (at 1.8 m).
 RADIUS = 0.03
 # Metres at 1.8 m over a surface: where that is inside another object the surface is covered and carries no descriptor.
@@ -137,13 +139,20 @@ def fit_steps(
     surfaces = [SurfaceTrack(mesh) for mesh in environment]
     samples = body_samples(tree, track, scale)
     points = np.moveaxis(samples.positions(tree.from_track(track.positions)), -1, 0)
-    distance, normal, closest, side = clearance.clearances(points, surfaces, clearance.REACH * scale)
-    yield 0.3
     at = samples.at_joints[tree.rank]
-    effective = clearance.effective_joints(track.positions, distance[:, :, at], normal[:, :, at], scale)
-    hidden = hidden_surfaces(
-        track.positions, distance[:, :, at], closest[:, :, at], surfaces, 2.0 * clearance.OFFSET_LIMIT * scale
+    between = np.setdiff1d(np.arange(points.shape[1]), at)
+    joints, normal, closest, faces = clearance.clearances(track.positions, surfaces, clearance.REACH * scale)
+    yield 0.2
+    distance = np.empty((len(surfaces), *points.shape[:2]))
+    side = np.empty(distance.shape, np.int32)
+    distance[:, :, at], side[:, :, at] = joints, faces
+    distance[:, :, between], _, _, side[:, :, between] = clearance.clearances(
+        points[:, between], surfaces, BETWEEN_REACH * scale
     )
+    yield 0.3
+    effective = clearance.effective_joints(track.positions, joints, normal, scale)
+    limit = 2.0 * clearance.OFFSET_LIMIT * scale
+    hidden = hidden_surfaces(track.positions, joints, closest, surfaces, limit)
     candidates, heights = _candidates(effective, surfaces, scale)
     yield 0.6
     descriptors = sample_descriptors(candidates, heights, environment, RADIUS * scale, known)
@@ -156,7 +165,7 @@ def fit_steps(
     yield 0.8
     names = tuple(mesh.name for mesh in environment)
     # Rounded before use, so that a binding that was stored and loaded gives the same result to the last bit.
-    stored, side = distance.astype(np.float32), side.astype(np.int32)
+    stored = distance.astype(np.float32)
     if radii is None:
         radii = np.full(len(track.skeleton.names), CLEARANCE * scale)
     return Binding(track, effectors, height, names, descriptors, origins, axes, effective, stored, side, hidden, radii)
