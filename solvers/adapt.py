@@ -8,7 +8,7 @@ to the second; frames that answer their collisions each by itself would jerk.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
@@ -100,7 +100,6 @@ class AdaptedMotion:
     turns: np.ndarray
     iterations: np.ndarray
     converged: np.ndarray
-    extra: dict = field(default_factory=dict)
 
 
 def adapt(binding: Binding, environment: list[MeshTrack], options: AdaptOptions | None = None) -> AdaptedMotion:
