@@ -139,6 +139,38 @@ def test_answer_does_not_depend_on_company_or_order():
         assert alone.distance[0] == together.distance[i] and alone.triangle[0] == together.triangle[i]
 
 
+def test_far_and_near_points_over_a_fine_mesh():
+    """Far from a fine mesh thousands of triangles are almost equally near."""
+    vertices, triangles = wavy_ground(60, 6.0)
+    rng = np.random.default_rng(7)
+    points = np.concatenate([rng.uniform(-5, 5, (150, 3)), rng.uniform(-3, 3, (50, 3)) * [1, 1, 0.05]])
+    hits = SurfaceIndex(vertices, triangles).query(points, np.inf)
+    assert np.allclose(np.abs(hits.distance), brute_force(points, vertices, triangles), atol=1e-9)
+
+
+def test_points_on_the_surface_itself():
+    vertices, triangles = wavy_ground(60, 6.0)
+    middles = vertices[triangles].mean(axis=1)
+    hits = SurfaceIndex(vertices, triangles).query(np.concatenate([vertices, middles]), 0.5)
+    assert np.abs(hits.distance).max() < 1e-12
+    assert np.array_equal(hits.triangle[len(vertices) :], np.arange(len(triangles)))
+
+
+def test_answer_does_not_depend_on_earlier_queries():
+    """Whatever was asked before, near or far, within any reach."""
+    vertices, triangles = wavy_ground(40, 3.0)
+    rng = np.random.default_rng(8)
+    points = rng.uniform(-1.5, 1.5, (500, 3)) * [1, 1, 0.3]
+    first = SurfaceIndex(vertices, triangles).query(points, 0.2)
+    index = SurfaceIndex(vertices, triangles)
+    for reach, spread in ((0.1, 1.5), (np.inf, 50.0), (0.2, 1.6), (0.5, 0.3)):
+        for _ in range(3):
+            index.query(rng.uniform(-spread, spread, (2000, 3)), reach)
+        again = index.query(points, 0.2)
+        for name in ("distance", "closest", "normal", "triangle", "feature"):
+            assert np.array_equal(getattr(again, name), getattr(first, name))
+
+
 def test_rigid_motion_and_scale_carry_over():
     rng = np.random.default_rng(6)
     vertices, triangles = wavy_ground(20, 3.0)
