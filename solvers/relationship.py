@@ -22,6 +22,7 @@ from scipy.ndimage import gaussian_filter1d
 WEIGHT_SMOOTHING = 0.067
 # Weights below this share of a joint's total move a target by less than a tenth of a millimetre per decimetre.
 NEGLIGIBLE_WEIGHT = 1e-3
+_CHUNK = 1 << 15
 
 
 def window_weights(
@@ -33,16 +34,31 @@ def window_weights(
     The cosine of eq. 3 is clamped at zero, and the window of eq. 5 starts at the nearest descriptor that faces the
     joint and is as wide as that distance, within [inner, outer] metres.  Returns (F, N).
     """
+    out = np.empty((len(points), origins.shape[1]))
+    step = max(1, _CHUNK // max(origins.shape[1], 1))
+    for start in range(0, len(points), step):
+        part = slice(start, start + step)
+        at, facing = (array if len(array) == 1 else array[part] for array in (origins, normals))
+        out[part] = _window_weights(points[part], at, facing, inner, outer)
+    return out
+
+
+def _window_weights(points, origins, normals, inner, outer):
     x, y, z = (points[:, None, k] - origins[..., k] for k in range(3))
     distance = np.sqrt(x * x + y * y + z * z)
-    cosine = normals[..., 0] * x + normals[..., 1] * y + normals[..., 2] * z
-    np.maximum(cosine, 0.0, out=cosine)
-    cosine /= np.maximum(distance, 1e-9)
+    x *= normals[..., 0]
+    y *= normals[..., 1]
+    z *= normals[..., 2]
+    cosine = np.maximum(np.add(np.add(x, y, out=x), z, out=x), 0.0, out=x)
+    cosine /= np.maximum(distance, 1e-9, out=y)
     facing = np.where(cosine > 0, distance, np.inf)
     near = facing.min(axis=1, keepdims=True)
     near[~np.isfinite(near)] = 0.0
-    falloff = 1.0 - (distance - near) / np.clip(near, inner, outer)
-    return cosine * np.clip(falloff, 0.0, 1.0)
+    distance -= near
+    distance /= np.clip(near, inner, outer)
+    falloff = np.subtract(1.0, distance, out=distance)
+    cosine *= np.clip(falloff, 0.0, 1.0, out=falloff)
+    return cosine
 
 
 def normalised_over_time(weights: np.ndarray, dt: float, smoothing: float = WEIGHT_SMOOTHING) -> np.ndarray:
@@ -145,13 +161,28 @@ def relate(
     """
     frames, joints = points.shape[:2]
     inner, outer = 0.1 * height / 1.8, 0.25 * height
-    blocks = []
+    counts, columns, values = np.zeros((frames, joints), int), [], []
+    number = np.broadcast_to(np.arange(origins.shape[1], dtype=np.int32), (frames, origins.shape[1]))
     for joint in range(joints):
         weights = window_weights(points[:, joint], origins, normals, inner, outer)
         weights = normalised_over_time(weights, dt)
-        weights[weights < NEGLIGIBLE_WEIGHT] = 0.0
+        used = weights >= NEGLIGIBLE_WEIGHT
+        weights[~used] = 0.0
         total = weights.sum(axis=1, keepdims=True)
-        blocks.append(sparse.csr_matrix(np.divide(weights, total, out=weights, where=total > 0)))
-    stacked = sparse.vstack(blocks, format="csr")
-    by_frame = np.arange(frames * joints).reshape(joints, frames).T.ravel()
-    return Relations(stacked[by_frame], frames, joints)
+        np.divide(weights, total, out=weights, where=total > 0.5)
+        counts[:, joint] = np.count_nonzero(used, axis=1)
+        columns.append(number[used])
+        values.append(weights[used])
+    return Relations(_by_frame(counts, columns, values, origins.shape[1]), frames, joints)
+
+
+def _by_frame(counts, columns, values, width):
+    """Rows of every joint over all frames, (J lists), to rows ordered frame by frame. counts: (F, J) entries a row."""
+    pointer = np.append(0, np.cumsum(counts))
+    data, indices = np.empty(pointer[-1]), np.empty(pointer[-1], np.int32)
+    start = pointer[:-1].reshape(counts.shape)
+    for joint, (column, value) in enumerate(zip(columns, values, strict=True)):
+        count = counts[:, joint]
+        place = np.repeat(start[:, joint] - (np.cumsum(count) - count), count) + np.arange(len(value))
+        data[place], indices[place] = value, column
+    return sparse.csr_matrix((data, indices, pointer), shape=(counts.size, width))
