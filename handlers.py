@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from .state import cache
+from .state import cache, prepare_overrides
 
 
 @persistent
@@ -14,12 +14,25 @@ def _forget_fitted_models(*_args) -> None:
     cache.clear()
 
 
+@persistent
+def _keep_settings_of_overrides(*_args) -> None:
+    prepare_overrides()
+
+
+_HANDLERS = (
+    (bpy.app.handlers.load_post, _forget_fitted_models),
+    (bpy.app.handlers.save_pre, _keep_settings_of_overrides),
+)
+
+
 def register() -> None:
-    if _forget_fitted_models not in bpy.app.handlers.load_post:
-        bpy.app.handlers.load_post.append(_forget_fitted_models)
+    for calls, handler in _HANDLERS:
+        if handler not in calls:
+            calls.append(handler)
 
 
 def unregister() -> None:
-    if _forget_fitted_models in bpy.app.handlers.load_post:
-        bpy.app.handlers.load_post.remove(_forget_fitted_models)
+    for calls, handler in _HANDLERS:
+        if handler in calls:
+            calls.remove(handler)
     cache.clear()

@@ -5,6 +5,21 @@ from __future__ import annotations
 import bpy
 
 
+def prepare_overrides() -> None:
+    """Let the settings of library overrides be saved; to be called before a file is.
+
+    Since 5.0 settings that the linked object has never had are saved as a whole, which Blender cannot load again.
+    Reading them there makes them exist, and what differs is saved one by one.
+    """
+    names = [p.identifier for p in bpy.types.Object.bl_rna.properties if p.identifier.startswith("motion_loom_")]
+    for ob in bpy.data.objects:
+        if ob.override_library is not None and ob.override_library.reference is not None:
+            for name in names:
+                group = getattr(ob.override_library.reference, name)
+                for prop in group.bl_rna.properties:
+                    getattr(group, prop.identifier)
+
+
 def register(workflows) -> None:
     """Register each workflow's settings and hang them on the ID type that carries them."""
     for workflow in workflows:
@@ -13,7 +28,8 @@ def register(workflows) -> None:
         if workflow.settings is not None:
             bpy.utils.register_class(workflow.settings)
             owner = getattr(bpy.types, workflow.settings_owner)
-            setattr(owner, workflow.settings_name, bpy.props.PointerProperty(type=workflow.settings))
+            kept = bpy.props.PointerProperty(type=workflow.settings, override={"LIBRARY_OVERRIDABLE"})
+            setattr(owner, workflow.settings_name, kept)
 
 
 def unregister(workflows) -> None:
