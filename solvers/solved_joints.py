@@ -15,7 +15,7 @@ from .types import JointTrack, Skeleton
 
 # Shares of the body's height.
 _COINCIDENT = 0.004
-_SHORT_TAIL = 0.03
+_SHORT_TAIL, _LONG_TAIL = 0.03, 2.0
 _FAN_REACH = 0.24
 _LOOSE = 0.01
 _ATTACHED, _LIMB, _FOOT = 0.06, 0.4, 0.2
@@ -70,7 +70,7 @@ def solved_joints(
     keep = _useful(parents, bones, relevant)
     lengths = _lengths(positions, parents)
     keep &= ~((parents >= 0) & (lengths < _COINCIDENT * height) & (np.arange(len(parents)) < bones))
-    keep[bones:] &= (lengths[bones:] > _SHORT_TAIL * height) & (lengths[bones:] <= height)
+    keep[bones:] &= (lengths[bones:] > _SHORT_TAIL * height) & (lengths[bones:] < _LONG_TAIL * height)
     _drop_fans(positions, parents, keep, height)
     _drop_stubs(positions, parents, keep, height)
     _drop_stems(parents, keep, connected)

@@ -223,6 +223,9 @@ def _run_script(path: str) -> None:
         raise InputError(f"There is no script '{path}'.")
     try:
         runpy.run_path(path, run_name="__main__")
+    except SystemExit as end:
+        if end.code:
+            raise InputError(f"The script '{path}' failed: it ended with {end.code}.") from end
     except Exception as error:
         raise InputError(f"The script '{path}' failed: {type(error).__name__}: {error}") from error
 
@@ -246,8 +249,8 @@ def _apply(context, ob, args) -> None:
     settings.collision = settings.collision and not args.no_collision
     settings.limits = settings.limits and not args.no_limits
     if args.scale is not None:
-        if not args.scale > 0:
-            raise InputError(f"--scale must be above zero, not {args.scale:g}.")
+        if not 0 < args.scale < float("inf"):
+            raise InputError(f"--scale must be a number above zero, not {args.scale:g}.")
         _resize(context, ob, args.scale)
 
 

@@ -127,7 +127,7 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
     settings = ob.motion_loom_adapt
     stored = unpack(*binding_store.load(settings.binding))
     binding = stored.binding
-    surfaces = _surfaces(ob, settings, binding.objects)
+    surfaces = _surfaces(context.scene, ob, settings, binding.objects)
     began = time.perf_counter()
     yield 0.0, "Reading the motion"
     frames = binding.track.frames
@@ -137,7 +137,7 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
         source = reread_source(context, ob, frames, names, stored.solved, binding.height)
         require_result_plays(ob, bones, settings.limits)
     turned = object_turns(source, stored.object_world)
-    resized = resized_positions(source, turned, binding.track, ob.name)
+    resized = resized_positions(source, turned, binding.track, stored.object_world, ob.name)
     targets = [item.target for item in surfaces]
     bound = {target.name_full: triangles for target, triangles in zip(targets, stored.triangles, strict=True)}
     sweep = sweep_environment(context, targets, frames, bound)
@@ -185,7 +185,7 @@ def _relayed(steps, start, end, text):
         yield start + (end - start) * share, text
 
 
-def _surfaces(ob, settings, objects):
+def _surfaces(scene, ob, settings, objects):
     """The settings' items of the bound objects, in the binding's order."""
     items = {item.bound_name: item for item in settings.surfaces}
     found = []
@@ -194,6 +194,10 @@ def _surfaces(ob, settings, objects):
             raise StaleBindingError(f"'{name}' was taken off the environment of '{ob.name}' after bind; bind again.")
         if items[name].target is None:
             raise StaleBindingError(f"'{name}', which '{ob.name}' is bound to, was deleted; undo that or bind again.")
+        if scene.objects.get(items[name].target.name) != items[name].target:
+            raise StaleBindingError(
+                f"'{name}', which '{ob.name}' is bound to, is no longer in the scene; link it again or bind again."
+            )
         found.append(items[name])
     return found
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..scene.motion import BoneMotion, motion_range, read_motion, turn_motion
 from ..scene.radii import bone_radii, skinned_bones
-from ..scene.rigs import joint_limits, require_armature, require_editable
+from ..scene.rigs import joint_limits, require_armature, require_editable, require_uniform_scale
 from ..solvers.errors import InputError, StaleBindingError
 from ..solvers.joint_limits import JointLimits
 from ..solvers.kinematics import carry_increments
@@ -20,6 +20,9 @@ from ..solvers.types import JointTrack
 _SAME_DIRECTION = 2e-3
 # Shorter than this share of the body a bone has no direction to compare.
 _SHORT = 0.02
+# Of the body: the root of the same action is at the same place.
+_SAME_PLACE = 5e-3
+_MOST_FRAMES = 100_000
 
 
 @dataclass(frozen=True)
@@ -50,17 +53,23 @@ def bound_frames(context, ob, start: float | None, end: float | None) -> np.ndar
     first, last = motion_range(context.scene, ob)
     begin = np.ceil(first if start is None else start)
     finish = np.floor(last if end is None else end)
-    if finish < begin:
+    if not finish >= begin:
         raise InputError(
             f"The range {begin:g} to {finish:g} is empty; the animation of '{ob.name}' runs from {first:g} to {last:g}."
         )
+    if not finish - begin < _MOST_FRAMES:
+        raise InputError(f"Frames {begin:g} to {finish:g} are more than {_MOST_FRAMES}; shorten the range.")
     return np.arange(begin, finish + 1)
 
 
 def read_source(context, ob, frames: np.ndarray) -> Source:
-    """Read a rig and choose the joints to solve."""
+    """Read a rig and choose the joints to solve.
+
+    Raises SceneError for a scale of the object that is not positive and even, and what reading raises.
+    """
     motion = read_motion(context, ob, frames)
     whole = motion.joints()
+    require_uniform_scale(ob.name, motion.object_world, frames)
     relevant = skinned_bones(context, ob)
     height = _rest_height(motion, relevant)
     solved = solved_joints(whole, len(motion.rig.names), relevant, motion.rig.use_connect, height)
@@ -78,6 +87,10 @@ def reread_source(
     whole = motion.joints()
     index = {name: k for k, name in enumerate(whole.skeleton.names)}
     missing = [name for name in names if name not in index]
+    if missing and missing[0].removesuffix("/tail") in motion.rig.names:
+        raise StaleBindingError(
+            f"Bone '{missing[0].removesuffix('/tail')}' of '{ob.name}' has got children since it was bound; bind again."
+        )
     if missing:
         raise StaleBindingError(
             f"'{ob.name}' has no bone '{missing[0].removesuffix('/tail')}' as it was bound; "
@@ -102,10 +115,14 @@ def object_turns(source: Source, bound_world: np.ndarray) -> np.ndarray:
     return now @ np.swapaxes(then, -1, -2)
 
 
-def resized_positions(source: Source, turns: np.ndarray, bound: JointTrack, name: str) -> np.ndarray:
+def resized_positions(
+    source: Source, turns: np.ndarray, bound: JointTrack, bound_world: np.ndarray, name: str
+) -> np.ndarray:
     """The bound pose with the rig's present bone lengths, (F, K, 3): only differences between joints count.
 
-    Raises StaleBindingError where bones point elsewhere than at bind: the action was edited or swapped.
+    bound_world: (F or 1, 4, 4) of the rig's object at bind.
+    Raises StaleBindingError where bones point elsewhere than at bind, or the roots go elsewhere in the rig's own space:
+    the action was edited or swapped.
     """
     now = np.einsum("fba,fkb->fka", turns, source.track.positions)
     parents = source.solved.parents
@@ -113,15 +130,31 @@ def resized_positions(source: Source, turns: np.ndarray, bound: JointTrack, name
     before = bound.positions[:, child] - bound.positions[:, parents[child]]
     after = now[:, child] - now[:, parents[child]]
     long = np.linalg.norm(before, axis=-1) > _SHORT * source.height
-    gap = np.linalg.norm(_unit(after) - _unit(before), axis=-1)
-    if (gap[long] > _SAME_DIRECTION).any():
-        frame, bone = np.argwhere(long & (gap > _SAME_DIRECTION))[0]
-        joint = source.track.skeleton.names[parents[child[bone]]]
+    apart = np.zeros(bound.positions.shape[:2], bool)
+    apart[:, child] = long & (np.linalg.norm(_unit(after) - _unit(before), axis=-1) > _SAME_DIRECTION)
+    resized = np.abs(np.linalg.norm(after, axis=-1) - np.linalg.norm(before, axis=-1)).max()
+    strayed = _strayed(source, bound, bound_world)
+    apart[:, parents < 0] = strayed > _SAME_PLACE * source.height + resized
+    if apart.any():
+        frame, joint = np.argwhere(apart)[0]
+        culprit = source.track.skeleton.names[parents[joint] if parents[joint] >= 0 else joint]
         raise StaleBindingError(
-            f"The motion of '{name}' is not the one that was bound (bone '{joint}' at frame "
+            f"The motion of '{name}' is not the one that was bound (bone '{culprit}' at frame "
             f"{source.track.frames[frame]:g}); assign the bound action or bind again."
         )
     return now
+
+
+def _strayed(source: Source, bound: JointTrack, bound_world: np.ndarray) -> np.ndarray:
+    """(F, R) metres between the ways of the roots now and at bind, from the first frame on, in the rig's own space."""
+    roots = source.solved.parents < 0
+    paths = []
+    for positions, world in ((source.track.positions, source.motion.object_world), (bound.positions, bound_world)):
+        away = positions[:, roots] - world[:, None, :3, 3]
+        local = np.einsum("fab,frb->fra", np.linalg.inv(world[:, :3, :3]) * np.ones((len(away), 1, 1)), away)
+        paths.append(local - local[:1])
+    size = np.cbrt(abs(np.linalg.det(bound_world[0, :3, :3])))
+    return size * np.linalg.norm(paths[0] - paths[1], axis=-1)
 
 
 def solved_limits(ob, source: Source, turns: np.ndarray) -> JointLimits | None:
