@@ -272,7 +272,7 @@ class _Problem:
         """Obstacles of each batch."""
         binding, size, unit = self.binding, self.options.scale, self.binding.scale
         tree, samples = binding.tree, binding.samples
-        original = np.moveaxis(binding.distance[self.heeded].astype(float), 1, -1) * size
+        original = np.moveaxis(binding.distance[self.heeded].astype(float), 1, -1) * (unit * size)
         influence = np.array([self.uses[k].influence for k in self.heeded])[:, None, None]
         radius = np.maximum(binding.radii[tree.order][samples.child], collision.CLEARANCE * unit)
         least = np.minimum(original, radius[:, None] * size)

@@ -40,7 +40,8 @@ class Binding:
     height: of the body, metres.  objects: names of the O meshes.
     points: the N descriptor points.  origins (S, N, 3), axes (S, N, 3, 3): their frames at bind, S = 1 or F.
     effective: (F, J, 3) joints as the descriptors see them.
-    distance: (O, F, P) signed distances of the body's samples.  side: (O, F, P) the nearest triangles, -1 beyond reach.
+    distance: (O, F, P) signed distances of the body's samples, divided by ``scale``.
+    side: (O, F, P) the triangles that they face, -1 beyond reach.
     hidden: (O, F, J) objects that lie behind another one.
     radii: (J,) of the capsule around the bone that leads to each joint, metres.
     """
@@ -79,7 +80,7 @@ class Binding:
     @cached_property
     def joint_distance(self) -> np.ndarray:
         """(O, F, J) signed distances of the joints."""
-        return self.distance[:, :, self.samples.at_joints[self.tree.rank]].astype(float)
+        return self.distance[:, :, self.samples.at_joints[self.tree.rank]].astype(float) * self.scale
 
     @cached_property
     def contact(self) -> np.ndarray:
@@ -164,8 +165,9 @@ def fit_steps(
     origins, axes = descriptor_frames(descriptors, environment)
     yield 0.8
     names = tuple(mesh.name for mesh in environment)
-    # Rounded before use, so that a binding that was stored and loaded gives the same result to the last bit.
-    stored = distance.astype(np.float32)
+    # Rounded before use, so that a binding that was stored and loaded gives the same result to the last bit; in units
+    # of the body, so that a body in other units is rounded alike.
+    stored = (distance / scale).astype(np.float32)
     if radii is None:
         radii = np.full(len(track.skeleton.names), CLEARANCE * scale)
     return Binding(track, effectors, height, names, descriptors, origins, axes, effective, stored, side, hidden, radii)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from .sides import faced_sides
 from .surface_track import SurfaceTrack
 
 # All lengths are for a 1.8 m body and scale with its height.
@@ -24,17 +25,24 @@ def clearances(
     """Nearest places of (F, P, 3) points on each object at their frames.
 
     Returns distance (O, F, P), metres, positive outside, inf beyond ``reach``; normal and closest place (O, F, P, 3);
-    and triangle (O, F, P), -1 beyond reach.
+    and the triangle faced (O, F, P), -1 beyond reach.
     """
     shape = points.shape[:2]
     flat = np.ascontiguousarray(points).reshape(-1, 3)
     frames = np.repeat(np.arange(shape[0]), shape[1])
     found = [surface.query(flat, frames, reach) for surface in environment]
 
-    def stacked(name, *size):
-        return np.stack([getattr(hits, name) for hits in found]).reshape(-1, *shape, *size)
-
-    return stacked("distance"), stacked("normal", 3), stacked("closest", 3), stacked("triangle")
+    faced = [faced_sides(s, flat, frames, hits) for s, hits in zip(environment, found, strict=True)]
+    distance, normal, closest = (
+        np.stack([getattr(hits, name) for hits in found]) for name in ("distance", "normal", "closest")
+    )
+    vectors = (-1, *shape, 3)
+    return (
+        distance.reshape(-1, *shape),
+        normal.reshape(vectors),
+        closest.reshape(vectors),
+        np.stack(faced).reshape(-1, *shape),
+    )
 
 
 def effective_joints(points: np.ndarray, distance: np.ndarray, normal: np.ndarray, scale: float) -> np.ndarray:
@@ -61,23 +69,32 @@ def speeds(points: np.ndarray, dt: float) -> np.ndarray:
 def contact_offsets(distance: np.ndarray, speed: np.ndarray, scale: float) -> np.ndarray:
     """How far a joint sits above a surface that its body part touches: (O, P) metres.
 
-    The mode, in 4 mm bins, of its distances over slow frames (a toe joint stands 3-6 cm above the sole); NaN where
-    a joint is never slow near an object.  distance (O, F, P), speed (F, P).
+    The mode of its distances over slow frames (a toe joint stands 3-6 cm above the sole); NaN where a joint is never
+    slow near an object.  distance (O, F, P), speed (F, P).
     """
-    step, limit = OFFSET_BIN * scale, OFFSET_LIMIT * scale
-    edges = np.arange(-SUNK * scale, limit + step, step)
     offsets = np.full((distance.shape[0], distance.shape[2]), np.nan)
     slow = speed < SLOW * scale
     for obj, per_object in enumerate(distance):
         for joint in range(per_object.shape[1]):
-            values = per_object[slow[:, joint], joint]
-            values = values[(values > edges[0]) & (values < edges[-1])]
+            values = per_object[slow[:, joint], joint] / scale
+            values = values[(values > -SUNK) & (values < OFFSET_LIMIT)]
             if values.size:
-                counts = np.histogram(values, edges)[0]
-                best = int(counts.argmax())
-                inside = values[(values >= edges[best]) & (values <= edges[best + 1])]
-                offsets[obj, joint] = inside.mean()
+                offsets[obj, joint] = scale * _mode(values)
     return offsets
+
+
+def _mode(values):
+    """Of metres (K,), by a histogram of 4 mm.
+
+    Each value is shared between the two bins beside it: counted whole, one on the border of two bins would move the
+    mode by rounding.
+    """
+    place = (values + SUNK) / OFFSET_BIN
+    lower = np.floor(place).astype(int)
+    count = np.bincount(lower, lower + 1 - place, minlength=lower.max() + 2)
+    count[1:] += np.bincount(lower, place - lower, minlength=len(count) - 1)[: len(count) - 1]
+    weight = np.maximum(1.0 - np.abs(place - count.argmax()), 0.0)
+    return float(weight @ values / weight.sum())
 
 
 def smoothstep(x: np.ndarray) -> np.ndarray:

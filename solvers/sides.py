@@ -9,10 +9,53 @@ from __future__ import annotations
 import numpy as np
 
 from .closest_point import SurfaceHits
+from .surface_reach import weld
 from .surface_track import SurfaceTrack
 
 _TRIES = 3
-_START = 0.01
+# The first probe beyond twice the depth, as a share of the way a point may travel.
+_START = 0.03
+# Of an object's size: corners that are one. Of a distance: planes that are faced alike.
+_TOGETHER, _ALIKE = 1e-6, 1e-6
+
+
+def faced_sides(surface: SurfaceTrack, points: np.ndarray, frames: np.ndarray, hits: SurfaceHits) -> np.ndarray:
+    """Triangles (M,) that points (M, 3) face, for ``sided``; -1 beyond reach.
+
+    Where the closest place is an edge or a corner, several triangles are as near, and which of them was found is up to
+    rounding. The one a point faces is the one whose plane it is farthest from; of several planes alike the first.
+    """
+    out = hits.triangle.copy()
+    shared = np.flatnonzero(hits.feature > 0)
+    if not shared.size:
+        return out
+    mesh = surface.mesh
+    size = float(np.ptp(mesh.vertices[0], axis=0).max())
+    welded = weld(mesh.vertices[0], mesh.triangles, _TOGETHER * size)
+    row, triangle = _around(welded, hits.triangle[shared], hits.feature[shared])
+    row = shared[row]
+    normal = surface.face_normals(triangle, frames[row])
+    away = np.einsum("pk,pk->p", normal, points[row] - hits.closest[row]) / hits.distance[row]
+    start = np.flatnonzero(np.diff(row, prepend=-1))
+    best = np.repeat(np.maximum.reduceat(away, start), np.diff(np.append(start, len(row))))
+    first = np.where(away >= best - _ALIKE, triangle, len(welded))
+    out[row[start]] = np.minimum.reduceat(first, start)
+    return out
+
+
+def _around(welded, triangle, feature):
+    """Pairs (row, triangle), by row, of all triangles that share the feature of a triangle (K,) each."""
+    corner = np.where(feature > 3, feature - 4, feature - 1)
+    other = np.where(feature > 3, corner, feature % 3)
+    one, two = welded[triangle, corner], welded[triangle, other]
+    order = np.argsort(welded.ravel(), kind="stable")
+    start = np.searchsorted(welded.ravel()[order], one)
+    count = np.searchsorted(welded.ravel()[order], one, side="right") - start
+    row = np.repeat(np.arange(len(one)), count)
+    place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    found = order[np.repeat(start, count) + place] // 3
+    meets = (welded[found] == two[row, None]).any(axis=1)
+    return row[meets], found[meets]
 
 
 def sided(
@@ -32,7 +75,7 @@ def sided(
     other = np.einsum("mi,mi->m", direction, normal[inside]) < 0.99
     inside, direction = inside[other], direction[other]
     distance = distance.copy()
-    step = _START + 2.0 * np.abs(distance[inside])
+    step = _START * limit + 2.0 * np.abs(distance[inside])
     for _ in range(_TRIES):
         if not inside.size:
             break

@@ -58,18 +58,21 @@ class TreeSystem:
             total += self._limits.weight * small.dot(self._limits.back, self._limits.back).sum(axis=0)
         return 0.5 * total
 
-    def step(self, damping: np.ndarray, close: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def step(
+        self, damping: np.ndarray, close: np.ndarray, scale: float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The damped Newton step.
 
-        damping: (F,) m^2 added to every rotation.  close: (F,) bool, frames that take all second-order terms.
+        damping: (F,) added to every translation and, times scale^2, to every rotation.  close: (F,) bool, frames that
+        take all second-order terms.  scale: metres that a radian is worth, body height / 1.8 m.
         Returns root translations (R, 3, F), metres, and world rotation vectors (B, 3, F), radians.
         """
-        blocks = self._blocks(damping, close)
+        blocks = self._blocks(damping * scale**2, close)
         kept = []
         tree = self.tree
         for level, groups in zip(tree.levels[:0:-1], tree.siblings[:0:-1], strict=True):
             kept.append(self._eliminate(blocks, level, groups))
-        return self._descend(blocks, kept, damping)
+        return self._descend(blocks, kept, damping, scale)
 
     def gradient(self) -> tuple[np.ndarray, np.ndarray]:
         """Derivative of the energy by root translations (R, 3, F) and by world rotations of each body (B, 3, F)."""
@@ -240,11 +243,11 @@ class TreeSystem:
                 out[up] += part[at]
         return level, inverse, right, scalar if stiffness is None else stiffness
 
-    def _descend(self, blocks, kept, damping):
+    def _descend(self, blocks, kept, damping, scale):
         tree, arms = self.tree, self.pose.arms
         velocity = np.empty((tree.bodies, 3, arms.shape[-1]))
         spin = np.empty_like(velocity)
-        velocity[: tree.roots], spin[: tree.roots] = _root_step(blocks, tree.roots, damping)
+        velocity[: tree.roots], spin[: tree.roots] = _root_step(blocks, tree.roots, damping, scale)
         for level, inverse, right, stiffness in reversed(kept):
             up = tree.parents[level]
             velocity[level] = velocity[up] + small.cross(spin[up], arms[level])
@@ -265,13 +268,14 @@ def _bend(tree: JointTree, pose: TreePose) -> np.ndarray:
     return bend
 
 
-def _root_step(blocks, count, damping):
+def _root_step(blocks, count, damping, scale):
     """Solve the roots' 6x6 systems: (R, 3, F) each of translation and rotation."""
     a, b, d, force, torque = (np.moveaxis(block[:count], -1, 1) for block in blocks)
     matrix = np.concatenate(
         (np.concatenate((a, b), axis=-1), np.concatenate((np.swapaxes(b, -1, -2), d), axis=-1)), axis=-2
     )
-    matrix[..., range(6), range(6)] += (_ROOT_FLOOR + damping)[:, None]
+    matrix[..., range(3), range(3)] += (_ROOT_FLOOR + damping)[:, None]
+    matrix[..., range(3, 6), range(3, 6)] += _ROOT_FLOOR * scale**2
     right = np.concatenate((force, torque), axis=-1)
     twist = np.moveaxis(np.linalg.solve(matrix, right[..., None])[..., 0], 1, -1)
     return twist[:, :3], twist[:, 3:]

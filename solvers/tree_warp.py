@@ -17,6 +17,7 @@ from .tree_system import TreeSystem
 CLOSE = 0.03
 # A step this small is followed by an error far smaller still, since convergence is quadratic.
 TOLERANCE = 1e-4
+_STUCK = 1e-7
 MAX_ITERATIONS = 40
 _FIRST_DAMPING, _LEAST_DAMPING = 1e-3, 1e-7
 
@@ -38,12 +39,13 @@ def warp(
     used = np.full(frames, MAX_ITERATIONS)
     energy, damping, close = system.energy(), np.zeros(frames), np.zeros(frames, bool)
     for iteration in range(1, MAX_ITERATIONS + 1):
-        trial = _advance(system, damping * scale**2, close)
+        trial = _advance(system, damping, close, scale)
         trial_energy = trial.energy()
         # Rounding of the sum must not reject the last, tiny step.
         better = trial_energy <= energy * (1 + 1e-12) + 1e-18 * scale**2
-        moved = np.abs(trial.pose.joints - system.pose.joints).max(axis=(0, 1))
-        done = moved < TOLERANCE * scale
+        moved = np.linalg.norm(trial.pose.joints - system.pose.joints, axis=1).max(axis=0)
+        # A step that was taken back tells nothing, unless damping has left nothing of it.
+        done = moved < np.where(better, TOLERANCE, _STUCK) * scale
         used[live[done]] = iteration
         result.put(live[better], trial.pose.take(better))
         keep = np.flatnonzero(~done)
@@ -58,8 +60,8 @@ def warp(
     return result, used
 
 
-def _advance(system: TreeSystem, damping: np.ndarray, close: np.ndarray) -> TreeSystem:
-    velocity, spin = system.step(damping, close)
+def _advance(system: TreeSystem, damping: np.ndarray, close: np.ndarray, scale: float) -> TreeSystem:
+    velocity, spin = system.step(damping, close, scale)
     rotations = quat.normalised(quat.mul(quat.exp(spin), system.pose.rotations))
     goals = system.goals
     pose = TreePose.forward(system.tree, goals.offsets, rotations, system.pose.roots + velocity)
