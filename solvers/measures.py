@@ -34,7 +34,7 @@ def measure_bound(
     unit = binding.scale
     samples = binding.samples.positions(binding.tree.from_track(positions))
     surfaces = [SurfaceTrack(mesh) for mesh in environment]
-    before = binding.distance.astype(float)
+    before = binding.distance.astype(float) * unit
     after, *_ = clearance.clearances(np.moveaxis(samples, -1, 0), surfaces, _REACH * unit * max(scale, 1.0))
     near = CLEARANCE * unit
     lost = scale * np.minimum(before, near) - np.minimum(after, near * scale)
