@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
-from scipy.spatial.transform import Rotation
 
 from . import clearance, collision
 from . import quaternions as quat
@@ -23,6 +22,7 @@ from .errors import InputError, StaleBindingError
 from .joint_limits import WEIGHT as LIMIT_WEIGHT
 from .joint_limits import JointLimits, LimitSprings
 from .joint_tree import TreePose
+from .rotations import matrix_to_quaternion
 from .sides import sided
 from .surface_track import SurfaceTrack
 from .tree_goals import Goals
@@ -59,6 +59,11 @@ class SurfaceUse:
             raise InputError(f"Unknown mode '{self.mode}'; use {ATTACH}, {AVOID} or {IGNORE}.")
         if not 0 <= self.influence <= 1:
             raise InputError(f"An influence lies between 0 and 1, not at {self.influence}.")
+
+    @property
+    def heed(self) -> float:
+        """Influence, 0 where ignored."""
+        return 0.0 if self.mode == IGNORE else self.influence
 
 
 @dataclass(frozen=True)
@@ -151,12 +156,43 @@ def _uses(binding, environment, options):
     for mesh in environment:
         if not mesh.is_static and len(mesh.vertices) != frames:
             raise InputError(f"'{mesh.name}' has {len(mesh.vertices)} states for {frames} frames of motion.")
-    if not options.scale > 0:
-        raise InputError(f"The character's scale must be above zero, not {options.scale}.")
+    _check_options(binding, options)
     uses = options.surfaces or (SurfaceUse(),) * len(environment)
     if len(uses) != len(environment):
         raise InputError(f"{len(uses)} uses were given for {len(environment)} objects.")
     return uses
+
+
+def _check_options(binding, options):
+    track = binding.track
+    names, shape = track.skeleton.names, track.positions.shape
+    if not 0 < options.scale < np.inf:
+        raise InputError(f"The character's scale must be above zero and finite, not {options.scale}.")
+    if not 0 <= options.orientation <= 1:
+        raise InputError(f"The orientation lies between 0 and 1, not at {options.orientation}.")
+    for pin in options.pins:
+        if not 0 <= pin.joint < len(names):
+            raise InputError(f"A pin holds joint {pin.joint} of {len(names)}; pin one that is solved.")
+        _check_pin(pin, names[pin.joint], track.frames)
+    weight, resized = options.joint_weight, options.resized
+    if weight is not None:
+        if weight.shape != (len(names),) or not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
+            raise InputError(f"Joint weights must be {len(names)} numbers, none below zero and not all zero.")
+    if resized is not None and (resized.shape != shape or not np.isfinite(resized).all()):
+        raise InputError(f"The resized pose has shape {resized.shape}; expected finite numbers of shape {shape}.")
+
+
+def _check_pin(pin, name, frames):
+    count = len(frames)
+    if pin.positions.shape != (count, 3) or pin.weight.shape != (count,):
+        raise InputError(
+            f"The pin of '{name}' has {len(pin.positions)} places and {len(pin.weight)} weights for {count} frames."
+        )
+    bad = np.flatnonzero(~np.isfinite(pin.positions).all(axis=1) | ~((pin.weight >= 0) & (pin.weight <= 1)))
+    if bad.size:
+        raise InputError(
+            f"The pin of '{name}' at frame {frames[bad[0]]:g} needs a place of numbers and a weight from 0 to 1."
+        )
 
 
 def _batches(frames, size):
@@ -169,7 +205,7 @@ class _Problem:
     def __init__(self, binding: Binding, environment: list[MeshTrack], uses, options: AdaptOptions):
         self.binding, self.options, self.uses = binding, options, uses
         tree, track = binding.tree, binding.track
-        heeded = [k for k, use in enumerate(uses) if use.mode != IGNORE and use.influence > 0]
+        heeded = [k for k, use in enumerate(uses) if use.heed > 0]
         self.heeded = heeded
         self.surfaces = [SurfaceTrack(environment[k]) for k in heeded]
         self.batch = DEFORMING_BATCH if any(s.is_deforming for s in self.surfaces) else BATCH
@@ -323,8 +359,7 @@ def _shifts(binding, environment, uses, size):
     bind = (binding.origins, binding.axes)
     changed = descriptor_frames(binding.points, environment)
     source = binding.track.positions
-    influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
-    attached = binding.relations.weighted(influence[binding.points.object_index])
+    attached = _attached(binding, uses)
     shift, turn = attached.targets(source, bind, changed)
     avoid = np.array([use.influence if use.mode == AVOID else 0.0 for use in uses])
     if avoid.any():
@@ -333,22 +368,42 @@ def _shifts(binding, environment, uses, size):
         normal = relations.mean_normals(changed)
         shift = shift + np.maximum(np.einsum("fjk,fjk->fj", pushed, normal), 0.0)[..., None] * normal
     if size != 1.0:
-        near = np.clip(binding.joint_distance.min(axis=0), 0.0, SCALED_CLEARANCE * binding.scale)
+        heeded = [k for k, use in enumerate(uses) if use.heed > 0]
+        near = binding.joint_distance[heeded].min(axis=0, initial=np.inf)
+        near = np.clip(near, 0.0, SCALED_CLEARANCE * binding.scale)
         shift = shift + ((size - 1.0) * near)[..., None] * attached.mean_normals(changed)
     return shift, turn
 
 
+def _attached(binding, uses):
+    """The joints' relations to the objects that they are attached to.
+
+    What an object of less influence leaves of a joint follows the objects of full influence.
+    """
+    influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
+    relations = binding.relations_to(influence > 0).weighted(influence[binding.points.object_index])
+    whole = influence == 1.0
+    if whole.all() or not whole.any():
+        return relations
+    return relations.completed(binding.relations_to(whole))
+
+
 def _affinities(binding, uses, options):
     influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
+    heed = np.array([use.heed for use in uses])
     distance, contact = binding.joint_distance, binding.contact * influence[:, None, None]
-    out = clearance.affinities(distance, contact, CONTACT_WEIGHT, binding.scale, binding.dt)
+    out = clearance.affinities(distance, contact, heed, CONTACT_WEIGHT, binding.scale, binding.dt)
     return out if options.joint_weight is None else out * options.joint_weight
 
 
 def _mean_turn(weight, turn):
-    """Polar factor (F, 4) of the weighted mean of I + turn; weight (F, J), turn (F, J, 3, 3)."""
-    mean = np.einsum("fj,fjab->fab", weight / weight.sum(axis=1, keepdims=True), turn) + np.eye(3)
-    return np.roll(Rotation.from_matrix(mean).as_quat(canonical=True), 1, axis=-1)
+    """Rotation (F, 4) nearest to the weighted mean of I + turn; weight (F, J), turn (F, J, 3, 3)."""
+    total = weight.sum(axis=1, keepdims=True)
+    share = np.where(total > 0, weight, 1.0) / np.where(total > 0, total, weight.shape[1])
+    u, _, vt = np.linalg.svd(np.einsum("fj,fjab->fab", share, turn) + np.eye(3))
+    # Surroundings that were mirrored or turned against each other have a mean that is no rotation.
+    u[..., 2] *= np.linalg.det(u @ vt)[:, None]
+    return matrix_to_quaternion(u @ vt)
 
 
 def _motion(binding, pose, used, converged):

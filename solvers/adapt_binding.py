@@ -93,7 +93,24 @@ class Binding:
 
     @cached_property
     def relations(self) -> Relations:
+        """Of the joints to all descriptors."""
         return relate(self.effective, self.origins, self.axes[..., 0], self.dt, self.height)
+
+    def relations_to(self, chosen: np.ndarray) -> Relations:
+        """Of the joints to the descriptors of some objects, chosen (O,) bool, as if there were no others."""
+        columns = np.flatnonzero(chosen[self.points.object_index])
+        if len(columns) == len(self.points):
+            return self.relations
+        key = columns.tobytes()
+        if key not in self._partial:
+            normals = self.axes[..., 0][:, columns]
+            found = relate(self.effective, self.origins[:, columns], normals, self.dt, self.height)
+            self._partial[key] = found.among(columns, len(self.points))
+        return self._partial[key]
+
+    @cached_property
+    def _partial(self) -> dict[bytes, Relations]:
+        return {}
 
 
 def body_samples(tree: JointTree, track: JointTrack, scale: float) -> BodySamples:
@@ -134,7 +151,7 @@ def fit_steps(
     body where None.  known: descriptor points of another clip in the same environment, to be used again.
     Raises InputError where the environment is empty, or no joint comes near any of it.
     """
-    _check(track, environment, height)
+    _check(track, environment, effectors, height)
     scale = height / 1.8
     tree = JointTree.build(track.skeleton.parents)
     surfaces = [SurfaceTrack(mesh) for mesh in environment]
@@ -201,11 +218,15 @@ def _lifted(surface, places, frames, height):
     return at + height * surface.face_normals(places.triangle, frames)
 
 
-def _check(track, environment, height):
+def _check(track, environment, effectors, height):
     if not environment:
         raise InputError("The environment is empty; choose at least one mesh object.")
-    if not height > 0:
-        raise InputError(f"The body's height must be above zero, not {height}.")
+    if not 0 < height < np.inf:
+        raise InputError(f"The body's height must be above zero and finite, not {height}.")
+    if not 0 < track.fps < np.inf:
+        raise InputError(f"The motion has {track.fps} frames a second; give it a rate above zero.")
+    if np.shape(effectors) != (len(track.skeleton.names),):
+        raise InputError(f"{len(effectors)} effector marks were given for {len(track.skeleton.names)} joints.")
     for mesh in environment:
         if not mesh.is_static and len(mesh.vertices) != len(track.positions):
             raise InputError(

@@ -111,15 +111,20 @@ def contact_strength(distance: np.ndarray, offsets: np.ndarray, scale: float) ->
 
 
 def affinities(
-    distance: np.ndarray, contact: np.ndarray, contact_weight: float, scale: float, dt: float
+    distance: np.ndarray,
+    contact: np.ndarray,
+    heed: np.ndarray,
+    contact_weight: float,
+    scale: float,
+    dt: float,
 ) -> np.ndarray:
     """How strongly each joint holds to its target: (F, P).
 
     The paper's eq. 8 grows with distance in practice, since its window starts at the nearest descriptor. This one falls
     off with clearance and is raised where an effector is in contact. Smoothed over 100 ms.
-    distance (O, F, P), contact (O, F, P) from ``contact_strength``.
+    distance (O, F, P), contact (O, F, P) from ``contact_strength``; heed (O,): 0 to 1, how much each object counts.
     """
-    nearest = np.maximum(distance.min(axis=0), 0.0)
-    raw = AFFINITY_FLOOR + 1.0 / (1.0 + (nearest / (AFFINITY_RADIUS * scale)) ** 2)
+    near = 1.0 / (1.0 + (np.maximum(distance, 0.0) / (AFFINITY_RADIUS * scale)) ** 2)
+    raw = AFFINITY_FLOOR + (heed[:, None, None] * near).max(axis=0)
     raw += contact_weight * contact.max(axis=0)
     return gaussian_filter1d(raw, AFFINITY_SMOOTHING / dt, axis=0, mode="nearest", truncate=3.0)

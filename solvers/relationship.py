@@ -104,6 +104,20 @@ class Relations:
         share = np.divide(out @ influence, left**2, out=np.zeros_like(left), where=left > 0)
         return Relations(sparse.csr_matrix(sparse.diags(share) @ out), self.frames, self.joints)
 
+    def among(self, columns: np.ndarray, width: int) -> Relations:
+        """The same relations, its descriptors being those numbered ``columns`` (N,) of ``width`` in all."""
+        matrix = self.weights
+        shape = (matrix.shape[0], width)
+        wide = sparse.csr_matrix((matrix.data, columns[matrix.indices], matrix.indptr), shape=shape)
+        return Relations(wide, self.frames, self.joints)
+
+    def completed(self, other: Relations) -> Relations:
+        """With other relations in place of what is missing from a sum of one."""
+        left = 1.0 - np.asarray(self.weights.sum(axis=1)).ravel()
+        left[left < 1e-12] = 0.0
+        total = sparse.csr_matrix(self.weights + sparse.diags(left) @ other.weights)
+        return Relations(total, self.frames, self.joints)
+
     def masked(self, influence: np.ndarray) -> Relations:
         """With the weight of each descriptor multiplied by its influence (N,) and nothing given to the others."""
         out = sparse.csr_matrix(self.weights @ sparse.diags(influence))
@@ -162,14 +176,18 @@ def relate(
     frames, joints = points.shape[:2]
     inner, outer = 0.1 * height / 1.8, 0.25 * height
     counts, columns, values = np.zeros((frames, joints), int), [], []
+    if not origins.shape[1]:
+        return Relations(sparse.csr_matrix((frames * joints, 0)), frames, joints)
     number = np.broadcast_to(np.arange(origins.shape[1], dtype=np.int32), (frames, origins.shape[1]))
     for joint in range(joints):
         weights = window_weights(points[:, joint], origins, normals, inner, outer)
         weights = normalised_over_time(weights, dt)
-        used = weights >= NEGLIGIBLE_WEIGHT
+        # Where thousands of descriptors share a joint, each weight is small and none is negligible.
+        least = np.minimum(NEGLIGIBLE_WEIGHT, 0.1 * weights.max(axis=1, keepdims=True))
+        used = (weights >= least) & (weights > 0)
         weights[~used] = 0.0
         total = weights.sum(axis=1, keepdims=True)
-        np.divide(weights, total, out=weights, where=total > 0.5)
+        np.divide(weights, total, out=weights, where=total > 0)
         counts[:, joint] = np.count_nonzero(used, axis=1)
         columns.append(number[used])
         values.append(weights[used])
