@@ -261,7 +261,8 @@ def _pins(context, ob, track: JointTrack) -> tuple[solver.Pin, ...]:
         if pin.end < pin.start:
             raise InputError(f"The pin of bone '{pin.bone}' ends at frame {pin.end}, before it starts at {pin.start}.")
     joints = [_joint(ob, track, pin.bone) for pin in pins]
-    places = object_positions(context, [pin.target for pin in pins], track.frames)
+    with source_played(ob):  # it may be the rig itself that carries an object
+        places = object_positions(context, [pin.target for pin in pins], track.frames)
     seconds = track.frames / track.fps * _rows_a_frame(track)
     rate = _rows_a_frame(track) / track.fps
     out = []
