@@ -18,7 +18,7 @@ _COINCIDENT = 0.004
 _SHORT_TAIL, _LONG_TAIL = 0.03, 2.0
 _FAN_REACH = 0.24
 _LOOSE = 0.01
-_ATTACHED, _LIMB, _FOOT = 0.06, 0.4, 0.2
+_ATTACHED, _OVERREACH, _LIMB, _FOOT = 0.06, 0.15, 0.4, 0.2
 _BESIDE, _STUB = 0.06, 0.12
 _FAN_BRANCHES = 2
 # Frames looked at: distances between joints of a rig hardly change.
@@ -111,16 +111,19 @@ def _hang(rig_parents, positions, relevant, height):
     owners = parents[tails]
     axes = positions[:, tails] - positions[:, owners]
     axes /= np.maximum(np.linalg.norm(axes, axis=2, keepdims=True), 1e-12)
-    for bone in _unattached(parents, positions, relevant, above, height):
+    loose = _unattached(parents, positions, relevant, above, height)
+    for bone in loose:
         away = positions[:, bone, None] - positions[:, owners]
         along = np.einsum("ftk,ftk->ft", away, axes)
         aside = np.linalg.norm(away - along[..., None] * axes, axis=2).max(axis=0)
         slide = np.ptp(np.linalg.norm(away, axis=2), axis=0)
-        fits = (aside < _ATTACHED * height) & (slide < _ATTACHED * height)
+        fits = (aside < _ATTACHED * height) & (slide < _OVERREACH * height)
         fits &= (along.min(axis=0) > 0.0) & (along.max(axis=0) < _LIMB * height)
         fits &= [not _is_below(parents, owner, bone) for owner in owners]
+        # A leg that is asked for more than it can reach still points at its foot; feet on feet only where no leg does.
+        misfit = aside + _OVERREACH * slide + height * np.isin(owners, loose)
         if fits.any():
-            parents[bone] = owners[np.where(fits, aside + slide, np.inf).argmin()]
+            parents[bone] = owners[np.where(fits, misfit, np.inf).argmin()]
     return parents
 
 

@@ -126,6 +126,22 @@ def test_feet_under_controls_hang_on_their_legs(control):
     assert named(found, tree, "placed") == {"hips", "ankle.L", "ankle.R"}
 
 
+def test_a_foot_out_of_reach_hangs_on_its_leg_and_not_on_the_other_foot():
+    """A leg that is too short points at its foot; the other foot, beside it on the ground, points at it as well."""
+    body = BODY | {"knee.L/tail": ("knee.L", 0, 0, 0)}
+    motion = walking()
+    for side, x in (("L", 0.1), ("R", -0.1)):
+        body[f"ankle.{side}"] = (None, *BODY[f"ankle.{side}"][1:])
+        body[f"knee.{side}/tail"] = (f"knee.{side}", 0, 0, 0)
+        away = motion[f"ankle.{side}"] - motion[f"knee.{side}"]
+        stretch = 1 + 0.4 * np.linspace(0, 1, len(away))[:, None] ** 2
+        motion[f"ankle.{side}"] = motion[f"knee.{side}"] + away * stretch
+        motion[f"toe.{side}"] = motion[f"ankle.{side}"] + [-0.1 * np.sign(x), 0, 0]
+        motion[f"toe.{side}/tail"] = motion[f"ankle.{side}"] + [-0.2 * np.sign(x), 0, 0]
+    tree, _ = choose(body, motion)
+    assert tree["ankle.L"] == "knee.L" and tree["ankle.R"] == "knee.R"
+
+
 def test_feet_hang_on_their_legs_when_all_stand_still():
     body = BODY | {"ankle.L": (None, *BODY["ankle.L"][1:]), "knee.L/tail": ("knee.L", 0.1, -0.015, 0.4)}
     tree, _ = choose(body)
