@@ -393,12 +393,13 @@ def test_esc_at_any_moment_leaves_nothing(bound, capsys, command):
 def test_esc_while_a_result_plays(bound, capsys):
     raise_step()
     adapt(capsys)
-    bpy.context.view_layer.update()
+    bpy.context.scene.frame_set(20)
     before = state()
     steps = steps_of(bound, "adapt")
     for _ in range(5):
         next(steps)
     steps.close()
+    bpy.context.scene.frame_set(20)
     assert state() == before
 
 
