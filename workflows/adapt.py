@@ -140,6 +140,10 @@ def _summary(report: dict) -> str:
     figures = [form.format(found[key]) for key, form in _FIGURES if key in found]
     if report["unconverged_frames"]:
         figures.append(f"{report['unconverged_frames']} frames did not settle")
+    silenced = report["silenced_constraints"]
+    if silenced:
+        some = ", ".join(silenced[:3] + ["..."] * (len(silenced) > 3))
+        figures.append(f"constraints that would override it are switched off in it ({some})")
     return ": ".join(filter(None, (text, ", ".join(figures))))
 
 

@@ -57,7 +57,12 @@ def bind_rig(context, ob, environment, start: float | None = None, end: float | 
     settings = ob.motion_loom_adapt
     steps = bind_steps(context, ob, expand(environment), start, end)
     run_to_end(steps)
-    return {"rig": ob.name, "bound": settings.summary, "objects": [s.bound_name for s in settings.surfaces]}
+    return {
+        "rig": ob.name,
+        "source": settings.source.name if settings.source else ob.name,
+        "bound": settings.summary,
+        "objects": [item.bound_name for item in settings.surfaces],
+    }
 
 
 def bind_steps(context, ob, objects, start=None, end=None) -> Steps:

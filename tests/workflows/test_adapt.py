@@ -75,7 +75,8 @@ def test_the_foot_goes_with_the_step(rig, capsys):
     keys = fingerprint(source)
     before = played(rig, ["ankle.R", "ankle.L", "toe.R"])
     report = bind(capsys)
-    assert report["objects"] == ["Floor", "Step"] and "frames 1 to 24" in report["bound"]
+    assert report["source"] == "Rig clip" and report["objects"] == ["Floor", "Step"]
+    assert "frames 1 to 24" in report["bound"]
     raise_step()
     report = adapt(capsys)
     after = played(rig, ["ankle.R", "ankle.L", "toe.R"])
