@@ -43,6 +43,7 @@ class Binding:
     distance: (O, F, P) signed distances of the body's samples, divided by ``scale``.
     side: (O, F, P) the triangles that they face, -1 beyond reach.
     hidden: (O, F, J) objects that lie behind another one.
+    slow: (O, F, J) bool, joints that hardly move against the places of an object that they are nearest to.
     radii: (J,) of the capsule around the bone that leads to each joint, metres.
     """
 
@@ -57,6 +58,7 @@ class Binding:
     distance: np.ndarray
     side: np.ndarray
     hidden: np.ndarray
+    slow: np.ndarray
     radii: np.ndarray
 
     @property
@@ -83,12 +85,16 @@ class Binding:
         return self.distance[:, :, self.samples.at_joints[self.tree.rank]].astype(float) * self.scale
 
     @cached_property
+    def offsets(self) -> np.ndarray:
+        """(O, J) distance at which each effector touches each object, metres; NaN where it never does."""
+        offsets = clearance.contact_offsets(self.joint_distance, self.slow, self.scale)
+        offsets[:, ~self.effectors] = np.nan
+        return offsets
+
+    @cached_property
     def contact(self) -> np.ndarray:
         """(O, F, J) in [0, 1]: how much each effector touches each object."""
-        speed = clearance.speeds(self.track.positions, self.dt)
-        offsets = clearance.contact_offsets(self.joint_distance, speed, self.scale)
-        offsets[:, ~self.effectors] = np.nan
-        strength = clearance.contact_strength(self.joint_distance, offsets, self.scale)
+        strength = clearance.contact_strength(self.joint_distance, self.offsets, self.scale)
         return np.where(self.hidden, 0.0, strength)
 
     @cached_property
@@ -185,16 +191,22 @@ def fit_steps(
     # Rounded before use, so that a binding that was stored and loaded gives the same result to the last bit; in units
     # of the body, so that a body in other units is rounded alike.
     stored = (distance / scale).astype(np.float32)
+    speed = [
+        clearance.speeds_over(surface, track.positions, closest[k], faces[k], 1.0 / track.fps)
+        for k, surface in enumerate(surfaces)
+    ]
+    slow = np.stack(speed) < clearance.SLOW * scale
     if radii is None:
         radii = np.full(len(track.skeleton.names), CLEARANCE * scale)
-    return Binding(track, effectors, height, names, descriptors, origins, axes, effective, stored, side, hidden, radii)
+    parts = (origins, axes, effective, stored, side, hidden, slow, radii)
+    return Binding(track, effectors, height, names, descriptors, *parts)
 
 
 def _candidates(joints, surfaces, scale):
     """Proximity points of joints (F, J, 3) on every object, in frame order, and their distances."""
     found = []
     for index, surface in enumerate(surfaces):
-        frame, joint = np.nonzero(thin_track(joints, THINNING * RADIUS * scale))
+        frame, joint = np.nonzero(thin_track(_seen_from(surface, joints), THINNING * RADIUS * scale))
         at = joints[frame, joint]
         if surface.is_deforming:
             states = [(at[frame == f], frame[frame == f], surface.mesh.state(f)) for f in np.unique(frame)]
@@ -208,6 +220,16 @@ def _candidates(joints, surfaces, scale):
             found.append([part[open_] for part in parts])
     *places, distance = (np.concatenate(part) for part in zip(*found, strict=True))
     return DescriptorPoints(*places), distance
+
+
+def _seen_from(surface, joints):
+    """Joints (F, J, 3) as an object that moves sees them: one that rests may come along all of it."""
+    if surface.mesh.is_static:
+        return joints
+    if surface.is_deforming:
+        return joints - surface.mesh.vertices.mean(axis=1, keepdims=True)
+    frames = np.repeat(np.arange(len(joints)), joints.shape[1])
+    return surface.to_first_state(joints.reshape(-1, 3), frames).reshape(joints.shape)
 
 
 def _lifted(surface, places, frames, height):

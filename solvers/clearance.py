@@ -59,24 +59,48 @@ def effective_joints(points: np.ndarray, distance: np.ndarray, normal: np.ndarra
     return points + lift[..., None] * normal
 
 
-def speeds(points: np.ndarray, dt: float) -> np.ndarray:
-    """Speed of (F, P, 3) points by central differences, m/s; zero for a single frame."""
-    if len(points) < 2:
+def speeds_over(
+    surface: SurfaceTrack, points: np.ndarray, closest: np.ndarray, triangle: np.ndarray, dt: float
+) -> np.ndarray:
+    """Speed of points (F, P, 3) against the places of an object that they are nearest to: (F, P), m/s.
+
+    closest (F, P, 3), triangle (F, P): see ``clearances``; beyond reach (-1) the speed is that in the world. Central
+    differences; zero for a single frame.
+    """
+    frames = len(points)
+    if frames < 2:
         return np.zeros(points.shape[:2])
-    return np.linalg.norm(np.gradient(points, dt, axis=0), axis=-1)
+    velocity = np.gradient(points, dt, axis=0)
+    if not surface.mesh.is_static:
+        frame, point = np.nonzero(triangle >= 0)
+        before, after = np.maximum(frame - 1, 0), np.minimum(frame + 1, frames - 1)
+        corner = surface.mesh.triangles[triangle[frame, point]]
+        vertices = surface.mesh.vertices
+        share = _barycentric(closest[frame, point], vertices[frame[:, None], corner])
+        way = vertices[after[:, None], corner] - vertices[before[:, None], corner]
+        velocity[frame, point] -= np.einsum("mk,mkc->mc", share, way) / ((after - before) * dt)[:, None]
+    return np.linalg.norm(velocity, axis=-1)
 
 
-def contact_offsets(distance: np.ndarray, speed: np.ndarray, scale: float) -> np.ndarray:
+def _barycentric(points, corners):
+    """(M, 3) of points (M, 3) on triangles (M, 3, 3)."""
+    edges = corners[:, 1:] - corners[:, :1]
+    gram = np.einsum("mik,mjk->mij", edges, edges)
+    right = np.einsum("mik,mk->mi", edges, points - corners[:, 0])
+    rest = np.linalg.solve(gram, right[..., None])[..., 0]
+    return np.column_stack((1.0 - rest.sum(axis=1), rest))
+
+
+def contact_offsets(distance: np.ndarray, slow: np.ndarray, scale: float) -> np.ndarray:
     """How far a joint sits above a surface that its body part touches: (O, P) metres.
 
     The mode of its distances over slow frames (a toe joint stands 3-6 cm above the sole); NaN where a joint is never
-    slow near an object.  distance (O, F, P), speed (F, P).
+    slow near an object.  distance, slow (O, F, P).
     """
     offsets = np.full((distance.shape[0], distance.shape[2]), np.nan)
-    slow = speed < SLOW * scale
     for obj, per_object in enumerate(distance):
         for joint in range(per_object.shape[1]):
-            values = per_object[slow[:, joint], joint] / scale
+            values = per_object[slow[obj, :, joint], joint] / scale
             values = values[(values > -SUNK) & (values < OFFSET_LIMIT)]
             if values.size:
                 offsets[obj, joint] = scale * _mode(values)

@@ -58,11 +58,8 @@ def _contacts(binding, before, after, scale):
     unit = binding.scale
     joints = binding.samples.at_joints[binding.tree.rank]
     then, now = before[:, :, joints], after[:, :, joints]
-    speed = clearance.speeds(binding.track.positions, binding.dt)
-    offsets = clearance.contact_offsets(then, speed, unit)
-    offsets[:, ~binding.effectors] = np.nan
-    slow = speed < clearance.SLOW * unit
-    contact = slow & ~binding.hidden & (then < np.nan_to_num(offsets, nan=-np.inf)[:, None] + CONTACT_BAND * unit)
+    offsets = np.nan_to_num(binding.offsets, nan=-np.inf)[:, None]
+    contact = binding.slow & ~binding.hidden & (then < offsets + CONTACT_BAND * unit)
     # What is out of reach has no distance; it is not a contact, so any shift will do.
     shift = np.where(np.isfinite(then), now - scale * np.where(np.isfinite(then), then, 0.0), np.inf)
     return contact.sum(), (contact & (np.abs(shift) <= KEPT_BAND * unit)).sum()

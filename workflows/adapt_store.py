@@ -13,7 +13,7 @@ from ..solvers.solved_joints import SolvedJoints
 from ..solvers.types import JointTrack, Skeleton
 
 # Raised when what is stored changes its meaning.
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:
         "distance": binding.distance,
         "side": binding.side,
         "hidden": binding.hidden,
+        "slow": binding.slow,
         "radii": binding.radii,
         "object_world": stored.object_world,
     }
@@ -69,7 +70,8 @@ def unpack(arrays: dict[str, np.ndarray], header: dict) -> Stored:
     skeleton = Skeleton(tuple(header["names"]), arrays["parents"])
     track = JointTrack(skeleton, arrays["positions"], header["fps"], arrays["frames"])
     points = DescriptorPoints(arrays["object_index"], arrays["triangle"], arrays["barycentric"])
-    parts = (arrays[name] for name in ("origins", "axes", "effective", "distance", "side", "hidden", "radii"))
+    names = ("origins", "axes", "effective", "distance", "side", "hidden", "slow", "radii")
+    parts = (arrays[name] for name in names)
     binding = Binding(track, arrays["effectors"], header["height"], tuple(header["objects"]), points, *parts)
     solved = SolvedJoints(np.arange(len(skeleton.names)), skeleton.parents, arrays["effectors"], arrays["placed"])
     triangles = [arrays[f"triangles {k}"] for k in range(len(header["objects"]))]
