@@ -41,7 +41,7 @@ SMOOTHING = 0.067
 SCALED_CLEARANCE = 0.12
 # Metres at 1.8 m that a target may travel to leave an object by the side it was on.
 TARGET_EXIT = 0.4
-PIN_WEIGHT = 1000.0
+PIN_WEIGHT = 2000.0
 BATCH = 512
 DEFORMING_BATCH = 32
 
@@ -268,7 +268,8 @@ class _Problem:
         tree = self.binding.tree
         for pin in self.options.pins:
             joint = tree.rank[pin.joint]
-            weight = PIN_WEIGHT * pin.weight
+            # So that half a weight pulls half of the way, and a whole one all but holds.
+            weight = np.maximum(self.affinity[joint], 1.0) * pin.weight / (1.0 - pin.weight + 1.0 / PIN_WEIGHT)
             total = self.affinity[joint] + weight
             self.targets[joint] = (self.affinity[joint] * self.targets[joint] + weight * pin.positions.T) / total
             self.affinity[joint] = total
@@ -315,8 +316,14 @@ class _Problem:
         attached = np.array([self.uses[k].mode == ATTACH for k in self.heeded])[:, None, None]
         hold = np.zeros(original.shape)
         contact = np.moveaxis(binding.contact[self.heeded][:, :, tree.order], 1, -1)
+        # A foot that swings past a surface as low as it stands on it is not held there.
+        slow = np.moveaxis(binding.slow[self.heeded][:, :, tree.order], 1, -1).astype(float)
+        contact = contact * np.minimum(2.0 * self.smoothed(slow), 1.0)
         hold[:, samples.at_joints] = contact * influence * attached
         hold[~np.isfinite(original)] = 0.0
+        for pin in self.options.pins:
+            # The user's place counts, not the contact's.
+            hold[:, samples.at_joints[tree.rank[pin.joint]]] *= 1.0 - pin.weight
         side = np.moveaxis(binding.side[self.heeded], 1, -1)
         goals = DistanceGoals(least, np.where(np.isfinite(original), original, 0.0), hold, side)
         frames = np.arange(original.shape[-1])
@@ -366,7 +373,9 @@ def _shifts(binding, environment, uses, size):
         relations = binding.relations.masked(avoid[binding.points.object_index])
         pushed, _ = relations.targets(source, bind, changed)
         normal = relations.mean_normals(changed)
-        shift = shift + np.maximum(np.einsum("fjk,fjk->fj", pushed, normal), 0.0)[..., None] * normal
+        # Against where everything else takes the joint: what moves along with it does not come closer.
+        closer = np.einsum("fjk,fjk->fj", pushed - relations.sums()[..., None] * shift, normal)
+        shift = shift + np.maximum(closer, 0.0)[..., None] * normal
     if size != 1.0:
         heeded = [k for k, use in enumerate(uses) if use.heed > 0]
         near = binding.joint_distance[heeded].min(axis=0, initial=np.inf)

@@ -26,8 +26,11 @@ SAMPLING_REACH = 0.9
 BETWEEN_REACH = 0.35
 # Eq. 7: descriptors are as dense as half the distance of the joint that places them, or half of this (at 1.8 m).
 RADIUS = 0.03
-# Metres at 1.8 m over a surface: where that is inside another object the surface is covered and carries no descriptor.
-LIFT = 0.01
+# Metres at 1.8 m over a surface: where one of them is inside another object the surface is covered, by a rug or a
+# stone, and carries no descriptor.
+LIFTS = (0.0, 0.002, 0.01, 0.03)
+# Metres at 1.8 m by which objects that merely touch may overlap.
+TOUCH = 2e-4
 # Samples of a joint closer than this share of the radius to the last one place the same descriptors.
 THINNING = 1 / 6
 
@@ -176,7 +179,7 @@ def fit_steps(
     yield 0.3
     effective = clearance.effective_joints(track.positions, joints, normal, scale)
     limit = 2.0 * clearance.OFFSET_LIMIT * scale
-    hidden = hidden_surfaces(track.positions, joints, closest, surfaces, limit)
+    hidden = hidden_surfaces(track.positions, joints, closest, surfaces, limit, TOUCH * scale)
     candidates, heights = _candidates(effective, surfaces, scale)
     yield 0.6
     descriptors = sample_descriptors(candidates, heights, environment, RADIUS * scale, known)
@@ -215,7 +218,8 @@ def _candidates(joints, surfaces, scale):
         for points, frames, mesh in states:
             row, places, distance = environment_proximity(points, [mesh], SAMPLING_REACH * scale, RADIUS * scale)
             others = [other for k, other in enumerate(surfaces) if k != index]
-            open_ = ~covered(_lifted(surface, places, frames[row], LIFT * scale), frames[row], others)
+            lifted = (_lifted(surface, places, frames[row], lift * scale) for lift in LIFTS)
+            open_ = ~np.any([covered(at_height, frames[row], others, TOUCH * scale) for at_height in lifted], axis=0)
             parts = (np.full(len(places), index), places.triangle, places.barycentric, distance)
             found.append([part[open_] for part in parts])
     *places, distance = (np.concatenate(part) for part in zip(*found, strict=True))

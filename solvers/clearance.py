@@ -36,12 +36,13 @@ def clearances(
     distance, normal, closest = (
         np.stack([getattr(hits, name) for hits in found]) for name in ("distance", "normal", "closest")
     )
-    vectors = (-1, *shape, 3)
+    objects = len(environment)
+    vectors = (objects, *shape, 3)
     return (
-        distance.reshape(-1, *shape),
+        distance.reshape(objects, *shape),
         normal.reshape(vectors),
         closest.reshape(vectors),
-        np.stack(faced).reshape(-1, *shape),
+        np.stack(faced).reshape(objects, *shape),
     )
 
 

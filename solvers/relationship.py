@@ -104,6 +104,10 @@ class Relations:
         share = np.divide(out @ influence, left**2, out=np.zeros_like(left), where=left > 0)
         return Relations(sparse.csr_matrix(sparse.diags(share) @ out), self.frames, self.joints)
 
+    def sums(self) -> np.ndarray:
+        """(F, J) total weight of each joint."""
+        return np.asarray(self.weights.sum(axis=1)).reshape(self.frames, self.joints)
+
     def among(self, columns: np.ndarray, width: int) -> Relations:
         """The same relations, its descriptors being those numbered ``columns`` (N,) of ``width`` in all."""
         matrix = self.weights
@@ -113,7 +117,7 @@ class Relations:
 
     def completed(self, other: Relations) -> Relations:
         """With other relations in place of what is missing from a sum of one."""
-        left = 1.0 - np.asarray(self.weights.sum(axis=1)).ravel()
+        left = 1.0 - self.sums().ravel()
         left[left < 1e-12] = 0.0
         total = sparse.csr_matrix(self.weights + sparse.diags(left) @ other.weights)
         return Relations(total, self.frames, self.joints)

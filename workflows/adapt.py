@@ -20,6 +20,8 @@ _FIGURES = (
     ("clearance_lost_pct", "clearance lost {:.1f} % of frames"),
     ("jerk_mean_ratio", "jerk {:.2f} x"),
 )
+# Percent of frames; a source that is inside its environment for longer usually has faces that point the wrong way.
+_SUSPECT_PENETRATION = 50.0
 
 
 class Adapt(Workflow):
@@ -138,6 +140,10 @@ def _summary(report: dict) -> str:
     text = f"Adapted '{report['source']}' into '{report['action']}', {report['frames']} frames"
     found = report.get("measures", {})
     figures = [form.format(found[key]) for key, form in _FIGURES if key in found]
+    if found and not found["contact_frames"]:
+        figures[0] = "no hand or foot rests on anything"
+    if found.get("penetration_original_pct", 0.0) > _SUSPECT_PENETRATION:
+        figures.append("the source itself is inside the environment: do its faces point outwards?")
     if report["unconverged_frames"]:
         figures.append(f"{report['unconverged_frames']} frames did not settle")
     silenced = report["silenced_constraints"]
@@ -204,6 +210,8 @@ def _run_adapt(context, args) -> dict:
         if not chosen:
             raise SceneError(f"'{ob.name}' is not bound yet: name its --environment, or run the bind command first.")
         bind_rig(context, ob, chosen, args.start, args.end)
+    elif args.start is not None or args.end is not None:
+        raise InputError(f"'{ob.name}' is bound already; to bind other frames give --start and --end to bind.")
     only = None
     if was_bound and chosen:
         wanted = set(expand(chosen))
