@@ -39,7 +39,7 @@ def hidden_surfaces(
 
 
 def covered(points: np.ndarray, frames: np.ndarray, others: list[SurfaceTrack], touch: float) -> np.ndarray:
-    """(M,) bool: which points (M, 3), at frames (M,), are more than ``touch`` metres inside one of the other objects."""
+    """(M,) bool: which points (M, 3), at frames (M,), are more than ``touch`` metres inside another object."""
     out = np.zeros(len(points), bool)
     for surface in others:
         # Deeper inside than the object is thick cannot be: its own size is reach enough.
