@@ -7,6 +7,12 @@ import bpy
 # Rigs that override a linked one are bound as well: their lists may grow, and all is saved.
 _OWN, _LIST = {"LIBRARY_OVERRIDABLE"}, {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
 
+_THRESHOLDS = (
+    ("AUTO", "Auto", "In proportion to the body"),
+    ("USER", "User", "The length given beside it"),
+    ("OFF", "Off", "Not at all"),
+)
+
 _MODES = (
     ("ATTACH", "Attach", "Keep the relation: come along, keep contacts, keep clear"),
     ("AVOID", "Avoid", "Only give way when the object comes closer than it was"),
@@ -70,7 +76,7 @@ class MotionLoomAdaptBefore(bpy.types.PropertyGroup):
 
 
 class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
-    """Environment, range, result and the binding."""
+    """Environment, range, what is live or baked, and the binding."""
 
     surfaces: bpy.props.CollectionProperty(type=MotionLoomAdaptSurface, override=_LIST)
     active_surface: bpy.props.IntProperty(name="Object", override=_OWN)
@@ -83,12 +89,22 @@ class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
     )
     start: bpy.props.IntProperty(name="Start", description="First frame to bind", default=1, override=_OWN)
     end: bpy.props.IntProperty(name="End", description="Last frame to bind", default=250, override=_OWN)
-    collision: bpy.props.BoolProperty(
-        name="Keep Clear",
-        description="Keep the body out of the environment, smoothed over time",
-        default=True,
-        override=_OWN,
-    )
+    clearance: bpy.props.EnumProperty(
+        name="Keep Clear", items=_THRESHOLDS, override=_OWN,
+        description="How far the body keeps out of the environment, unless it was closer before",
+    )  # fmt: skip
+    clearance_distance: bpy.props.FloatProperty(
+        name="Distance", description="The body keeps this far away, unless it was closer before",
+        default=0.05, min=0.0, soft_max=0.5, subtype="DISTANCE", override=_OWN,
+    )  # fmt: skip
+    contact: bpy.props.EnumProperty(
+        name="Hold Contacts", items=_THRESHOLDS, override=_OWN,
+        description="How close a hand or foot counts as touching, so that it is held there",
+    )  # fmt: skip
+    contact_distance: bpy.props.FloatProperty(
+        name="Distance", description="Hands and feet this close to where they touch begin to be held",
+        default=0.06, min=0.0, soft_max=0.5, subtype="DISTANCE", override=_OWN,
+    )  # fmt: skip
     orientation: bpy.props.FloatProperty(
         name="Orientation", description="How much hands, feet and head turn with what is close to them",
         default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=_OWN,
@@ -111,6 +127,46 @@ class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
         type=bpy.types.Action, description="The action that was made last and assigned", override=_OWN
     )
     before: bpy.props.CollectionProperty(type=MotionLoomAdaptBefore, override=_LIST)
+
+    influence: bpy.props.FloatProperty(
+        name="Influence", description="From the original motion (0) to the adapted one (1); can be keyed",
+        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=_OWN,
+    )  # fmt: skip
+    live: bpy.props.BoolProperty(description="The rig plays the live action and follows every change", override=_OWN)
+    live_action: bpy.props.PointerProperty(
+        type=bpy.types.Action, description="What the rig plays while live", override=_OWN
+    )
+    live_slot: bpy.props.IntProperty(description="Handle of its slot", override=_OWN)
+    live_stamp: bpy.props.StringProperty(description="What the live action was solved for", override=_OWN)
+    live_written: bpy.props.StringProperty(description="Digest of the keys that were solved", override=_OWN)
+    live_before: bpy.props.CollectionProperty(type=MotionLoomAdaptBefore, override=_LIST)
+
+    show_ghost: bpy.props.BoolProperty(
+        name="Original", description="Draw the original pose as a ghost", default=True, override=_OWN
+    )
+    show_points: bpy.props.BoolProperty(
+        name="Descriptors", description="Draw the descriptor points, coloured by their weight", override=_OWN
+    )
+    show_relations: bpy.props.BoolProperty(
+        name="Relations", description="Draw what the active bone holds to", override=_OWN
+    )
+    show_contacts: bpy.props.BoolProperty(
+        name="Contacts", description="Draw where hands and feet touch", default=True, override=_OWN
+    )
+
+    bake_step: bpy.props.IntProperty(
+        name="Frame Step", description="Frames from one key of the result to the next", default=1, min=1, override=_OWN
+    )
+    bake_reduce: bpy.props.BoolProperty(
+        name="Reduce Keys", description="Leave out the keys that the others tell within the error", override=_OWN
+    )
+    bake_error: bpy.props.FloatProperty(
+        name="Error", description="How far any joint may be from its place because of keys that are left out",
+        default=0.001, min=1e-5, soft_max=0.05, precision=4, subtype="DISTANCE", override=_OWN,
+    )  # fmt: skip
+    bake_strip: bpy.props.BoolProperty(
+        name="NLA Strip", description="Push the result to a new NLA track instead of assigning it", override=_OWN
+    )
 
 
 CLASSES = (MotionLoomAdaptSurface, MotionLoomAdaptPin, MotionLoomAdaptBone, MotionLoomAdaptBefore)

@@ -90,7 +90,7 @@ class Adapt(Workflow):
             for number, line in enumerate(chosen.summary.split(", ")):
                 bound.label(text=line, icon="LINKED" if number == 0 else "BLANK1")
         column = layout.column()
-        column.prop(chosen, "collision")
+        column.prop(chosen, "clearance")
         column.prop(chosen, "orientation", slider=True)
         column.prop(chosen, "limits")
         column.prop(chosen, "assign")
@@ -258,7 +258,8 @@ def _apply(context, ob, args) -> None:
         _add_pin(context, settings, bone, rest)
     if args.orientation is not None:
         settings.orientation = _number("--orientation", args.orientation, 0.0, 1.0)
-    settings.collision = settings.collision and not args.no_collision
+    if args.no_collision:
+        settings.clearance = "OFF"
     settings.limits = settings.limits and not args.no_limits
     if args.scale is not None:
         if not 0 < args.scale < float("inf"):

@@ -229,7 +229,7 @@ def _solver_options(context, ob, source, binding, resized, turned, surfaces, opt
     return solver.AdaptOptions(
         surfaces=uses,
         scale=_scale(resized, binding),
-        collision=settings.collision,
+        collision=settings.clearance != "OFF",
         orientation=settings.orientation,
         pins=_pins(context, ob, binding.track),
         limits=solved_limits(ob, source, turned) if settings.limits else None,

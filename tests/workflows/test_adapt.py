@@ -239,7 +239,7 @@ def test_no_collision_no_limits_orientation_and_hold(rig, capsys):
     bpy.data.objects["Floor"].rotation_euler.x = 0.15
     report = adapt(capsys, "--no-collision", "--no-limits", "--orientation", "0", "--hold", "ankle.L=4", "toe.L=4")
     settings = rig.motion_loom_adapt
-    assert not settings.collision and not settings.limits and settings.orientation == 0
+    assert settings.clearance == "OFF" and not settings.limits and settings.orientation == 0
     assert {item.bone: item.factor for item in settings.bones} == {"ankle.L": 4, "toe.L": 4}
     assert report["unconverged_frames"] == 0
 
