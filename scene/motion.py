@@ -71,13 +71,24 @@ def read_motion(context: bpy.types.Context, ob: bpy.types.Object, frames: np.nda
     frames = np.asarray(frames, float).reshape(-1)
     if not frames.size or not np.isfinite(frames).all():
         raise InputError(f"The frame range of '{ob.name}' is empty; choose at least one frame.")
-    rig = read_rig(ob)
     action, slot = source_of(ob)
     reason = reason_to_sample(ob, action, slot)
-    read = _from_curves if reason is None else _from_frames
-    fps = _rows_per_second(context.scene, frames)
-    basis, world, start, signs = read(context, ob, rig, action, slot, frames)
-    return BoneMotion(rig, basis, world, fps, frames, start, signs, reason)
+    if reason is None:
+        return _from_curves(context.scene, ob, action, slot, frames, {})
+    return _from_frames(context, ob, frames, reason)
+
+
+def motion_by_curves(
+    scene: bpy.types.Scene, ob: bpy.types.Object, action, slot, frames: np.ndarray, values: dict[tuple[str, int], float]
+) -> BoneMotion | None:
+    """The motion that an action makes of an object that plays another one, or None where curves do not tell it.
+
+    frames: (F,) scene frames.  values: of channels by path and index, in place of those that the other action has left.
+    Neither the scene's frame nor what plays is touched.  Raises as `read_motion`.
+    """
+    if action is None or reason_to_sample(ob, action, slot) is not None:
+        return None
+    return _from_curves(scene, ob, action, slot, frames, values)
 
 
 def source_of(ob: bpy.types.Object):
@@ -151,11 +162,16 @@ def _rotation_now(rig: Rig, channels: dict[str, np.ndarray]) -> np.ndarray:
     return out
 
 
-def _from_curves(context, ob, rig, action, slot, frames):
-    """Basis (F, B, 4, 4), object matrices (F, 4, 4), first rotations (B, 4) and scale signs by curves."""
-    times = action_times(context.scene, frames)
+def _from_curves(scene, ob, action, slot, frames, values) -> BoneMotion:
+    """By curves; values: see `motion_by_curves`."""
+    rig = read_rig(ob)
+    times = action_times(scene, frames)
     index = {name: number for number, name in enumerate(rig.names)}
     present = _present_channels(ob, rig)
+    for (path, component), value in values.items():
+        bone = actions.bone_of_path(path)
+        if bone is not None and bone[0] in index and bone[1] in _SIZES:
+            present[bone[1]][index[bone[0]], component] = value
     channels = {name: np.repeat(now[None], len(frames), axis=0) for name, now in present.items()}
     placing = []
     for curve in actions.playing_curves(action, slot):
@@ -166,7 +182,8 @@ def _from_curves(context, ob, rig, action, slot, frames):
             channels[bone[1]][:, index[bone[0]], curve.array_index] = actions.sample(curve, times)
     rotation = _rotation_now(rig, channels)
     basis = channels_to_basis(rig, channels["location"], rotation, channels["scale"])
-    return basis, _object_world(ob, placing, times), rotation[0], _signs(channels["scale"][0])
+    world, fps = _object_world(ob, placing, times), _rows_per_second(scene, frames)
+    return BoneMotion(rig, basis, world, fps, frames, rotation[0], _signs(channels["scale"][0]), None)
 
 
 def _object_world(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.ndarray:
@@ -216,11 +233,14 @@ def _single_bone(ob: bpy.types.Object) -> Rig:
     )  # fmt: skip
 
 
-def _from_frames(context, ob, rig, _action, _slot, frames):
-    """Basis (F, B, 4, 4), object matrices (F, 4, 4), present rotations (B, 4) and scale signs by frames."""
+def _from_frames(context, ob, frames, reason) -> BoneMotion:
+    """By frames, which were stepped through for a reason."""
+    rig = read_rig(ob)
+    fps = _rows_per_second(context.scene, frames)
     pose, world = sample_frames(context, ob, rig.names, frames)
     present = _present_channels(ob, rig)
-    return basis_from_pose(rig, pose), world, _rotation_now(rig, present), _signs(present["scale"])
+    start, signs = _rotation_now(rig, present), _signs(present["scale"])
+    return BoneMotion(rig, basis_from_pose(rig, pose), world, fps, frames, start, signs, reason)
 
 
 def _signs(scale: np.ndarray) -> np.ndarray:
