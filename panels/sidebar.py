@@ -34,11 +34,6 @@ class _WorkflowPanel:
         layout.use_property_split = True
         layout.use_property_decorate = False
         self.workflow.draw(layout, context)
-        for step, text in self.workflow.steps.items():
-            row = layout.row()
-            # Read by the operator's poll, which cannot see the properties of the button it greys out.
-            row.context_string_set("motion_loom_workflow", self.workflow.id)
-            row.operator(f"motion_loom.{step}", text=text).workflow = self.workflow.id
 
 
 def workflow_panel(workflow) -> type:

@@ -114,6 +114,7 @@ class Bake(Workflow):
 
     def draw(self, layout, context) -> None:
         if context.object is None or context.object.type != "ARMATURE":
+            layout.label(text="Select an armature", icon="INFO")
             return
         chosen = self.settings_of(context.object)
         layout.prop(chosen, "use_range")
@@ -126,6 +127,7 @@ class Bake(Workflow):
         if chosen.use_fps:
             layout.prop(chosen, "fps")
         layout.prop(chosen, "assign")
+        self.button(layout, "bake")
 
 
 def _add_arguments(parser) -> None:

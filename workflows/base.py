@@ -37,7 +37,7 @@ class Workflow:
     settings:       the PropertyGroup that is saved in the .blend, or None.
     settings_owner: the ID type that carries it: ``"Object"`` or ``"Scene"``.
     classes:        Blender classes the settings need (nested groups, lists), registered before them.
-    steps:          the buttons of the sub-panel in order: step -> text; each step names a method.
+    steps:          the steps in order: step -> text of its button; each step names a method.
     """
 
     id: str
@@ -64,7 +64,17 @@ class Workflow:
         raise NotImplementedError
 
     def draw(self, layout, context) -> None:
-        """Draw the settings; the buttons of ``steps`` follow below by themselves."""
+        """Draw the sub-panel, buttons included."""
+        for step in self.steps:
+            self.button(layout, step)
+
+    def button(self, layout, step: str, **look) -> None:
+        """Draw the button of a step, or of another operator that takes a workflow. look: see ``UILayout.operator``."""
+        row = layout.row()
+        # Read by the operator's poll, which cannot see the properties of the button it greys out.
+        row.context_string_set("motion_loom_workflow", self.id)
+        look.setdefault("text", self.steps.get(step, ""))
+        row.operator(f"motion_loom.{step}", **look).workflow = self.id
 
     @property
     def settings_name(self) -> str:
