@@ -31,6 +31,8 @@ _VERSION = 1
 _PREFIX = struct.Struct("<8sIIQ")  # magic, version, header length, stream length
 _CHECKSUM = struct.Struct("<I")
 _HEADER_START = _PREFIX.size + _CHECKSUM.size
+# The word count, prefix and checksum: three words a vertex.
+_MARK_VERTICES = -(-(1 + _HEADER_START // 4) // 3)
 _KINDS = "biuf"  # bool, integers, floats: the arrays that are plain numbers
 _LARGEST_ITEM = 8  # bytes: wider floats differ from platform to platform
 
@@ -68,11 +70,24 @@ def load(mesh: bpy.types.Mesh | None) -> tuple[dict[str, np.ndarray], dict]:
     when a newer Motion Loom wrote them.
     """
     if mesh is None:
-        raise StaleBindingError("This rig has no stored binding; press Bind.")
+        raise _missing()
     floats = np.empty(len(mesh.vertices) * 3, np.float32)
     if floats.size:
         mesh.attributes["position"].data.foreach_get("vector", floats)
     return _unpack(_from_floats(floats, mesh.name), mesh.name)
+
+
+def mark(mesh: bpy.types.Mesh | None) -> tuple[int, ...]:
+    """Numbers that tell one stored binding from another without reading it: size and first words, the CRC among them.
+
+    Raises StaleBindingError when there is no mesh.
+    """
+    if mesh is None:
+        raise _missing()
+    position = mesh.attributes["position"].data if len(mesh.vertices) else ()
+    first = [position[k].vector for k in range(min(_MARK_VERTICES, len(position)))]
+    words = np.array(first, np.float32).reshape(-1).view("<u4")
+    return mesh.session_uid, len(mesh.vertices), *words.tolist()
 
 
 def discard(mesh: bpy.types.Mesh | None) -> None:
@@ -131,6 +146,10 @@ def _unpack(stream: bytes, mesh_name: str) -> tuple[dict[str, np.ndarray], dict]
         return arrays, content["header"]
     except (ValueError, KeyError, TypeError, zlib.error) as error:
         raise _damaged(mesh_name) from error
+
+
+def _missing() -> StaleBindingError:
+    return StaleBindingError("This rig has no stored binding; press Bind.")
 
 
 def _damaged(mesh_name: str) -> StaleBindingError:
