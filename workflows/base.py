@@ -85,8 +85,10 @@ class Workflow:
         return getattr(owner, self.settings_name)
 
 
-def run_to_end(steps: Steps, progress: Callable[[float, str], None] | None = None) -> str | None:
-    """Run a workflow's generator without a user to wait for; returns its closing line."""
+def run_to_end(
+    steps: Generator[tuple[float, str], None, Any], progress: Callable[[float, str], None] | None = None
+) -> Any:
+    """Run a workflow's generator without a user to wait for; returns its result."""
     while True:
         try:
             fraction, text = next(steps)
@@ -94,3 +96,27 @@ def run_to_end(steps: Steps, progress: Callable[[float, str], None] | None = Non
             return end.value
         if progress:
             progress(fraction, text)
+
+
+def within(
+    steps: Generator[tuple[float, str], None, Any], start: float, end: float
+) -> Generator[tuple[float, str], None, Any]:
+    """Drive a part of a workflow, its progress lying between start and end; returns its result."""
+    while True:
+        try:
+            share, text = next(steps)
+        except StopIteration as stop:
+            return stop.value
+        yield start + (end - start) * share, text
+
+
+def relayed(
+    steps: Generator[float, None, Any], start: float, end: float, text: str
+) -> Generator[tuple[float, str], None, Any]:
+    """As ``within``, for a generator that yields shares done alone."""
+    while True:
+        try:
+            share = next(steps)
+        except StopIteration as stop:
+            return stop.value
+        yield start + (end - start) * share, text

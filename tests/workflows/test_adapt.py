@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import actions
-from bl_ext.devrepo.motion_loom.workflows import adapt_run, by_id
+from bl_ext.devrepo.motion_loom.workflows import adapt_problem, adapt_run, by_id
 
 from tests import adapt_scenes as scenes
 from tests.conftest import ROOT
@@ -27,14 +27,14 @@ def rig():
 @pytest.fixture
 def solved(monkeypatch):
     """The solver's results, in the order of the calls."""
-    results, steps = [], adapt_run.solver.adapt_steps
+    results, steps = [], adapt_problem.solver.adapt_steps
 
     def spy(*args):
         result = yield from steps(*args)
         results.append(result)
         return result
 
-    monkeypatch.setattr(adapt_run.solver, "adapt_steps", spy)
+    monkeypatch.setattr(adapt_problem.solver, "adapt_steps", spy)
     return results
 
 

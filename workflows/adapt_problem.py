@@ -1,0 +1,233 @@
+"""What Adapt solves, as arrays: a bound rig, its environment as it is now, the user's choices; and the solving."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..scene import binding_store
+from ..scene.interference import require_result_plays
+from ..scene.meshes import sweep_environment
+from ..scene.motion import BoneMotion
+from ..scene.points import object_positions
+from ..scene.rigs import require_armature, require_editable
+from ..scene.topology import explain_change, fingerprint
+from ..solvers import adapt as solver
+from ..solvers.adapt_binding import Binding
+from ..solvers.clearance import smoothstep
+from ..solvers.errors import InputError, OutputError, StaleBindingError
+from ..solvers.types import JointTrack, MeshTrack
+from .adapt_action import source_played
+from .adapt_source import Source, adapted_motion, object_turns, reread_source, resized_positions, solved_limits
+from .adapt_store import Stored, unpack
+from .base import relayed
+
+PIN_RAMP = 0.3
+# The rig must reproduce the solved joints; metres at a 1.8 m body.
+_WRITE_TOLERANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Problem:
+    """stored: what was bound.  source: the rig's motion now.  turned: (F, 3, 3) how its object has turned since bind.
+    environment: the objects now, in the binding's order.  options: what the user chose."""
+
+    stored: Stored
+    source: Source
+    turned: np.ndarray
+    environment: list[MeshTrack]
+    options: solver.AdaptOptions
+
+    @property
+    def binding(self) -> Binding:
+        return self.stored.binding
+
+
+@dataclass(frozen=True)
+class Solution:
+    """adapted: the joints.  motion: of the rig.  write_error: largest distance of the rig's joints from the solved
+    ones, metres.  seconds: that the solver took."""
+
+    adapted: solver.AdaptedMotion
+    motion: BoneMotion
+    write_error: float
+    seconds: float
+
+
+def gather_steps(
+    context, ob, only: tuple[str, ...] | None = None
+) -> Generator[tuple[float, str], None, Problem]:
+    """Read everything, stepping through frames where that is needed; yields progress from 0 to 1.
+
+    only: objects heeded, by name at bind; None for all.
+    Raises StaleBindingError where what is bound is no longer there, SceneError and InputError for what cannot be read.
+    """
+    require_armature(ob)
+    require_editable(ob)
+    settings = ob.motion_loom_adapt
+    stored = unpack(*binding_store.load(settings.binding))
+    binding = stored.binding
+    surfaces = bound_surfaces(context.scene, ob, binding.objects)
+    yield 0.0, "Reading the motion"
+    frames, names = binding.track.frames, binding.track.skeleton.names
+    with source_played(ob):
+        source = reread_source(context, ob, frames, names, stored.solved, binding.height)
+        require_result_plays(ob, {name for name in names if name in ob.data.bones}, settings.limits)
+        pinned = _pin_targets(ob)
+        # It may be the rig itself that carries an object.
+        places = object_positions(context, pinned, frames) if pinned else []
+    targets = [item.target for item in surfaces]
+    sweep = sweep_environment(context, targets, frames, bound_triangles(stored, targets))
+    environment = yield from relayed(sweep, 0.1, 1.0, "Reading the environment")
+    return assemble(ob, stored, source, surfaces, environment, places, only)
+
+
+def assemble(ob, stored: Stored, source: Source, surfaces, environment, pin_places, only=None) -> Problem:
+    """The problem of what has been read. surfaces: see ``bound_surfaces``.  pin_places: (pins, F, 3)."""
+    _check_topology([item.target for item in surfaces], environment, stored.fingerprints)
+    binding = stored.binding
+    turned = object_turns(source, stored.object_world)
+    resized = resized_positions(source, turned, binding.track, stored.object_world, ob.name)
+    options = _solver_options(ob, source, binding, resized, turned, surfaces, pin_places, only)
+    return Problem(stored, source, turned, environment, options)
+
+
+def solve_steps(problem: Problem) -> Generator[float, None, Solution]:
+    """Solve all frames, yielding progress from 0 to 1: arrays only, so that a thread may do it.
+
+    Raises OutputError where the rig cannot show the result.
+    """
+    began = time.perf_counter()
+    adapted = yield from solver.adapt_steps(problem.binding, problem.environment, problem.options)
+    seconds = time.perf_counter() - began
+    motion = adapted_motion(problem.source, adapted.positions, adapted.turns, problem.turned)
+    error = _write_error(motion, problem.source, adapted.positions, problem.binding)
+    return Solution(adapted, motion, error, seconds)
+
+
+def bound_triangles(stored: Stored, targets) -> dict[str, np.ndarray]:
+    """Triangles at bind of each object, by its present name."""
+    return {target.name_full: triangles for target, triangles in zip(targets, stored.triangles, strict=True)}
+
+
+def bound_surfaces(scene, ob, objects):
+    """The settings' items of the bound objects, in the binding's order; raises StaleBindingError where one is gone."""
+    items = {item.bound_name: item for item in ob.motion_loom_adapt.surfaces}
+    found = []
+    for name in objects:
+        if name not in items:
+            raise StaleBindingError(f"'{name}' was taken off the environment of '{ob.name}' after bind; bind again.")
+        if items[name].target is None:
+            raise StaleBindingError(f"'{name}', which '{ob.name}' is bound to, was deleted; undo that or bind again.")
+        if scene.objects.get(items[name].target.name) != items[name].target:
+            raise StaleBindingError(
+                f"'{name}', which '{ob.name}' is bound to, is no longer in the scene; link it again or bind again."
+            )
+        found.append(items[name])
+    return found
+
+
+def _check_topology(targets, environment, fingerprints):
+    for target, mesh, bound in zip(targets, environment, fingerprints, strict=True):
+        change = explain_change(target.name, bound, fingerprint(mesh))
+        if change:
+            raise StaleBindingError(f"{change} Restore its faces or bind again.")
+
+
+def _solver_options(ob, source, binding, resized, turned, surfaces, pin_places, only):
+    settings = ob.motion_loom_adapt
+    if only is not None:
+        unknown = [name for name in only if name not in binding.objects]
+        if unknown:
+            raise InputError(f"'{ob.name}' is not bound to '{unknown[0]}', but to {', '.join(binding.objects)}.")
+    ignored = set(binding.objects) - set(binding.objects if only is None else only)
+    uses = tuple(
+        solver.SurfaceUse(solver.IGNORE if item.bound_name in ignored else item.mode, item.influence)
+        for item in surfaces
+    )
+    return solver.AdaptOptions(
+        surfaces=uses,
+        scale=_scale(resized, binding),
+        collision=settings.clearance != "OFF",
+        orientation=settings.orientation,
+        pins=_pins(ob, binding.track, pin_places),
+        limits=solved_limits(ob, source, turned) if settings.limits else None,
+        joint_weight=_joint_weight(ob, binding.track),
+        resized=resized,
+    )
+
+
+def _scale(resized, binding) -> float:
+    """How much larger the character is than at bind: total bone length, 1 exactly where nothing has changed."""
+    parents = binding.track.skeleton.parents
+    child = np.flatnonzero(parents >= 0)
+
+    def total(positions):
+        return np.linalg.norm(positions[0, child] - positions[0, parents[child]], axis=-1).sum()
+
+    scale = total(resized) / total(binding.track.positions)
+    return 1.0 if abs(scale - 1.0) < 1e-5 else float(scale)
+
+
+def _joint(ob, track: JointTrack, bone: str) -> int:
+    if bone in track.skeleton.names:
+        return track.skeleton.names.index(bone)
+    if bone in ob.data.bones:
+        raise InputError(f"Bone '{bone}' of '{ob.name}' is not solved by itself, it rides on another; choose that one.")
+    raise InputError(f"'{ob.name}' has no bone '{bone}'.")
+
+
+def _pin_targets(ob) -> list:
+    """The objects of the pins; raises InputError for a pin that makes no sense."""
+    for pin in ob.motion_loom_adapt.pins:
+        if pin.target is None:
+            raise InputError(f"The pin of bone '{pin.bone}' has no object; choose one or remove the pin.")
+        if pin.end < pin.start:
+            raise InputError(f"The pin of bone '{pin.bone}' ends at frame {pin.end}, before it starts at {pin.start}.")
+    return [pin.target for pin in ob.motion_loom_adapt.pins]
+
+
+def _pins(ob, track: JointTrack, places) -> tuple[solver.Pin, ...]:
+    rate = _rows_a_frame(track) / track.fps
+    seconds = track.frames * rate
+    out = []
+    for pin, place in zip(ob.motion_loom_adapt.pins, places, strict=True):
+        outside = np.maximum(np.maximum(pin.start * rate - seconds, seconds - pin.end * rate), 0.0)
+        out.append(solver.Pin(_joint(ob, track, pin.bone), place, smoothstep(1.0 - outside / PIN_RAMP)))
+    return tuple(out)
+
+
+def _rows_a_frame(track: JointTrack) -> float:
+    """Rows of the track in one scene frame."""
+    return 1.0 / float(np.median(np.diff(track.frames))) if len(track.frames) > 1 else 1.0
+
+
+def _joint_weight(ob, track: JointTrack) -> np.ndarray | None:
+    bones = ob.motion_loom_adapt.bones
+    if not len(bones):
+        return None
+    weight = np.ones(len(track.skeleton.names))
+    for item in bones:
+        weight[_joint(ob, track, item.bone)] = item.factor
+    return weight
+
+
+def _write_error(motion, source, positions, binding) -> float:
+    """Largest distance, metres, of the rig's joints from the solved ones.
+
+    Raises OutputError where the rig cannot show the result: shear from bones that are scaled unevenly.
+    """
+    joints = motion.joints().positions[:, source.solved.joints]
+    gap = np.linalg.norm(joints - positions, axis=-1)
+    frame, joint = np.unravel_index(gap.argmax(), gap.shape)
+    worst = float(gap[frame, joint])
+    if worst > _WRITE_TOLERANCE * binding.scale:
+        name = source.track.skeleton.names[joint]
+        raise OutputError(
+            f"Bone '{name}' would miss its place by {100 * worst:.1f} cm at frame {source.track.frames[frame]:g}: "
+            "the rig scales bones unevenly; remove the uneven scale and bind again."
+        )
+    return worst
