@@ -25,9 +25,10 @@ class MOTION_LOOM_OT_adapt_add_objects(bpy.types.Operator):
     def execute(self, context):
         settings = context.object.motion_loom_adapt
         present = {item.target for item in settings.surfaces}
-        chosen = [o for o in context.selected_objects if o.type in _SURFACE_TYPES and o not in present]
+        selected = [o for o in context.selected_objects if o != context.object]
+        chosen = [o for o in selected if o.type in _SURFACE_TYPES and o not in present]
         if not chosen:
-            self.report({"WARNING"}, "Select the objects as well (Ctrl or Shift click), the rig last")
+            self.report({"WARNING"}, _why_nothing_is_added(selected, present))
             return {"CANCELLED"}
         for ob in chosen:
             item = settings.surfaces.add()
@@ -108,8 +109,18 @@ class MOTION_LOOM_OT_adapt_play_source(bpy.types.Operator):
         return {"FINISHED"}
 
 
+def _why_nothing_is_added(selected, present) -> str:
+    if not selected:
+        return "Only the rig is selected: select what the motion deals with as well (Shift click), the rig last"
+    known = [ob.name for ob in selected if ob in present]
+    if known:
+        return f"'{known[0]}' is in the list already: select other objects as well, the rig last"
+    return f"'{selected[0].name}' has no surface: select meshes, curves, texts or metaballs, the rig last"
+
+
 def _rig_is_active(cls, context) -> bool:
-    if context.object is None or context.object.type != "ARMATURE":
+    ob = getattr(context, "object", None)  # timers have no such context
+    if ob is None or ob.type != "ARMATURE":
         cls.poll_message_set("Make the armature the active object")
         return False
     return True

@@ -14,9 +14,9 @@ _THRESHOLDS = (
 )
 
 _MODES = (
-    ("ATTACH", "Attach", "Keep the relation: come along, keep contacts, keep clear"),
-    ("AVOID", "Avoid", "Only give way when the object comes closer than it was"),
-    ("IGNORE", "Ignore", "Do not heed this object"),
+    ("ATTACH", "Attach", "Keep the relation: come along, keep contacts, keep clear", "SNAP_ON", 0),
+    ("AVOID", "Avoid", "Only give way when the object comes closer than it was", "CON_DISTLIMIT", 1),
+    ("IGNORE", "Ignore", "Do not heed this object", "HIDE_ON", 2),
 )
 
 

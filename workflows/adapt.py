@@ -11,6 +11,7 @@ from ..solvers.adapt import ATTACH, AVOID, IGNORE
 from ..solvers.errors import InputError, MotionLoomError, SceneError
 from ..state.adapt_settings import CLASSES, MotionLoomAdaptSettings
 from . import adapt_panel
+from .adapt_command import command_of
 from .adapt_run import AdaptRigOptions, adapt_rig, adapt_steps, bind_rig, bind_steps
 from .base import Command, Steps, Workflow
 
@@ -48,7 +49,8 @@ class Adapt(Workflow):
         except MotionLoomError as error:
             return str(error)
         settings = self.settings_of(ob)
-        if step == "fit":
+        # The copied command binds a rig that is not bound yet.
+        if step == "fit" or (step == "copy_command" and settings.binding is None):
             if not any(item.target for item in settings.surfaces):
                 return "Add the objects that the motion deals with."
             data = ob.animation_data
@@ -69,6 +71,9 @@ class Adapt(Workflow):
         ob = context.object
         report = yield from adapt_steps(context, ob, AdaptRigOptions(assign=self.settings_of(ob).assign))
         return _summary(report)
+
+    def command_line(self, context, program: str) -> str:
+        return command_of(context, context.object, program)
 
     def draw(self, layout, context) -> None:
         adapt_panel.draw(self, layout, context)
@@ -94,8 +99,9 @@ def _summary(report: dict) -> str:
 def _add_bind_arguments(parser) -> None:
     parser.add_argument("--rig", required=True, metavar="NAME", help="the armature object")
     parser.add_argument(
-        "--environment", required=True, nargs="+", metavar="NAME", help="objects or collections the motion deals with"
-    )
+        "--environment", required=True, nargs="+", action="extend", metavar="NAME",
+        help="objects or collections the motion deals with",
+    )  # fmt: skip
     parser.add_argument("--start", type=float, metavar="FRAME", help="first frame (default: the animation's)")
     parser.add_argument("--end", type=float, metavar="FRAME", help="last frame (default: the animation's)")
 
@@ -110,7 +116,7 @@ def _run_bind(context, args) -> dict:
 def _add_adapt_arguments(parser) -> None:
     parser.add_argument("--rig", required=True, metavar="NAME", help="the armature object")
     parser.add_argument(
-        "--environment", nargs="+", metavar="NAME",
+        "--environment", nargs="+", action="extend", metavar="NAME",
         help="objects or collections to heed; a rig that is not bound yet is bound to them first, as they are",
     )  # fmt: skip
     parser.add_argument("--start", type=float, metavar="FRAME", help="first frame to bind")
@@ -118,19 +124,23 @@ def _add_adapt_arguments(parser) -> None:
     parser.add_argument("--change", metavar="SCRIPT.py", help="a Python script to run after bind: it edits the scene")
     parser.add_argument("--scale", type=float, metavar="FACTOR", help="resize the character: scales the rig's object")
     parser.add_argument(
-        "--mode", nargs="+", default=[], metavar="OBJECT=MODE", help="ATTACH, AVOID or IGNORE, for one object each"
+        "--mode", nargs="+", action="extend", default=[], metavar="OBJECT=MODE",
+        help="ATTACH, AVOID or IGNORE, for one object each"
     )
     parser.add_argument(
-        "--influence", nargs="+", default=[], metavar="OBJECT=VALUE", help="0 to 1, for one object each"
+        "--influence", nargs="+", action="extend", default=[], metavar="OBJECT=VALUE",
+        help="0 to 1, for one object each"
     )
     parser.add_argument("--no-collision", action="store_true", help="do not keep clear of the environment")
     parser.add_argument("--no-limits", action="store_true", help="do not heed the rig's joint limits")
     parser.add_argument("--orientation", type=float, metavar="VALUE", help="0 to 1, turning of hands, feet and head")
     parser.add_argument(
-        "--hold", nargs="+", default=[], metavar="BONE=FACTOR", help="how much bones hold to their places (1: as found)"
+        "--hold", nargs="+", action="extend", default=[], metavar="BONE=FACTOR",
+        help="how much bones hold to their places (1: as found)"
     )
     parser.add_argument(
-        "--pin", nargs="+", default=[], metavar="BONE=OBJECT:START:END", help="hold a bone's head at an object"
+        "--pin", nargs="+", action="extend", default=[], metavar="BONE=OBJECT:START:END",
+        help="hold a bone's head at an object"
     )
     parser.add_argument("--name", metavar="ACTION", help="the new action's (default: '<source> (adapted)')")
     parser.add_argument("--no-assign", action="store_true", help="keep the source action on the rig")

@@ -8,6 +8,7 @@ from ..scene import actions, playback
 from ..scene.interference import acting_constraints, switch_off
 from ..scene.motion import action_times, source_of, write_motion
 from ..solvers.errors import SceneError
+from .naming import result_name
 
 
 def remember_source(ob) -> None:
@@ -59,7 +60,7 @@ def write_result(context, ob, name: str | None, motion, assign: bool, limits_hee
     with source_played(ob):
         source, source_slot = source_of(ob)
         origin = source.name if source else ob.name
-        name = name or f"{origin} (adapted)"
+        name = name or result_name(origin, "adapted")
         new = write_motion(context, ob, name, motion, source=(source, source_slot))
         with playback.removed_after_error(new):
             slot = _slot_in(new, source_slot)

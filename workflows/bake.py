@@ -13,6 +13,7 @@ from ..scene.rigs import find_rig, require_armature, require_editable
 from ..solvers.errors import InputError, MotionLoomError
 from ..state.bake_settings import MotionLoomBakeSettings
 from .base import Command, Steps, Workflow
+from .naming import result_name
 
 _MOST_FRAMES = 1_000_000
 
@@ -67,7 +68,7 @@ def bake_rig(context, ob, options: BakeOptions) -> dict:
     frames, new_frames = bake_frames(context, ob, options)
     source, _ = source_of(ob)
     origin = source.name if source else ob.name
-    action = resample(context, ob, options.name or f"{origin} (baked)", frames, new_frames, options.assign)
+    action = resample(context, ob, options.name or result_name(origin, "baked"), frames, new_frames, options.assign)
     return {
         "rig": ob.name,
         "source": origin,

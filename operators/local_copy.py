@@ -1,0 +1,71 @@
+"""A local copy of a linked rig, in its place."""
+
+from __future__ import annotations
+
+import bpy
+
+
+class MOTION_LOOM_OT_make_local_copy(bpy.types.Operator):
+    """Copy the linked rig and the objects that hang on it into this file, and hide the linked ones"""
+
+    bl_idname = "motion_loom.make_local_copy"
+    bl_label = "Make Local Copy"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        ob = getattr(context, "object", None)  # timers have no such context
+        if ob is None or ob.type != "ARMATURE":
+            cls.poll_message_set("Make the armature the active object")
+            return False
+        if ob.library is None:
+            cls.poll_message_set(f"'{ob.name}' is not linked, it can be changed as it is")
+            return False
+        return True
+
+    def execute(self, context):
+        rig = context.object
+        copies = {ob: _copied(ob, context.scene) for ob in _with_skin(rig, context.view_layer)}
+        for copy in copies.values():
+            _point_to_copies(copy, copies)
+        for ob in copies:
+            ob.select_set(False)
+            ob.hide_set(True)
+        context.view_layer.objects.active = copies[rig]
+        copies[rig].select_set(True)
+        self.report({"INFO"}, f"'{copies[rig].name}' is local; the linked '{rig.name}' is hidden")
+        return {"FINISHED"}
+
+
+def _with_skin(rig, view_layer) -> list:
+    """The rig, and the linked objects of the view layer that it carries or deforms."""
+    carried = {rig, *rig.children_recursive}
+    return [
+        ob for ob in view_layer.objects
+        if ob == rig or (ob.library is not None and (ob in carried or _is_deformed_by(ob, rig)))
+    ]  # fmt: skip
+
+
+def _is_deformed_by(ob, rig) -> bool:
+    return any(modifier.type == "ARMATURE" and modifier.object == rig for modifier in ob.modifiers)
+
+
+def _copied(ob, scene):
+    # Object data and actions stay linked; the object, its pose and what it plays are the copy's own.
+    copy = ob.copy()
+    copy.name = f"{ob.name} (local)"
+    scene.collection.objects.link(copy)
+    return copy
+
+
+def _point_to_copies(copy, copies: dict) -> None:
+    """Let a copy depend on the other copies where it depended on their originals."""
+    if copy.parent in copies:
+        inverse = copy.matrix_parent_inverse.copy()
+        copy.parent = copies[copy.parent]
+        copy.matrix_parent_inverse = inverse
+    bones = copy.pose.bones if copy.pose else ()
+    for holder in (*copy.modifiers, *copy.constraints, *(c for bone in bones for c in bone.constraints)):
+        for prop in holder.bl_rna.properties:
+            if prop.type == "POINTER" and not prop.is_readonly and getattr(holder, prop.identifier) in copies:
+                setattr(holder, prop.identifier, copies[getattr(holder, prop.identifier)])
