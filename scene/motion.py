@@ -29,6 +29,7 @@ from .sampling import plays_strips, reason_to_sample, sample_frames, strip_range
 _SIZES = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
 _ROTATION = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 _SAME = 5e-6  # radians, scales and rig lengths that differ less did not change (single precision)
+_SAMPLED = 2e-5  # the same for poses that were read, whose rounding adds up along chains
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,10 @@ class BoneMotion:
     def pose(self) -> np.ndarray:
         """(F, B, 4, 4) armature space."""
         return pose_matrices(self.rig, self.basis)
+
+    def channels(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Location (F, B, 3), rotation (F, B, 4) in each bone's mode and scale (F, B, 3), as they are written."""
+        return basis_to_channels(self.rig, self.basis, self.rotation_start, self.scale_signs)
 
     def joints(self) -> JointTrack:
         """Bone heads and leaf tails in world space; see `scene.rigs.joint_track`."""
@@ -268,9 +273,55 @@ def turn_motion(motion: BoneMotion, turns: np.ndarray, heads: dict[int, np.ndarr
 
 def changed_bones(before: BoneMotion, after: BoneMotion) -> list[str]:
     """Names of the bones whose own channels differ between two motions of one rig."""
-    turned = _differs(after.basis[..., :3, :3], before.basis[..., :3, :3], _SAME)
-    shifted = _differs(after.basis[..., :3, 3], before.basis[..., :3, 3], _SAME * _extent(before.rig))
-    return [before.rig.names[bone] for bone in np.flatnonzero(turned | shifted)]
+    changed = changed_channels(before, after, _SAME).any(axis=1)
+    return [before.rig.names[bone] for bone in np.flatnonzero(changed)]
+
+
+def changed_channels(before: BoneMotion, after: BoneMotion, tolerance: float = _SAME) -> np.ndarray:
+    """(B, 3) bool: which of location, rotation and scale differ between two motions of one rig.
+
+    tolerance: radians, shares of scale, and sizes of the rig.
+    """
+    rig = before.rig
+    (place, turn, size), (old_place, old_turn, old_size) = after.channels(), before.channels()
+    moved = _differs(place, old_place, tolerance * _extent(rig)) & ~rig.use_connect
+    turned = _differs(_turns(rig, turn), _turns(rig, old_turn), tolerance)
+    return np.stack((moved, turned, _differs(size, old_size, tolerance)), axis=1)
+
+
+def written_channels(
+    context: bpy.types.Context, ob: bpy.types.Object, motion: BoneMotion, source: tuple, original: BoneMotion | None
+) -> np.ndarray:
+    """(B, 3) bool: which of location, rotation and scale of each bone need keys in a copy of the source action.
+
+    source: action and slot, None and None for NLA strips alone.  original: the motion that the object plays with it:
+    what it and the new motion share, and the action's curves tell, is left to those curves.  None: all that the source
+    keys or that moved away from the present pose.
+    """
+    rig = motion.rig
+    holder = None if source[0] is None else actions.curve_list(*source)
+    has = np.zeros((len(rig.names), 3), bool)
+    old = _bone_curves(holder) if holder is not None else {}
+    for number, bone in enumerate(rig.names):
+        has[number] = [(bone, channel) in old for channel in _channels_of(rig, number)]
+    present = _present_channels(ob, rig)
+    place, turn, size = motion.channels()
+    turned = _differs(_turns(rig, turn), _turns(rig, _rotation_now(rig, present)[None]), _SAME)
+    moved = _differs(place, present["location"], _SAME * _extent(rig))
+    needed = has | np.stack((moved, turned, _differs(size, present["scale"], _SAME)), axis=1)
+    needed[rig.use_connect, 0] = False  # it has no effect
+    if original is not None:
+        needed &= changed_channels(original, motion) | ~_told(context.scene, ob, source, original)
+    return needed
+
+
+def _told(scene, ob, source, original: BoneMotion) -> np.ndarray:
+    """(B, 3) bool: the channels whose motion the action's own curves tell, without constraints and strips."""
+    if original.sampled_because is None:
+        return np.ones((len(original.rig.names), 3), bool)
+    if source[0] is None or plays_strips(ob):
+        return np.zeros((len(original.rig.names), 3), bool)
+    return ~changed_channels(original, _from_curves(scene, ob, *source, original.frames, {}), _SAMPLED)
 
 
 def write_motion(
@@ -281,6 +332,7 @@ def write_motion(
     bones: Iterable[str] | None = None,
     source: tuple | None = None,
     assign: bool = False,
+    keys: np.ndarray | None = None,
 ) -> bpy.types.Action:
     """A new action in which bones move as the motion says and all else as in the source action.
 
@@ -288,6 +340,8 @@ def write_motion(
     pose.  Other curves (of other bones, of the object, of custom properties, of other slots) are copied as
     they are.  source: action and slot; by default what the object plays.
     assign: play the new action on the object; else it is kept by a fake user.
+    keys: (F, B, 3) bool, the frames at which location, rotation and scale get keys; a channel without any keeps the
+    curves of the source.  By default all frames, and the channels that `written_channels` names.
     The source is not touched, and when something fails the new action is removed.
     Raises SceneError for an object that cannot be written, OutputError for a motion that is not a number.
     """
@@ -298,9 +352,14 @@ def write_motion(
         raise OutputError(
             f"Bone '{motion.rig.names[bone]}' has no valid pose at frame {motion.frames[frame]:g}; nothing is written."
         )
+    if keys is None:
+        needed = written_channels(context, ob, motion, (source, slot), None)
+        keys = np.repeat(needed[None], len(motion.frames), axis=0)
+    wanted = set(motion.rig.names if bones is None else bones)
+    keys = keys & np.array([bone in wanted for bone in motion.rig.names])[:, None]
     action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
     try:
-        _write_bones(ob, action, slot, motion, bones, action_times(context.scene, motion.frames))
+        _write_bones(action, slot, motion, keys, action_times(context.scene, motion.frames))
         actions.keep(ob, action, slot, assign)
     except (MotionLoomError, RuntimeError):
         bpy.data.actions.remove(action)
@@ -308,29 +367,30 @@ def write_motion(
     return action
 
 
-def _write_bones(ob, action, slot, motion: BoneMotion, bones, times: np.ndarray) -> None:
-    """Replace the curves of bones in an action by keys at times (F,)."""
+def _write_bones(action, slot, motion: BoneMotion, keys: np.ndarray, times: np.ndarray) -> None:
+    """Replace the curves of bones in an action by keys (F, B, 3) at times (F,)."""
     rig = motion.rig
     holder = actions.curve_list(action, slot, create=True)
     old = _bone_curves(holder)
-    location, rotation, scale = basis_to_channels(rig, motion.basis, motion.rotation_start, motion.scale_signs)
-    present = _present_channels(ob, rig)
-    turned = _differs(_turns(rig, rotation), _turns(rig, _rotation_now(rig, present)[None]), _SAME)
-    shifted = _differs(location, present["location"], _SAME * _extent(rig))
-    scaled = _differs(scale, present["scale"], _SAME)
-    wanted = set(rig.names if bones is None else bones)
-    for number, bone in enumerate(rig.names):
-        if bone not in wanted:
-            continue
-        spun = _rotation_channel(rig.rotation_modes[number])
-        moved = {"location": shifted[number], spun: turned[number], "scale": scaled[number]}
-        values = {"location": location[:, number], spun: rotation[:, number], "scale": scale[:, number]}
-        if rig.use_connect[number]:
-            del moved["location"]  # it has no effect
-        chosen = [channel for channel in moved if moved[channel] or (bone, channel) in old]
-        if chosen:
-            curves = [curve for channel in chosen for curve in old.get((bone, channel), [])]
-            _replace(holder, curves, bone, {channel: values[channel] for channel in chosen}, times)
+    values = motion.channels()
+    for number in np.flatnonzero(keys.any(axis=(0, 2))):
+        bone, written = rig.names[number], {}
+        curves = []
+        for channel, rows, chosen in zip(_channels_of(rig, number), values, keys[:, number].T, strict=True):
+            if chosen.any():
+                written[channel] = times[chosen], rows[chosen, number]
+                curves += old.get((bone, channel), [])
+        _replace(holder, curves, bone, written)
+
+
+def _channels_of(rig: Rig, bone: int) -> tuple[str, str, str]:
+    """The names of a bone's channels that count in its rotation mode."""
+    return "location", _rotation_channel(rig.rotation_modes[bone]), "scale"
+
+
+def channel_sizes(rig: Rig) -> np.ndarray:
+    """(B, 3) curves of location, rotation and scale of each bone in its rotation mode."""
+    return np.array([[_SIZES[channel] for channel in _channels_of(rig, bone)] for bone in range(len(rig.names))])
 
 
 def _bone_curves(holder) -> dict[tuple[str, str], list]:
@@ -360,12 +420,12 @@ def _extent(rig: Rig) -> float:
     return max(float(np.abs(rig.rest[:, :3, 3]).max()), float(rig.lengths.max()))
 
 
-def _replace(holder, curves: list, bone: str, values: dict[str, np.ndarray], times: np.ndarray) -> None:
-    """Write all components of a bone's channels, (F, n) or more each, in place of the curves they had."""
+def _replace(holder, curves: list, bone: str, channels: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
+    """Write a bone's channels, times (K,) and rows (K, n) or wider each, in place of the curves they had."""
     for curve in curves:
         holder.fcurves.remove(curve)
     group = actions.group_named(holder, bone)
-    for channel, rows in values.items():
+    for channel, (times, rows) in channels.items():
         path = actions.bone_path(bone, channel)
         for index in range(_SIZES[channel]):
             actions.write_curve(holder, path, index, group, times, rows[:, index])

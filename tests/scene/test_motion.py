@@ -369,6 +369,63 @@ def test_only_bones_that_are_keyed_or_moved_get_curves():
     assert written == set(paths)
 
 
+def test_channels_that_did_not_change_keep_the_curves_of_the_source():
+    """By bone and channel; what is written gets a key a frame."""
+    ob = add_mover(scenes.add_chain(NAMES))
+    scenes.animate_at_random(ob, scale=False)
+    source, slot = actions.assigned(ob)
+    found = read(ob)
+    basis = found.basis.copy()
+    basis[:, found.rig.index("fin"), 0, 3] += FRAMES
+    basis[:, found.rig.index("chest"), :3, :3] = basis[::-1, found.rig.index("chest"), :3, :3]
+    changed = motion.replace(found, basis=basis)
+    needed = motion.written_channels(bpy.context, ob, changed, (source, slot), found)
+    named = {(found.rig.names[b], int(c)) for b, c in np.argwhere(needed)}
+    assert named == {("fin", 0), ("chest", 1)}
+    kept = dict((row[:2], row[2:]) for row in scenes.fingerprint(source))
+    write(ob, "New", changed, assign=True, keys=np.repeat(needed[None], len(FRAMES), axis=0))
+    paths = {actions.bone_path("fin", "location")} | {
+        actions.bone_path("chest", channel) for channel in scenes.CHANNELS if channel.startswith("rotation")
+    }
+    for row in scenes.fingerprint(ob.animation_data.action):
+        assert row[0] in paths or kept[row[:2]] == row[2:]
+    np.testing.assert_allclose(scenes.watch(ob, FRAMES)[0], changed.pose, atol=1e-5)
+
+
+def test_under_constraints_only_bones_that_curves_tell_keep_them():
+    """An influence of constraints is seen per bone; strips may be anywhere, so that there all are written."""
+    ob = add_mover(scenes.add_chain(NAMES))
+    scenes.animate_at_random(ob, scale=False)
+    limit = ob.pose.bones["arm.L"].constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x = limit.use_limit_y = limit.use_limit_z = True
+    limit.owner_space = "LOCAL"
+    found = read(ob)
+    assert found.sampled_because == "bone 'arm.L' has constraints"
+    source = actions.assigned(ob)
+    needed = motion.written_channels(bpy.context, ob, found, source, found)
+    assert {found.rig.names[b] for b in np.flatnonzero(needed.any(axis=1))} == {"arm.L"}
+    scenes.add_strip(ob, *source, 1)
+    found = read(ob)
+    assert motion.written_channels(bpy.context, ob, found, source, found)[:, :2].all()
+
+
+def test_keys_at_chosen_frames():
+    ob = add_mover(scenes.add_chain(NAMES))
+    scenes.animate_at_random(ob, scale=False)
+    found = read(ob)
+    keys = np.zeros((len(FRAMES), len(NAMES), 3), bool)
+    keys[[0, 4, -1], 1, 1] = keys[[0, -1], 2, 0] = True
+    new = write(ob, "New", found, keys=keys, assign=True)
+    at = {}
+    for curve in curves_of(new):
+        bone = actions.bone_of_path(curve.data_path)
+        if bone and bone[0] in ("chest", "arm.L"):
+            at.setdefault(bone, set()).add(tuple(key.co.x for key in curve.keyframe_points))
+    chest = motion._channels_of(found.rig, 1)[1]
+    assert at["chest", chest] == {(1, 5, 12)} and at["arm.L", "location"] == {(1, 12)}
+    assert at["chest", "location"] == {(1, 4, 9, 12)}  # the source's
+
+
 def curves_of(action):
     return [
         curve for slot in (action.slots if actions.HAS_SLOTS else [None]) for curve in actions.all_curves(action, slot)

@@ -1,0 +1,97 @@
+"""Results as NLA strips: on top of all tracks, so that they play as if they were assigned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+
+from ..solvers.errors import OutputError, SceneError
+
+
+def require_pushable(ob: bpy.types.Object) -> None:
+    """Raises SceneError where a strip on a new track could not be added, or would not play."""
+    data = ob.animation_data
+    if data is None:
+        return
+    if data.use_tweak_mode:
+        raise SceneError(f"'{ob.name}' is tweaking an NLA strip; leave tweak mode (Tab in the NLA editor).")
+    if not data.use_nla:
+        raise SceneError(f"The NLA of '{ob.name}' is switched off; tick its box in the NLA editor.")
+    solo = next((track for track in data.nla_tracks if track.is_solo), None)
+    if solo is not None:
+        raise SceneError(
+            f"Track '{solo.name}' of '{ob.name}' plays alone, so that no other would; switch its star off in the NLA "
+            "editor."
+        )
+
+
+def push(ob: bpy.types.Object, action, slot, start: float, end: float, mute: bool = False) -> None:
+    """A strip of an action on a new track above all others, from one action time to another.
+
+    Outside of them the tracks below play, or where there are none its first and last pose.
+    The object's own action, which would hide the strip, stays as it is.  After an error there is no new track.
+    Raises SceneError where it would not play, OutputError where the object refuses it.
+    """
+    require_pushable(ob)
+    data = ob.animation_data or ob.animation_data_create()
+    if data is None:
+        raise OutputError(f"'{ob.name}' cannot hold NLA strips; make a local copy of it.")
+    is_first = not any(len(track.strips) for track in data.nla_tracks)
+    track = data.nla_tracks.new()
+    try:
+        track.name = action.name
+        track.mute = mute
+        strip = track.strips.new(action.name, int(start), action)
+        _fill(strip, slot, start, max(end, start + 1.0), "HOLD" if is_first else "NOTHING")
+    except (RuntimeError, AttributeError) as error:
+        data.nla_tracks.remove(track)
+        raise OutputError(f"'{ob.name}' refuses an NLA strip of '{action.name}'; make a local copy of it.") from error
+    ob.update_tag(refresh={"TIME"})
+
+
+def _fill(strip, slot, start: float, end: float, extrapolation: str) -> None:
+    """Have a strip play an action at its own times."""
+    if slot is not None:
+        strip.action_slot = slot
+    strip.action_frame_start, strip.action_frame_end = start, end
+    strip.frame_start, strip.frame_end = start, end
+    strip.blend_type, strip.extrapolation = "REPLACE", extrapolation
+
+
+def strips_of(ob: bpy.types.Object, action) -> list[tuple]:
+    """(track, strip) of all strips that play an action."""
+    data = ob.animation_data
+    if data is None or action is None:
+        return []
+    return [(track, strip) for track in data.nla_tracks for strip in track.strips if strip.action == action]
+
+
+def remove(ob: bpy.types.Object, action) -> None:
+    """Take an action's strips off, and tracks that held nothing else; the action is kept by a fake user."""
+    found = strips_of(ob, action)
+    if found:
+        action.use_fake_user = True
+    for track, strip in found:
+        track.strips.remove(strip)
+    for track in {track.as_pointer(): track for track, _ in found}.values():
+        if not len(track.strips):
+            ob.animation_data.nla_tracks.remove(track)
+    if found:
+        ob.update_tag(refresh={"TIME"})
+
+
+@contextmanager
+def silenced(ob: bpy.types.Object, action) -> Iterator[None]:
+    """Strips of an action do not play until the block ends."""
+    heard = [strip for _, strip in strips_of(ob, action) if not strip.mute]
+    for strip in heard:
+        strip.mute = True
+    try:
+        yield
+    finally:
+        for strip in heard:
+            strip.mute = False
+        if heard:
+            ob.update_tag(refresh={"TIME"})
