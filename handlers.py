@@ -6,12 +6,37 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .state import cache, prepare_overrides
+from .state.live_runs import live_runs
+from .workflows import WORKFLOWS, live
 
 
 @persistent
-def _forget_fitted_models(*_args) -> None:
+def _frame_changed(scene, depsgraph) -> None:
+    """After the frame's evaluation, for what moves by itself; what is written here is evaluated before it is shown."""
+    _follow(scene, depsgraph, None)
+
+
+@persistent
+def _updated(scene, depsgraph) -> None:
+    """After every edit."""
+    if live_runs.runs or _came_or_went():
+        _follow(scene, depsgraph, {update.id.original.session_uid for update in depsgraph.updates})
+
+
+@persistent
+def _undone(*_args) -> None:
+    """Undo and redo replace all objects, and bring the live action back as it was along with what it was solved for."""
+    live.look_through(WORKFLOWS)
+    live.follow_shown()
+
+
+@persistent
+def _loaded(*_args) -> None:
     # A session_uid means another object once another file is open.
+    live.stop_all()
     cache.clear()
+    live.look_through(WORKFLOWS)
+    live.follow_shown()
 
 
 @persistent
@@ -19,9 +44,20 @@ def _keep_settings_of_overrides(*_args) -> None:
     prepare_overrides()
 
 
+@persistent
+def _before_render(*_args) -> None:
+    """A render shows the track: it must not begin with one that lags behind."""
+    live.finish_all()
+
+
 _HANDLERS = (
-    (bpy.app.handlers.load_post, _forget_fitted_models),
+    (bpy.app.handlers.frame_change_post, _frame_changed),
+    (bpy.app.handlers.depsgraph_update_post, _updated),
+    (bpy.app.handlers.undo_post, _undone),
+    (bpy.app.handlers.redo_post, _undone),
+    (bpy.app.handlers.load_post, _loaded),
     (bpy.app.handlers.save_pre, _keep_settings_of_overrides),
+    (bpy.app.handlers.render_init, _before_render),
 )
 
 
@@ -35,4 +71,18 @@ def unregister() -> None:
     for calls, handler in _HANDLERS:
         if handler in calls:
             calls.remove(handler)
+    live.stop_all()
     cache.clear()
+
+
+def _came_or_went() -> bool:
+    """Whether objects were added or removed: one that was appended or copied may be live."""
+    return len(bpy.data.objects) != live_runs.known
+
+
+def _follow(scene, depsgraph, updated) -> None:
+    if _came_or_went():
+        live.look_through(WORKFLOWS)
+        updated = None
+    if live_runs.runs:
+        live.follow_all(scene, depsgraph, updated)

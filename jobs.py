@@ -67,10 +67,13 @@ def build_parser(workflows, opens_file: bool) -> argparse.ArgumentParser:
 def _run(args, opens_file: bool) -> dict:
     import bpy
 
+    from .workflows import live
+
     if opens_file:
         _open(args.file)
     output = _output_path(args)
-    report = args.run(bpy.context, args)
+    with live.paused():
+        report = args.run(bpy.context, args)
     if output:
         _save(output)
     else:

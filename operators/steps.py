@@ -9,13 +9,14 @@ import bpy
 from .. import workflows
 from ..solvers.errors import MotionLoomError
 from ..workflows.base import run_to_end
+from ..workflows.live import while_paused
 
 # Work this long between two redraws: long enough to lose little, short enough for Esc to feel immediate.
 _SLICE_SECONDS = 0.05
 _TIMER_SECONDS = 0.01
 
 
-class _StepOperator:
+class StepOperator:
     """One step of the workflow named by ``workflow``; subclasses say which."""
 
     bl_options = {"UNDO", "INTERNAL"}
@@ -86,14 +87,17 @@ class _StepOperator:
         except KeyError as error:
             self.report({"ERROR"}, error.args[0])
             return None
-        if self.step not in workflow.steps:
+        if not self._offered(workflow):
             self.report({"ERROR"}, f"{workflow.label} has no step '{self.step}'.")
             return None
         reason = workflow.poll(context, self.step)
         if reason:
             self.report({"ERROR"}, reason)
             return None
-        return getattr(workflow, self.step)(context)
+        return while_paused(getattr(workflow, self.step)(context))
+
+    def _offered(self, workflow) -> bool:
+        return self.step in workflow.steps
 
     def _work(self, context):
         until = time.monotonic() + _SLICE_SECONDS
@@ -120,7 +124,7 @@ class _StepOperator:
         return {"CANCELLED"}
 
 
-class MOTION_LOOM_OT_fit(_StepOperator, bpy.types.Operator):
+class MOTION_LOOM_OT_fit(StepOperator, bpy.types.Operator):
     """Measure how the motion relates to its surroundings as they are now"""
 
     bl_idname = "motion_loom.fit"
@@ -128,7 +132,7 @@ class MOTION_LOOM_OT_fit(_StepOperator, bpy.types.Operator):
     step = "fit"
 
 
-class MOTION_LOOM_OT_bake(_StepOperator, bpy.types.Operator):
+class MOTION_LOOM_OT_bake(StepOperator, bpy.types.Operator):
     """Write the result to a new action; the source action is not touched"""
 
     bl_idname = "motion_loom.bake"

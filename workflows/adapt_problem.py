@@ -79,20 +79,38 @@ def gather_steps(
         pinned = _pin_targets(ob)
         # It may be the rig itself that carries an object.
         places = object_positions(context, pinned, frames) if pinned else []
+    body = fit_body(ob, stored, source)
     targets = [item.target for item in surfaces]
     sweep = sweep_environment(context, targets, frames, bound_triangles(stored, targets))
     environment = yield from relayed(sweep, 0.1, 1.0, "Reading the environment")
-    return assemble(ob, stored, source, surfaces, environment, places, only)
+    return assemble(ob, stored, body, surfaces, environment, places, only)
 
 
-def assemble(ob, stored: Stored, source: Source, surfaces, environment, pin_places, only=None) -> Problem:
-    """The problem of what has been read. surfaces: see ``bound_surfaces``.  pin_places: (pins, F, 3)."""
-    _check_topology([item.target for item in surfaces], environment, stored.fingerprints)
-    binding = stored.binding
+@dataclass(frozen=True)
+class Body:
+    """source: the rig's motion now.  turned: (F, 3, 3) how its object has turned since bind.  resized: (F, K, 3) the
+    bound pose with the rig's present bone lengths."""
+
+    source: Source
+    turned: np.ndarray
+    resized: np.ndarray
+
+
+def fit_body(ob, stored: Stored, source: Source) -> Body:
+    """The bound pose as the rig is now; raises StaleBindingError where it plays another motion than was bound."""
     turned = object_turns(source, stored.object_world)
-    resized = resized_positions(source, turned, binding.track, stored.object_world, ob.name)
-    options = _solver_options(ob, source, binding, resized, turned, surfaces, pin_places, only)
-    return Problem(stored, source, turned, environment, options)
+    track = stored.binding.track
+    return Body(source, turned, resized_positions(source, turned, track, stored.object_world, ob.name))
+
+
+def assemble(ob, stored: Stored, body: Body, surfaces, environment, pin_places, only=None) -> Problem:
+    """The problem of what has been read. surfaces: see ``bound_surfaces``.  pin_places: (pins, F, 3).
+
+    Raises StaleBindingError where the topology of an object has changed, InputError for choices that make no sense.
+    """
+    _check_topology([item.target for item in surfaces], environment, stored.fingerprints)
+    options = _solver_options(ob, stored.binding, body, surfaces, pin_places, only)
+    return Problem(stored, body.source, body.turned, environment, options)
 
 
 def solve_steps(problem: Problem) -> Generator[float, None, Solution]:
@@ -137,7 +155,7 @@ def _check_topology(targets, environment, fingerprints):
             raise StaleBindingError(f"{change} Restore its faces or bind again.")
 
 
-def _solver_options(ob, source, binding, resized, turned, surfaces, pin_places, only):
+def _solver_options(ob, binding, body: Body, surfaces, pin_places, only):
     settings = ob.motion_loom_adapt
     if only is not None:
         unknown = [name for name in only if name not in binding.objects]
@@ -150,13 +168,13 @@ def _solver_options(ob, source, binding, resized, turned, surfaces, pin_places, 
     )
     return solver.AdaptOptions(
         surfaces=uses,
-        scale=_scale(resized, binding),
+        scale=_scale(body.resized, binding),
         collision=settings.clearance != "OFF",
         orientation=settings.orientation,
         pins=_pins(ob, binding.track, pin_places),
-        limits=solved_limits(ob, source, turned) if settings.limits else None,
+        limits=solved_limits(ob, body.source, body.turned) if settings.limits else None,
         joint_weight=_joint_weight(ob, binding.track),
-        resized=resized,
+        resized=body.resized,
     )
 
 

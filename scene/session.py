@@ -1,0 +1,60 @@
+"""The running program: what is shown, whether anyone watches, and calls for later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import bpy
+
+
+def in_background() -> bool:
+    """Whether there is no window, so that no timer fires."""
+    return bpy.app.background
+
+
+def is_rendering() -> bool:
+    return bpy.app.is_job_running("RENDER")
+
+
+def object_count() -> int:
+    """Objects in the file."""
+    return len(bpy.data.objects)
+
+
+def object_of(scene: bpy.types.Scene, uid: int, name: str) -> bpy.types.Object | None:
+    """The object of a scene with that ``session_uid``; name: where to look first."""
+    ob = scene.objects.get(name)
+    if ob is not None and ob.session_uid == uid:
+        return ob
+    return next((other for other in scene.objects if other.session_uid == uid), None)
+
+
+def shown() -> list[tuple[bpy.types.Scene, bpy.types.Depsgraph]]:
+    """Scene and depsgraph of each window, each once; of the context where there is no window."""
+    manager = bpy.context.window_manager
+    found = {}
+    for window in (manager and manager.windows) or [bpy.context]:
+        depsgraph = window.view_layer.depsgraph
+        if depsgraph is not None:
+            found.setdefault((window.scene.session_uid, window.view_layer.name), (window.scene, depsgraph))
+    return list(found.values())
+
+
+def redraw_views() -> None:
+    """Draw 3D viewports and their sidebars again."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+def call_later(call: Callable[[], float | None], seconds: float) -> None:
+    """Call it after a while, again after as many seconds as it returns; nothing happens where it waits already."""
+    if not bpy.app.timers.is_registered(call):
+        bpy.app.timers.register(call, first_interval=seconds, persistent=True)
+
+
+def call_off(call: Callable[[], float | None]) -> None:
+    """Do not call it any more."""
+    if bpy.app.timers.is_registered(call):
+        bpy.app.timers.unregister(call)

@@ -1,0 +1,95 @@
+"""What is live now: one run an object and workflow. Arrays and plain values, never a Blender reference."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class Job:
+    """A generator of NumPy work, driven by a thread until it ends or is cancelled."""
+
+    def __init__(self, steps):
+        self.progress, self.result, self.error = 0.0, None, None
+        self._steps, self._cancelled = steps, False
+        self._thread = threading.Thread(target=self._work, name="Motion Loom", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """End it at its next step; the result is lost."""
+        self._cancelled = True
+
+    def wait(self) -> None:
+        self._thread.join()
+
+    @property
+    def is_done(self) -> bool:
+        return not self._thread.is_alive()
+
+    def _work(self) -> None:
+        try:
+            while not self._cancelled:
+                self.progress = next(self._steps)
+        except StopIteration as end:
+            self.result = end.value
+        except BaseException as error:  # handed to the thread that waits for the result
+            self.error = error
+
+
+@dataclass
+class LiveRun:
+    """uid: ``session_uid`` of the object.  name: where to look for it first.  workflow: identifier.
+    follower: what the workflow keeps of it.
+
+    pending: what the rest of the track needs, "" nothing.  key: of the state that it would be solved for.
+    due: when (``time.monotonic``) that may be begun.  ms: the last frame took.
+    problem: why it does not follow, or None.  remedy: the button that mends it.
+    """
+
+    uid: int
+    name: str
+    workflow: str
+    follower: Any
+    pending: str = ""
+    key: str = ""
+    due: float = 0.0
+    job: Job | None = None
+    ms: float | None = None
+    problem: str | None = None
+    remedy: str | None = None
+
+    def cancel(self) -> None:
+        """Stop solving; what is pending stays so."""
+        if self.job is not None:
+            self.job.cancel()
+            self.job = None
+
+
+@dataclass
+class LiveRuns:
+    """busy: a handler is at work, and what it causes is not to be followed.
+    at_once: whether handlers solve whole tracks themselves; None: where no timer fires.
+    known: how many objects there were when they were last looked through.
+    switch_interval: what ``sys`` had before a job began."""
+
+    runs: dict[tuple[int, str], LiveRun] = field(default_factory=dict)
+    busy: bool = False
+    at_once: bool | None = None
+    known: int = -1
+    switch_interval: float | None = None
+
+    def clear(self) -> None:
+        """Forget every run; threads have ended when this returns."""
+        jobs = [run.job for run in self.runs.values() if run.job is not None]
+        for job in jobs:
+            job.cancel()
+        for job in jobs:
+            job.wait()
+        self.runs.clear()
+        self.known = -1
+
+
+live_runs = LiveRuns()

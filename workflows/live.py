@@ -1,0 +1,283 @@
+"""The live engine: rigs that follow changes while the user works. It knows nothing of how a workflow solves.
+
+What is live plays an action, or shows a mesh, that holds the solved track; playback and renders need nothing from here.
+Handlers only look whether what the track was solved for is still so. If not, the present frame is solved by itself and
+the whole track in the background, or at once where no timer fires.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..scene import session
+from ..solvers.errors import MotionLoomError, StaleBindingError
+from ..solvers.steps import result_of
+from ..state.live_runs import Job, LiveRun, live_runs
+from .base import Steps
+
+# Parts of a follower's answer: what the track needs.
+NOTHING, TRACK, SWEEP = "", "TRACK", "SWEEP"
+# Seconds without a change after which the track is solved: a drag that goes on would only throw it away.
+_PAUSE = 0.15
+_TICK = 0.05
+_SWITCH_INTERVAL = 0.0005
+
+
+class LiveProblem(MotionLoomError):
+    """Why a rig does not follow. remedy: "BIND", "REFRESH", "RESUME" or None, the button that mends it."""
+
+    def __init__(self, text: str, remedy: str | None = None):
+        super().__init__(text)
+        self.remedy = remedy
+
+
+class Follower(Protocol):
+    """What a workflow keeps of one live object: arrays and fingerprints, no Blender references.
+
+    Handlers call it with the depsgraph that they were handed; it may look nowhere else, and never changes the frame.
+    """
+
+    note: str | None
+    source_untouched: bool
+
+    def follow(self, ob, scene, depsgraph, updated: set[int] | None) -> tuple[str, str]:
+        """Bring the pose of the present frame up to date.
+
+        updated: ``session_uid`` of what changed, None for another frame.
+        Returns what the track still needs, NOTHING, TRACK or SWEEP, and a key of the state that it is to be solved for.
+        Raises MotionLoomError.
+        """
+
+    def job(self, ob, scene, depsgraph):
+        """A generator that solves the track as things are now, with arrays alone, and yields shares done."""
+
+    def put(self, ob, scene, result) -> None:
+        """Write what the job has returned."""
+
+
+@dataclass(frozen=True)
+class LiveStatus:
+    """ms: the last frame took.  track: "READY", "WAITING", "SOLVING" or "SWEEP" (needs the frames stepped through).
+    progress: 0 to 1.  problem: why nothing follows.  remedy: "BIND", "REFRESH", "RESUME" or None.
+    source_untouched: the source action is as it was.  note: what happened that is worth knowing."""
+
+    ms: float | None
+    track: str
+    progress: float
+    problem: str | None
+    remedy: str | None
+    source_untouched: bool
+    note: str | None
+
+
+def status(ob, workflow_id: str) -> LiveStatus | None:
+    """How a live object fares, or None where it is not live."""
+    run = live_runs.runs.get((ob.session_uid, workflow_id))
+    if run is None:
+        return None
+    track = {NOTHING: "READY", TRACK: "WAITING", SWEEP: "SWEEP"}[run.pending]
+    if run.job is not None:
+        track = "SOLVING"
+    remedy = run.remedy or ("REFRESH" if track == "SWEEP" else None)
+    progress = run.job.progress if run.job else 0.0
+    follower = run.follower
+    return LiveStatus(run.ms, track, progress, run.problem, remedy, follower.source_untouched, follower.note)
+
+
+def at_once() -> bool:
+    """Whether tracks are solved in the handlers themselves, because no timer would fire."""
+    return session.in_background() if live_runs.at_once is None else live_runs.at_once
+
+
+def begin(ob, workflow, follower: Follower) -> None:
+    """An object has become live, its track solved."""
+    end(ob, workflow.id)
+    live_runs.runs[ob.session_uid, workflow.id] = LiveRun(ob.session_uid, ob.name, workflow.id, follower)
+
+
+def end(ob, workflow_id: str) -> None:
+    """An object is live no more."""
+    run = live_runs.runs.pop((ob.session_uid, workflow_id), None)
+    if run is not None:
+        run.cancel()
+
+
+def look_through(workflows) -> None:
+    """Find what is live in the file: after it was loaded, undone, or objects have come or gone."""
+    found = {}
+    for workflow in workflows:
+        if not workflow.is_live:
+            continue
+        for ob in workflow.live_objects():
+            key = ob.session_uid, workflow.id
+            found[key] = live_runs.runs.get(key) or LiveRun(key[0], ob.name, workflow.id, workflow.follower(ob))
+    for key, run in live_runs.runs.items():
+        if key not in found:
+            run.cancel()
+    live_runs.runs = found
+    live_runs.known = session.object_count()
+
+
+def follow_all(scene, depsgraph, updated: set | None) -> None:
+    """Bring every live object of the scene up to date; to be called by handlers."""
+    if live_runs.busy or depsgraph.mode == "RENDER":
+        return
+    live_runs.busy = True
+    try:
+        for run, ob in _present(scene):
+            _follow(run, ob, scene, depsgraph, updated)
+    finally:
+        live_runs.busy = False
+    _wake()
+
+
+def follow_shown() -> None:
+    """Look at everything in the scenes that are shown."""
+    if live_runs.runs:
+        for scene, depsgraph in session.shown():
+            follow_all(scene, depsgraph, None)
+
+
+def finish_all() -> None:
+    """Complete every track that is pending and can be: what comes shows tracks alone."""
+    for scene, depsgraph in session.shown():
+        for run, ob in _present(scene):
+            if run.pending == TRACK and run.job is None:
+                _start(run, ob, scene, depsgraph)
+            if run.job is not None:
+                run.job.wait()
+                _harvest(run, ob, scene)
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """A block that steps through frames or changes what plays: nothing is followed in it, everything after it."""
+    if live_runs.busy:
+        yield
+        return
+    live_runs.busy = True
+    try:
+        yield
+    finally:
+        live_runs.busy = False
+        follow_shown()
+
+
+def while_paused(steps: Steps) -> Steps:
+    """A workflow's generator, nothing being followed until it ends."""
+    with paused():
+        return (yield from steps)
+
+
+def stop_all() -> None:
+    """Forget everything at run time; what plays goes on playing."""
+    live_runs.clear()
+    _lend_interpreter(False)
+    session.call_off(_tick)
+
+
+def _present(scene) -> list[tuple[LiveRun, Any]]:
+    """Runs whose object is in the scene, with it."""
+    found = []
+    for run in list(live_runs.runs.values()):
+        ob = session.object_of(scene, run.uid, run.name)
+        if ob is not None:
+            run.name = ob.name
+            found.append((run, ob))
+    return found
+
+
+def _follow(run: LiveRun, ob, scene, depsgraph, updated) -> None:
+    began = time.perf_counter()
+    try:
+        pending, key = run.follower.follow(ob, scene, depsgraph, updated)
+        if pending == TRACK and at_once():
+            run.follower.put(ob, scene, result_of(run.follower.job(ob, scene, depsgraph)))
+            pending = NOTHING
+    except Exception as error:
+        _fail(run, error)
+        return
+    run.problem = run.remedy = None
+    run.ms = 1000.0 * (time.perf_counter() - began)
+    if (pending, key) != (run.pending, run.key):
+        run.cancel()
+        run.pending, run.key, run.due = pending, key, time.monotonic() + _PAUSE
+
+
+def _fail(run: LiveRun, error: BaseException) -> None:
+    """One run stands still and says why; the others go on."""
+    run.cancel()
+    run.pending, run.key = NOTHING, ""
+    if isinstance(error, MotionLoomError):
+        run.problem = str(error)
+        run.remedy = "BIND" if isinstance(error, StaleBindingError) else getattr(error, "remedy", None)
+        return
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
+    run.problem = f"Internal error in {where}: {type(error).__name__}: {error}. Please report it."
+    run.remedy = "RESUME"
+
+
+def _wake() -> None:
+    """Start the timer where there is work for it."""
+    waiting = any(run.pending == TRACK for run in live_runs.runs.values())
+    if waiting and not at_once():
+        session.call_later(_tick, _TICK)
+
+
+def _tick() -> float | None:
+    """Begin tracks that are due, write those that are done; None when there is nothing left to wait for."""
+    if session.is_rendering():
+        return _TICK
+    for scene, depsgraph in session.shown():
+        for run, ob in _present(scene):
+            if run.job is not None and run.job.is_done:
+                _harvest(run, ob, scene)
+            elif run.job is None and run.pending == TRACK and time.monotonic() >= run.due:
+                _start(run, ob, scene, depsgraph)
+    session.redraw_views()
+    if any(run.pending == TRACK for run in live_runs.runs.values()):
+        return _TICK
+    _lend_interpreter(False)
+    return None
+
+
+def _start(run: LiveRun, ob, scene, depsgraph) -> None:
+    try:
+        run.job = Job(run.follower.job(ob, scene, depsgraph))
+    except Exception as error:
+        _fail(run, error)
+        return
+    _lend_interpreter(True)
+    run.job.start()
+
+
+def _lend_interpreter(lend: bool) -> None:
+    """While a thread computes, the viewport gets its turn more often than Python's 5 ms."""
+    if lend and live_runs.switch_interval is None:
+        live_runs.switch_interval = sys.getswitchinterval()
+        sys.setswitchinterval(min(live_runs.switch_interval, _SWITCH_INTERVAL))
+    elif not lend and live_runs.switch_interval is not None:
+        sys.setswitchinterval(live_runs.switch_interval)
+        live_runs.switch_interval = None
+
+
+def _harvest(run: LiveRun, ob, scene) -> None:
+    """Write what a job has found."""
+    job, run.job = run.job, None
+    live_runs.busy = True
+    try:
+        if job.error is not None:
+            raise job.error
+        run.follower.put(ob, scene, job.result)
+        run.pending = NOTHING
+    except Exception as error:
+        _fail(run, error)
+    finally:
+        live_runs.busy = False
