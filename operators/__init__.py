@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from . import adapt_lists
+from . import adapt_lists, live
+from .copy_command import MOTION_LOOM_OT_copy_command
+from .local_copy import MOTION_LOOM_OT_make_local_copy
 from .steps import MOTION_LOOM_OT_bake, MOTION_LOOM_OT_fit
 
 _CLASSES = (
@@ -14,6 +16,11 @@ _CLASSES = (
     adapt_lists.MOTION_LOOM_OT_adapt_add_item,
     adapt_lists.MOTION_LOOM_OT_adapt_remove_item,
     adapt_lists.MOTION_LOOM_OT_adapt_play_source,
+    live.MOTION_LOOM_OT_live,
+    live.MOTION_LOOM_OT_live_refresh,
+    live.MOTION_LOOM_OT_live_resume,
+    MOTION_LOOM_OT_copy_command,
+    MOTION_LOOM_OT_make_local_copy,
 )
 
 

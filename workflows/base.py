@@ -38,6 +38,7 @@ class Workflow:
     settings_owner: the ID type that carries it: ``"Object"`` or ``"Scene"``.
     classes:        Blender classes the settings need (nested groups, lists), registered before them.
     steps:          the steps in order: step -> text of its button; each step names a method.
+    is_live:        whether it has a live mode; then it has the ``live_...`` methods too.
     """
 
     id: str
@@ -46,13 +47,15 @@ class Workflow:
     settings_owner: str = "Object"
     classes: tuple[type, ...] = ()
     steps: dict[str, str] = {"fit": "Bind", "bake": "Bake"}
+    is_live: bool = False
 
     def commands(self) -> tuple[Command, ...]:
         """The sub-commands this workflow adds to the command line."""
         return ()
 
     def poll(self, context, step: str) -> str | None:
-        """Why the step ("fit" or "bake") cannot run now, or None; must be cheap, it runs at every redraw."""
+        """Why the step ("fit", "bake", "live_on", "live_refresh") cannot run now, or None; must be cheap, it runs at
+        every redraw."""
         return None
 
     def fit(self, context) -> Steps:
@@ -61,6 +64,34 @@ class Workflow:
 
     def bake(self, context) -> Steps:
         """Write the result."""
+        raise NotImplementedError
+
+    def command_line(self, context, program: str) -> str:
+        """The line for a shell that does what the panel is set to; program: what Blender is called there."""
+        raise NotImplementedError
+
+    def live_objects(self) -> list:
+        """All objects of the file that are live."""
+        return []
+
+    def follower(self, ob):
+        """What follows a live object, see ``live.Follower``; it knows nothing yet."""
+        raise NotImplementedError
+
+    def is_on(self, context) -> bool:
+        """Whether what is active is live."""
+        return False
+
+    def live_on(self, context) -> Steps:
+        """Solve and play the live result."""
+        raise NotImplementedError
+
+    def live_off(self, context) -> str | None:
+        """Play the source again; returns what there is to say."""
+        raise NotImplementedError
+
+    def live_refresh(self, context) -> Steps:
+        """Solve again what is live, stepping through the frames where that is needed."""
         raise NotImplementedError
 
     def draw(self, layout, context) -> None:
