@@ -1,8 +1,38 @@
-"""The panel of Adapt."""
+"""The panel of Adapt: numbered steps, and what is rarely changed in closed sub-panels below."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
+from ..scene.motion import motion_range
+from ..solvers.errors import MotionLoomError
+from . import live
 from .adapt_action import plays_result
+from .wrapping import fitting_lines
+
+_TRACKS = {
+    "READY": ("Every frame is up to date", "CHECKMARK"),
+    "SWEEP": ("Other frames need a refresh", "FILE_REFRESH"),
+    "WAITING": ("Other frames follow in a moment", "TIME"),
+}
+# What mends a problem: the operator, the button's text and icon.
+_REMEDIES = {
+    "BIND": ("fit", "Bind Again", "LINKED"),
+    "REFRESH": ("live_refresh", "Refresh", "FILE_REFRESH"),
+    "RESUME": ("live_resume", "Resume", "PLAY"),
+}
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is drawn: the workflow, the rig, its settings, and how live stands (None while it is off)."""
+
+    adapt: Any
+    context: Any
+    ob: Any
+    chosen: Any
+    status: Any
 
 
 def draw(adapt, layout, context) -> None:
@@ -11,62 +41,222 @@ def draw(adapt, layout, context) -> None:
     if ob is None or ob.type != "ARMATURE":
         layout.label(text="Select an armature", icon="INFO")
         return
+    if ob.library is not None:
+        _draw_linked(layout, context, ob)
+        return
     chosen = adapt.settings_of(ob)
-    _draw_surfaces(layout, chosen)
-    column = layout.column()
-    column.prop(chosen, "use_range")
-    if chosen.use_range:
-        pair = column.column(align=True)
-        pair.prop(chosen, "start")
-        pair.prop(chosen, "end")
-    bound = layout.box().column(align=True)
-    if chosen.binding is None:
-        bound.label(text="Not bound", icon="UNLINKED")
-    else:
-        for number, line in enumerate(chosen.summary.split(", ")):
-            bound.label(text=line, icon="LINKED" if number == 0 else "BLANK1")
-    column = layout.column()
-    column.prop(chosen, "clearance")
-    column.prop(chosen, "orientation", slider=True)
-    column.prop(chosen, "limits")
-    column.prop(chosen, "assign")
-    if plays_result(ob):
-        layout.operator("motion_loom.adapt_play_source", icon="LOOP_BACK")
-    _draw_list(layout, ob, chosen, "pins", "Pins")
-    _draw_list(layout, ob, chosen, "bones", "Bone Hold")
-    adapt.button(layout, "fit")
-    adapt.button(layout, "bake")
+    shown = _Shown(adapt, context, ob, chosen, live.status(ob, adapt.id))
+    for number, (title, is_done, draw_step) in enumerate(_STEPS, start=1):
+        header, body = layout.panel(f"motion_loom_adapt_{number}")
+        header.label(text=f"{number}   {title}")
+        if is_done(shown):
+            header.label(text="", icon="CHECKMARK")
+        if body:
+            draw_step(body, shown)
+    for name, title, draw_part in _PARTS:
+        header, body = layout.panel(f"motion_loom_adapt_{name}", default_closed=True)
+        count = len(getattr(chosen, name, ()))
+        header.label(text=f"{title} ({count})" if count else title)
+        if body:
+            draw_part(body, shown)
 
 
-def _draw_surfaces(layout, chosen) -> None:
+def _draw_linked(layout, context, ob) -> None:
+    text = f"'{ob.name}' is linked and cannot be changed: make a library override of it, or a local copy"
+    box = layout.box()
+    _draw_text(box, context, text, "LIBRARY_DATA_DIRECT")
+    box.operator("motion_loom.make_local_copy")
+
+
+# ------------------------------------------------------------------------------------------------ environment
+
+
+def _has_environment(shown: _Shown) -> bool:
+    return any(item.target for item in shown.chosen.surfaces)
+
+
+def _draw_environment(layout, shown: _Shown) -> None:
+    chosen = shown.chosen
     row = layout.row()
     row.template_list("MOTION_LOOM_UL_surfaces", "", chosen, "surfaces", chosen, "active_surface", rows=3)
     buttons = row.column(align=True)
     buttons.operator("motion_loom.adapt_add_objects", text="", icon="ADD")
     buttons.operator("motion_loom.adapt_remove_item", text="", icon="REMOVE").items = "surfaces"
-    if 0 <= chosen.active_surface < len(chosen.surfaces):
-        item = chosen.surfaces[chosen.active_surface]
-        column = layout.column()
-        column.prop(item, "mode")
-        column.prop(item, "influence", slider=True)
+    if not len(chosen.surfaces):
+        _draw_text(layout, shown.context, "Select what the motion deals with, the rig last, and press +", "INFO")
 
 
-def _draw_list(layout, ob, chosen, name: str, label: str) -> None:
-    """A list of pins or bones; both are rarely used, so an empty one takes one row."""
-    items = getattr(chosen, name)
-    row = layout.row(align=True)
-    row.label(text=label)
-    row.operator("motion_loom.adapt_add_item", text="", icon="ADD").items = name
-    for index, item in enumerate(items):
+# ------------------------------------------------------------------------------------------------------- bind
+
+
+def _is_bound(shown: _Shown) -> bool:
+    return shown.chosen.binding is not None and all(item.bound_name for item in shown.chosen.surfaces)
+
+
+def _draw_bind(layout, shown: _Shown) -> None:
+    chosen = shown.chosen
+    layout.prop(chosen, "use_range")
+    if chosen.use_range:
+        pair = layout.column(align=True)
+        pair.prop(chosen, "start")
+        pair.prop(chosen, "end")
+        _draw_range_warning(layout, shown)
+    if chosen.binding is not None:
+        _draw_bound(layout.box().column(align=True), chosen)
+        new = sum(not item.bound_name for item in chosen.surfaces)
+        if new:
+            layout.label(text=f"{new} {'object is' if new == 1 else 'objects are'} not bound yet", icon="ERROR")
+    shown.adapt.button(layout, "fit", text="Bind" if chosen.binding is None else "Bind Again")
+
+
+def _draw_bound(layout, chosen) -> None:
+    if chosen.source is not None:
+        layout.label(text=chosen.source.name, icon="ACTION")
+    points, _, rest = chosen.summary.partition(", ")
+    layout.label(text=points, icon="LINKED")
+    layout.label(text=rest, icon="BLANK1")
+
+
+def _draw_range_warning(layout, shown: _Shown) -> None:
+    chosen = shown.chosen
+    try:
+        first, last = motion_range(shown.context.scene, shown.ob)
+    except MotionLoomError:
+        return  # the button says that there is nothing to bind
+    if chosen.start < first or chosen.end > last or chosen.start > chosen.end:
+        reason = "The range is empty" if chosen.start > chosen.end else "Part of the range has no keys"
+        if chosen.start > last or chosen.end < first:
+            reason = "The range lies outside the animation"
+        _draw_text(layout, shown.context, f"{reason}: the animation runs from {first:g} to {last:g}", "ERROR")
+
+
+# ------------------------------------------------------------------------------------------------------- live
+
+
+def _is_live(shown: _Shown) -> bool:
+    return shown.status is not None and shown.status.problem is None
+
+
+def _draw_live(layout, shown: _Shown) -> None:
+    chosen = shown.chosen
+    shown.adapt.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
+    row = layout.row()
+    row.use_property_decorate = True  # the dot keys it
+    row.prop(chosen, "influence", slider=True)
+    if shown.status is not None:
+        _draw_status(layout, shown)
+    overlays = layout.column(align=True)
+    for pair in (("show_ghost", "show_contacts"), ("show_points", "show_relations")):
+        _draw_toggles(overlays, chosen, pair)
+
+
+def _draw_status(layout, shown: _Shown) -> None:
+    status = shown.status
+    box = layout.box().column(align=True)
+    if status.problem:
+        _draw_text(box, shown.context, status.problem, "ERROR")
+    else:
+        speed = "" if status.ms is None else f"{status.ms:.1f} ms a frame"
+        box.label(text=speed or "Waiting for a change", icon="PREVIEW_RANGE")
+        _draw_track(box, status)
+    if status.source_untouched:
+        box.label(text="Source untouched", icon="LOCKED")
+    if status.note:
+        _draw_text(box, shown.context, status.note, "INFO")
+    if status.remedy:
+        step, text, icon = _REMEDIES[status.remedy]
+        shown.adapt.button(layout, step, text=text, icon=icon)
+
+
+def _draw_track(layout, status) -> None:
+    if status.track == "SOLVING":
+        layout.progress(factor=status.progress, text=f"Solving all frames {status.progress:.0%}")
+        return
+    text, icon = _TRACKS[status.track]
+    layout.label(text=text, icon=icon)
+
+
+# ------------------------------------------------------------------------------------------------------- bake
+
+
+def _is_baked(shown: _Shown) -> bool:
+    return plays_result(shown.ob)
+
+
+def _draw_bake(layout, shown: _Shown) -> None:
+    chosen = shown.chosen
+    _draw_toggles(layout, chosen, ("assign", "bake_strip"))
+    column = layout.column()
+    column.prop(chosen, "bake_step")
+    column.prop(chosen, "bake_reduce")
+    if chosen.bake_reduce:
+        column.prop(chosen, "bake_error")
+    shown.adapt.button(layout, "bake")
+    if plays_result(shown.ob):
+        layout.operator("motion_loom.adapt_play_source", icon="LOOP_BACK")
+    shown.adapt.button(layout, "copy_command", text="Copy Command", icon="COPYDOWN")
+
+
+# ---------------------------------------------------------------------------------------------------- closed
+
+
+def _draw_options(layout, shown: _Shown) -> None:
+    chosen = shown.chosen
+    column = layout.column()
+    for name in ("clearance", "contact"):
+        column.prop(chosen, name)
+        if getattr(chosen, name) == "USER":
+            column.prop(chosen, f"{name}_distance")
+    column.prop(chosen, "orientation", slider=True)
+    column.prop(chosen, "limits")
+
+
+def _draw_pins(layout, shown: _Shown) -> None:
+    for index, pin in enumerate(shown.chosen.pins):
         box = layout.box().column()
-        row = box.row(align=True)
-        row.prop_search(item, "bone", ob.data, "bones", text="")
-        remove = row.operator("motion_loom.adapt_remove_item", text="", icon="X")
-        remove.items, remove.index = name, index
-        if name == "bones":
-            box.prop(item, "factor")
-            continue
-        box.prop(item, "target", text="")
+        _draw_bone(box, shown.ob, pin, "pins", index)
+        box.prop(pin, "target", text="")
         pair = box.row(align=True)
-        pair.prop(item, "start")
-        pair.prop(item, "end")
+        pair.use_property_split = False
+        pair.prop(pin, "start")
+        pair.prop(pin, "end")
+    layout.operator("motion_loom.adapt_add_item", text="Add Pin", icon="ADD").items = "pins"
+
+
+def _draw_bones(layout, shown: _Shown) -> None:
+    for index, item in enumerate(shown.chosen.bones):
+        box = layout.box().column()
+        _draw_bone(box, shown.ob, item, "bones", index)
+        box.prop(item, "factor")
+    layout.operator("motion_loom.adapt_add_item", text="Add Bone", icon="ADD").items = "bones"
+
+
+def _draw_bone(layout, ob, item, items: str, index: int) -> None:
+    row = layout.row(align=True)
+    row.prop_search(item, "bone", ob.data, "bones", text="")
+    remove = row.operator("motion_loom.adapt_remove_item", text="", icon="X")
+    remove.items, remove.index = items, index
+
+
+def _draw_toggles(layout, chosen, names) -> None:
+    """Switches side by side."""
+    row = layout.row(align=True)
+    row.use_property_split = False
+    for name in names:
+        row.prop(chosen, name, toggle=True)
+
+
+def _draw_text(layout, context, text: str, icon: str) -> None:
+    column = layout.column(align=True)
+    for number, line in enumerate(fitting_lines(context, text)):
+        column.label(text=line, icon="BLANK1" if number else icon)
+
+
+_STEPS = (
+    ("Environment", _has_environment, _draw_environment),
+    ("Bind", _is_bound, _draw_bind),
+    ("Live", _is_live, _draw_live),
+    ("Bake", _is_baked, _draw_bake),
+)
+# The second column also names the list whose length the heading tells.
+_PARTS = (("options", "Options", _draw_options), ("pins", "Pins", _draw_pins), ("bones", "Bone Hold", _draw_bones))

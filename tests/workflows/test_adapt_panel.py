@@ -1,0 +1,185 @@
+"""The panel of Adapt, drawn on a layout that checks what it is given against Blender: properties, icons, operators.
+
+How it looks is seen in the program with windows only.
+"""
+
+from __future__ import annotations
+
+import types
+
+import bpy
+import pytest
+from bl_ext.devrepo.motion_loom.panels.adapt_list import MOTION_LOOM_UL_surfaces
+from bl_ext.devrepo.motion_loom.workflows import adapt_panel, by_id
+from bl_ext.devrepo.motion_loom.workflows.live import LiveStatus
+
+from tests import adapt_scenes as scenes
+from tests.workflows.test_adapt import bind
+
+ICONS = set(bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys())
+
+
+class Layout:
+    """Keeps what is drawn; raises for a property, an icon or an operator that Blender does not have."""
+
+    def __init__(self, drawn, opened, workflow=None):
+        vars(self).update(drawn=drawn, opened=opened, workflow=workflow)
+
+    def _part(self, **_how):
+        return Layout(self.drawn, self.opened, self.workflow)
+
+    row = column = box = split = _part
+
+    def panel(self, name, default_closed=False):
+        is_open = self.opened or not default_closed
+        return self._part(), self._part() if is_open else None
+
+    def label(self, text="", icon="NONE"):
+        assert icon in ICONS, icon
+        self.drawn.append(text)
+
+    def progress(self, factor, text):
+        self.drawn.append(text)
+
+    def prop(self, owner, name, **look):
+        assert name in owner.bl_rna.properties, name
+        self.drawn.append(name)
+
+    def prop_search(self, owner, name, holder, items, text=""):
+        assert items in holder.bl_rna.properties
+        self.prop(owner, name)
+
+    def template_list(self, kind, _id, owner, items, active_owner, active, rows=5):
+        assert hasattr(bpy.types, kind)
+        for item in getattr(owner, items):
+            MOTION_LOOM_UL_surfaces.draw_item(None, bpy.context, self, owner, item, 0, active_owner, active)
+
+    def context_string_set(self, name, value):
+        assert name == "motion_loom_workflow"
+        self.workflow = value
+
+    def operator(self, name, text=None, icon="NONE", depress=False):
+        assert icon in ICONS, icon
+        kind = getattr(bpy.types, name.replace(".", "_OT_").replace("motion_loom", "MOTION_LOOM"))
+        self.drawn.append(kind.bl_label if text is None else text)
+        given = types.SimpleNamespace()
+        return given
+
+
+class Context:
+    """What a panel's context has and the background's has not."""
+
+    def __init__(self, ob):
+        self.object, self.scene = ob, bpy.context.scene
+        self.region = types.SimpleNamespace(width=290)
+        self.preferences = types.SimpleNamespace(
+            ui_styles=bpy.context.preferences.ui_styles, system=types.SimpleNamespace(ui_scale=1.0)
+        )
+
+
+@pytest.fixture
+def rig():
+    return scenes.add_scene()
+
+
+def drawn(ob, opened=True) -> list[str]:
+    out = []
+    by_id("adapt").draw(Layout(out, opened), Context(ob))
+    return out
+
+
+def status(monkeypatch, **what):
+    usual = {
+        "ms": 3.14, "track": "READY", "progress": 0.4, "problem": None, "remedy": None, "source_untouched": True,
+        "note": None,
+    }  # fmt: skip
+    monkeypatch.setattr(adapt_panel.live, "status", lambda ob, workflow: LiveStatus(**usual | what))
+
+
+def test_nothing_and_other_objects():
+    assert drawn(None) == ["Select an armature"]
+    assert drawn(bpy.data.objects.new("Empty", None)) == ["Select an armature"]
+
+
+def test_steps_stand_in_their_order(rig):
+    texts = drawn(rig, opened=False)
+    steps = [text for text in texts if text[:1].isdigit()]
+    assert steps == ["1   Environment", "2   Bind", "3   Live", "4   Bake"]
+    assert texts[-3:] == ["Options", "Pins", "Bone Hold"]
+    assert "Select what the motion deals with," in " ".join(texts)
+
+
+def test_after_bind_it_says_what_is_bound(rig, capsys):
+    bind(capsys)
+    texts = drawn(rig)
+    assert {"Rig clip", "Bind Again", "Floor", "Step", "mode", "influence"} <= set(texts)
+    assert any("on 2 objects" in text for text in texts)
+    item = rig.motion_loom_adapt.surfaces.add()
+    item.target = scenes.add_box("Wall", (1, 0, 0), (2, 1, 1))
+    assert "1 object is not bound yet" in drawn(rig)
+
+
+def test_deleted_objects_are_named_in_the_list(rig, capsys):
+    bind(capsys)
+    bpy.data.objects.remove(bpy.data.objects["Step"])
+    bpy.context.scene.collection.objects.unlink(bpy.data.objects["Floor"])
+    texts = drawn(rig)
+    assert "Step (deleted)" in texts and "Floor (deleted)" in texts
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "warning"),
+    [
+        (1, 24, None),
+        (5, 9, None),
+        (9, 5, "The range is empty"),
+        (100, 200, "The range lies outside the animation"),
+        (-5, 9, "Part of the range has no keys"),
+    ],
+)
+def test_a_range_that_does_not_fit_is_told(rig, start, end, warning):
+    settings = rig.motion_loom_adapt
+    settings.use_range, settings.start, settings.end = True, start, end
+    text = " ".join(drawn(rig))
+    assert ("animation runs from 1 to 24" in text) == (warning is not None)
+    assert warning is None or warning in text
+
+
+def test_a_range_on_a_rig_without_motion(rig):
+    rig.animation_data_clear()
+    rig.motion_loom_adapt.use_range = True
+    assert "animation runs" not in " ".join(drawn(rig))
+
+
+@pytest.mark.parametrize(
+    ("what", "texts"),
+    [
+        ({}, {"3.1 ms a frame", "Every frame is up to date", "Source untouched"}),
+        ({"track": "SOLVING"}, {"Solving all frames 40%"}),
+        ({"track": "WAITING", "ms": None}, {"Other frames follow in a moment"}),
+        ({"track": "SWEEP", "remedy": "REFRESH"}, {"Other frames need a refresh", "Refresh"}),
+        ({"problem": "The live action was edited", "remedy": "RESUME"}, {"The live action was edited", "Resume"}),
+        ({"problem": "'Step' was deleted", "remedy": "BIND", "note": "Keys kept"}, {"'Step' was deleted", "Keys kept"}),
+    ],
+)
+def test_live_says_how_it_stands(rig, monkeypatch, what, texts):
+    status(monkeypatch, **what)
+    assert texts <= set(drawn(rig))
+
+
+def test_a_problem_hides_what_is_no_longer_true(rig, monkeypatch):
+    status(monkeypatch, problem="'Step' was deleted", remedy="BIND")
+    texts = drawn(rig)
+    assert "3.1 ms a frame" not in texts and "Every frame is up to date" not in texts
+    assert "Bind Again" in texts
+
+
+def test_lists_of_pins_and_bones_and_user_thresholds(rig):
+    settings = rig.motion_loom_adapt
+    settings.pins.add()
+    settings.bones.add()
+    texts = drawn(rig)
+    assert {"Pins (1)", "Bone Hold (1)", "clearance", "contact", "factor"} <= set(texts)
+    assert "clearance_distance" not in texts and "contact_distance" not in texts
+    settings.clearance = settings.contact = "USER"
+    assert {"clearance_distance", "contact_distance"} <= set(drawn(rig))
