@@ -10,13 +10,19 @@ import bpy
 from ..solvers.errors import OutputError, SceneError
 
 
+def require_no_tweak(ob: bpy.types.Object) -> None:
+    """Raises SceneError while a strip is being tweaked: nothing else can be assigned or pushed then."""
+    data = ob.animation_data
+    if data is not None and data.use_tweak_mode:
+        raise SceneError(f"'{ob.name}' is tweaking an NLA strip; leave tweak mode (Tab in the NLA editor).")
+
+
 def require_pushable(ob: bpy.types.Object) -> None:
     """Raises SceneError where a strip on a new track could not be added, or would not play."""
+    require_no_tweak(ob)
     data = ob.animation_data
     if data is None:
         return
-    if data.use_tweak_mode:
-        raise SceneError(f"'{ob.name}' is tweaking an NLA strip; leave tweak mode (Tab in the NLA editor).")
     if not data.use_nla:
         raise SceneError(f"The NLA of '{ob.name}' is switched off; tick its box in the NLA editor.")
     solo = next((track for track in data.nla_tracks if track.is_solo), None)
@@ -49,6 +55,16 @@ def push(ob: bpy.types.Object, action, slot, start: float, end: float, mute: boo
         data.nla_tracks.remove(track)
         raise OutputError(f"'{ob.name}' refuses an NLA strip of '{action.name}'; make a local copy of it.") from error
     ob.update_tag(refresh={"TIME"})
+
+
+def push_down(ob: bpy.types.Object, action, slot, start: float, end: float) -> None:
+    """Push an action, and take the object's own one off, which is kept by a fake user, so that the strip plays."""
+    push(ob, action, slot, start, end)
+    previous = ob.animation_data.action
+    if previous is not None:
+        if previous.library is None:
+            previous.use_fake_user = True
+        ob.animation_data.action = None
 
 
 def _fill(strip, slot, start: float, end: float, extrapolation: str) -> None:

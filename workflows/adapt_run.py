@@ -13,27 +13,32 @@ from ..scene.interference import refuse_dependent
 from ..scene.meshes import sweep_environment
 from ..scene.motion import changed_bones
 from ..scene.rigs import require_armature, require_editable
+from ..scene.strips import require_pushable
 from ..scene.surfaces import expand
 from ..scene.topology import fingerprint
 from ..solvers import measures
 from ..solvers.adapt_binding import fit_steps
 from ..solvers.errors import SceneError
-from .adapt_action import remember_source, write_result
+from .adapt_action import remember_source, source_played, write_result
 from .adapt_problem import gather_steps, solve_steps
 from .adapt_source import bound_frames, joint_radii, read_source
 from .adapt_store import Stored, pack
 from .base import Steps, relayed, run_to_end, within
+from .result_keys import KeyOptions, choose_keys
 
 
 @dataclass(frozen=True)
 class AdaptRigOptions:
     """name: of the new action, else made from the source's.  assign: play it on the rig.  measure: compare contacts,
-    clearances and smoothness with the original's.  only: objects heeded, by name at bind; None for all."""
+    clearances and smoothness with the original's.  only: objects heeded, by name at bind; None for all.  keys: which
+    are written.  strip: push the action to a new NLA track instead, mute where assign is false."""
 
     name: str | None = None
     assign: bool = True
     measure: bool = True
     only: tuple[str, ...] | None = None
+    keys: KeyOptions = KeyOptions()
+    strip: bool = False
 
 
 def bind_rig(context, ob, environment, start: float | None = None, end: float | None = None) -> dict:
@@ -107,6 +112,8 @@ def adapt_rig(context, ob, options: AdaptRigOptions | None = None) -> dict:
 def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float, str], None, dict]:
     """Adapt, with progress; the new action is made after the last step only. Returns the report."""
     began = time.perf_counter()
+    if options.strip:
+        require_pushable(ob)
     problem = yield from within(gather_steps(context, ob, options.only), 0.0, 0.3)
     solution = yield from relayed(solve_steps(problem), 0.3, 0.85, "Adapting")
     binding = problem.binding
@@ -126,12 +133,19 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
         report["measures"] = measures.measure_bound(
             binding, solution.adapted.positions, problem.environment, problem.options.scale
         )
+    yield 0.94, "Choosing keys"
+    with source_played(ob):
+        keys = choose_keys(context, ob, solution.motion, problem.source.motion, options.keys)
     yield 0.97, "Writing the action"
     heeded = ob.motion_loom_adapt.limits
-    origin, new, silenced = write_result(context, ob, options.name, solution.motion, options.assign, heeded)
+    origin, new, silenced = write_result(
+        context, ob, options.name, solution.motion, options.assign, heeded, keys.chosen, options.strip
+    )
     report |= {
         "source": origin,
         "action": new.name,
+        "strip": options.strip,
+        **keys.report(),
         "changed_bones": changed_bones(problem.source.motion, solution.motion),
         "silenced_constraints": silenced,
     }
