@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import runpy
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from . import adapt_panel
 from .adapt_command import command_of
 from .adapt_run import AdaptRigOptions, adapt_rig, adapt_steps, bind_rig, bind_steps
 from .base import Command, Steps, Workflow
+from .result_keys import KeyOptions
 
 _FIGURES = (
     ("contacts_kept_pct", "contacts kept {:.1f} %"),
@@ -69,7 +71,9 @@ class Adapt(Workflow):
 
     def bake(self, context) -> Steps:
         ob = context.object
-        report = yield from adapt_steps(context, ob, AdaptRigOptions(assign=self.settings_of(ob).assign))
+        settings = self.settings_of(ob)
+        options = AdaptRigOptions(assign=settings.assign, keys=_key_options(settings), strip=settings.bake_strip)
+        report = yield from adapt_steps(context, ob, options)
         return _summary(report)
 
     def command_line(self, context, program: str) -> str:
@@ -79,8 +83,12 @@ class Adapt(Workflow):
         adapt_panel.draw(self, layout, context)
 
 
+def _key_options(settings, only_changed: bool = True) -> KeyOptions:
+    return KeyOptions(settings.bake_step, settings.bake_error if settings.bake_reduce else None, only_changed)
+
+
 def _summary(report: dict) -> str:
-    text = f"Adapted '{report['source']}' into '{report['action']}', {report['frames']} frames"
+    text = f"Adapted '{report['source']}' into '{report['action']}', {report['frames']} frames, {_key_summary(report)}"
     found = report.get("measures", {})
     figures = [form.format(found[key]) for key, form in _FIGURES if key in found]
     if found and not found["contact_frames"]:
@@ -94,6 +102,16 @@ def _summary(report: dict) -> str:
         some = ", ".join(silenced[:3] + ["..."] * (len(silenced) > 3))
         figures.append(f"constraints that would override it are switched off in it ({some})")
     return ": ".join(filter(None, (text, ", ".join(figures))))
+
+
+def _key_summary(report: dict) -> str:
+    text = f"{report['keys_per_curve']:g} keys a curve" if report["curves"] else "no curve had to change"
+    if report["keys"] < report["keys_of_all_frames"]:
+        text += (
+            f" ({report['keys']} of {report['keys_of_all_frames']} keys, which moves joints by "
+            f"{report['key_error_mm']:.2g} mm at most)"
+        )
+    return f"{text}, as NLA strip" if report["strip"] else text
 
 
 def _add_bind_arguments(parser) -> None:
@@ -144,6 +162,15 @@ def _add_adapt_arguments(parser) -> None:
     )
     parser.add_argument("--name", metavar="ACTION", help="the new action's (default: '<source> (adapted)')")
     parser.add_argument("--no-assign", action="store_true", help="keep the source action on the rig")
+    parser.add_argument("--step", type=int, metavar="FRAMES", help="frames from one key to the next")
+    parser.add_argument(
+        "--reduce", metavar="METRES", help="leave out keys as long as no joint moves farther than this (0: none)"
+    )
+    parser.add_argument(
+        "--only-changed", action=argparse.BooleanOptionalAction, default=True,
+        help="channels that do not change keep the curves of the source",
+    )  # fmt: skip
+    parser.add_argument("--strip", action="store_true", help="push the result to a new NLA track, do not assign it")
     parser.add_argument("--no-measures", action="store_true", help="do not measure the result")
 
 
@@ -173,7 +200,9 @@ def _run_adapt(context, args) -> dict:
         _run_script(args.change)
         context.view_layer.update()
     _apply(context, ob, args)
-    report = adapt_rig(context, ob, AdaptRigOptions(args.name, not args.no_assign, not args.no_measures, only))
+    keys = _key_options(settings, args.only_changed)
+    options = AdaptRigOptions(args.name, not args.no_assign, not args.no_measures, only, keys, settings.bake_strip)
+    report = adapt_rig(context, ob, options)
     print(_summary(report))
     return report
 
@@ -209,10 +238,22 @@ def _apply(context, ob, args) -> None:
     if args.no_collision:
         settings.clearance = "OFF"
     settings.limits = settings.limits and not args.no_limits
+    _apply_keys(settings, args)
     if args.scale is not None:
         if not 0 < args.scale < float("inf"):
             raise InputError(f"--scale must be a number above zero, not {args.scale:g}.")
         _resize(context, ob, args.scale)
+
+
+def _apply_keys(settings, args) -> None:
+    if args.step is not None:
+        settings.bake_step = int(_number("--step", args.step, 1, 100_000))
+    if args.reduce is not None:
+        error = _number("--reduce", args.reduce, 0.0, 1000.0)
+        settings.bake_reduce = error > 0.0
+        if error > 0.0:
+            settings.bake_error = _number("--reduce", args.reduce, 1e-5, 1000.0)
+    settings.bake_strip = settings.bake_strip or args.strip
 
 
 def _resize(context, ob, factor: float) -> None:
