@@ -49,6 +49,11 @@ def resample(
     return action
 
 
+def only_slot(action: bpy.types.Action):
+    """The slot of an action that `resample` made; None before 4.4."""
+    return action.slots[0] if actions.HAS_SLOTS else None
+
+
 def _write_played(context, ob, action, slot, frames: np.ndarray, new_frames: np.ndarray) -> None:
     """Replace the curves of all that the action and NLA strips animate together by the values that result."""
     holder = actions.curve_list(action, slot, create=True)

@@ -25,3 +25,6 @@ class MotionLoomBakeSettings(bpy.types.PropertyGroup):
     assign: bpy.props.BoolProperty(
         name="Play Result", description="Assign the new action to the rig; the present one is kept"
     )
+    strip: bpy.props.BoolProperty(
+        name="NLA Strip", description="Keep the result as a strip on a new NLA track, mute unless it is to play"
+    )

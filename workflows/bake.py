@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..scene.motion import frames_per_second, motion_range, source_of
-from ..scene.resample import resample
+from ..scene.motion import action_times, frames_per_second, motion_range, source_of
+from ..scene.playback import removed_after_error
+from ..scene.resample import only_slot, resample
 from ..scene.rigs import find_rig, require_armature, require_editable
+from ..scene.strips import push, push_down, require_pushable
 from ..solvers.errors import InputError, MotionLoomError
 from ..state.bake_settings import MotionLoomBakeSettings
 from .base import Command, Steps, Workflow
@@ -25,7 +27,8 @@ class BakeOptions:
     start, end: scene frames, the whole animation's where None.  step: frames between keys.
     fps: frames a second the animation was made for, the scene's where None; the result begins at the same
     frame and lasts as many seconds as at that rate.
-    name: of the new action, else made from the old one's.  assign: play it on the rig.
+    name: of the new action, else made from the old one's.  assign: play it on the rig.  strip: as a strip on a new NLA
+    track instead of assigning it, mute where assign is false.
     """
 
     start: float | None = None
@@ -34,6 +37,7 @@ class BakeOptions:
     fps: float | None = None
     name: str | None = None
     assign: bool = False
+    strip: bool = False
 
 
 def bake_frames(context, ob, options: BakeOptions) -> tuple[np.ndarray, np.ndarray]:
@@ -65,10 +69,15 @@ def bake_rig(context, ob, options: BakeOptions) -> dict:
     """
     require_armature(ob)
     require_editable(ob)
+    if options.strip:
+        require_pushable(ob)
     frames, new_frames = bake_frames(context, ob, options)
     source, _ = source_of(ob)
     origin = source.name if source else ob.name
-    action = resample(context, ob, options.name or result_name(origin, "baked"), frames, new_frames, options.assign)
+    name = options.name or result_name(origin, "baked")
+    action = resample(context, ob, name, frames, new_frames, options.assign and not options.strip)
+    if options.strip:
+        _keep_as_strip(context, ob, action, new_frames, options.assign)
     return {
         "rig": ob.name,
         "source": origin,
@@ -76,7 +85,18 @@ def bake_rig(context, ob, options: BakeOptions) -> dict:
         "start": float(new_frames[0]),
         "end": float(new_frames[-1]),
         "keys_per_curve": len(new_frames),
+        "strip": options.strip,
     }
+
+
+def _keep_as_strip(context, ob, action, frames: np.ndarray, play: bool) -> None:
+    start, end = map(float, action_times(context.scene, frames[[0, -1]]))
+    with removed_after_error(action):
+        if play:
+            push_down(ob, action, only_slot(action), start, end)
+        else:
+            push(ob, action, only_slot(action), start, end, mute=True)
+    action.use_fake_user = False
 
 
 class Bake(Workflow):
@@ -109,6 +129,7 @@ class Bake(Workflow):
             step=chosen.step,
             fps=chosen.fps if chosen.use_fps else None,
             assign=chosen.assign,
+            strip=chosen.strip,
         )
         yield 0.0, "Baking"
         return _summary(bake_rig(context, context.object, options))
@@ -128,6 +149,7 @@ class Bake(Workflow):
         if chosen.use_fps:
             layout.prop(chosen, "fps")
         layout.prop(chosen, "assign")
+        layout.prop(chosen, "strip")
         self.button(layout, "bake")
 
 
@@ -141,10 +163,13 @@ def _add_arguments(parser) -> None:
     )
     parser.add_argument("--name", metavar="ACTION", help="the new action's (default: '<source> (baked)')")
     parser.add_argument("--assign", action="store_true", help="play the new action on the rig")
+    parser.add_argument(
+        "--strip", action="store_true", help="keep it as a strip on a new NLA track, which is mute without --assign"
+    )
 
 
 def _run(context, args) -> dict:
-    options = BakeOptions(args.start, args.end, args.step, args.fps, args.name, args.assign)
+    options = BakeOptions(args.start, args.end, args.step, args.fps, args.name, args.assign, args.strip)
     report = bake_rig(context, find_rig(context, args.rig), options)
     print(_summary(report))
     return report
@@ -153,5 +178,5 @@ def _run(context, args) -> dict:
 def _summary(report: dict) -> str:
     return (
         f"Baked '{report['source']}' into '{report['action']}', frames {report['start']:g} to "
-        f"{report['end']:g}, {report['keys_per_curve']} keys a curve"
+        f"{report['end']:g}, {report['keys_per_curve']} keys a curve" + (", as NLA strip" if report["strip"] else "")
     )

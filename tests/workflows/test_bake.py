@@ -85,6 +85,32 @@ def test_another_frame_rate_keeps_the_duration(knight, capsys):
     assert_same_curves(new, knight.animation_data.action, at=[1, 3, 5, 7, 9, 11], moved_to=[1, 2, 3, 4, 5, 6])
 
 
+def test_a_strip_plays_like_the_assigned_result(knight, capsys):
+    """Mute unless asked to play; before and after its frames it holds."""
+    source = knight.animation_data.action
+    before, _ = scenes.watch(knight, FRAMES)
+    report = bake(capsys, "--rig", "Knight", "--strip", "--start", "2", "--end", "9")
+    data = knight.animation_data
+    assert report["strip"] and data.action == source and data.nla_tracks[0].mute
+    np.testing.assert_allclose(scenes.watch(knight, FRAMES)[0], before, atol=1e-6)
+    bake(capsys, "--rig", "Knight", "--assign", "--start", "2", "--end", "9", "--name", "Assigned")
+    seen, _ = scenes.watch(knight, [-3, *FRAMES, 30])
+    data.action = source
+    if actions.HAS_SLOTS:
+        data.action_slot = source.slots[0]
+    data.nla_tracks.remove(data.nla_tracks[0])
+    report = bake(capsys, "--rig", "Knight", "--strip", "--assign", "--start", "2", "--end", "9")
+    assert data.action is None and source.use_fake_user and not data.nla_tracks[0].mute
+    assert data.nla_tracks[0].name == report["action"] and not bpy.data.actions[report["action"]].use_fake_user
+    np.testing.assert_allclose(scenes.watch(knight, [-3, *FRAMES, 30])[0], seen, atol=1e-5)
+
+
+def test_a_strip_is_refused_while_another_is_tweaked_or_the_nla_is_off(knight, capsys):
+    knight.animation_data.use_nla = False
+    assert "NLA of 'Knight' is switched off" in refused(capsys, "--rig", "Knight", "--strip")
+    assert not len(knight.animation_data.nla_tracks)
+
+
 def test_assigned_result_plays_and_the_source_is_kept(knight, capsys):
     source = knight.animation_data.action
     poses, _ = scenes.watch(knight, FRAMES)
