@@ -13,14 +13,13 @@ from .workflows import WORKFLOWS, live
 @persistent
 def _frame_changed(scene, depsgraph) -> None:
     """After the frame's evaluation, for what moves by itself; what is written here is evaluated before it is shown."""
-    _follow(scene, depsgraph, None)
+    _follow(scene, depsgraph)
 
 
 @persistent
 def _updated(scene, depsgraph) -> None:
     """After every edit."""
-    if live_runs.runs or _came_or_went():
-        _follow(scene, depsgraph, {update.id.original.session_uid for update in depsgraph.updates})
+    _follow(scene, depsgraph)
 
 
 @persistent
@@ -80,9 +79,9 @@ def _came_or_went() -> bool:
     return len(bpy.data.objects) != live_runs.known
 
 
-def _follow(scene, depsgraph, updated) -> None:
+def _follow(scene, depsgraph) -> None:
     if _came_or_went():
         live.look_through(WORKFLOWS)
-        updated = None
-    if live_runs.runs:
-        live.follow_all(scene, depsgraph, updated)
+        live.follow_all(scene, depsgraph, None)
+    elif live_runs.runs:
+        live.follow_all(scene, depsgraph, {update.id.original.session_uid for update in depsgraph.updates})

@@ -1,8 +1,12 @@
-"""The actions of Adapt: the bound one, read and copied whatever the rig plays, and the result, which plays as it is."""
+"""The actions of Adapt: the bound one, read and copied whatever the rig plays, the live one, and results."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ..scene import actions, playback, strips
 from ..scene.interference import acting_constraints, switch_off
@@ -35,21 +39,45 @@ def _result_is_strip(ob) -> bool:
     return ob.animation_data.action is None and bool(strips.strips_of(ob, ob.motion_loom_adapt.result))
 
 
+def plays_live(ob) -> bool:
+    """Whether the rig is live and plays its live action."""
+    settings, data = ob.motion_loom_adapt, ob.animation_data
+    if not settings.live or settings.live_action is None or data is None:
+        return False
+    return data.action == settings.live_action
+
+
+def played_action(ob):
+    """The action that the rig plays and its slot, or None and None."""
+    data = ob.animation_data
+    if data is None or data.action is None:
+        return None, None
+    return data.action, data.action_slot if actions.HAS_SLOTS else None
+
+
+def bound_action(ob):
+    """The bound action and its slot, None and None where strips alone are bound."""
+    settings = ob.motion_loom_adapt
+    return (None, None) if settings.bound_strips else (settings.source, _source_slot(settings))
+
+
 def source_played(ob):
-    """A block in which the rig plays what is bound even if a result is assigned."""
+    """A block in which the rig plays what is bound even if a result or the live action is assigned."""
     settings = ob.motion_loom_adapt
     data = ob.animation_data
+    if plays_live(ob):
+        return playback.played(ob, *bound_action(ob), values_of(settings.live_before))
     action = None if settings.bound_strips else settings.source
     if plays_result(ob) or (data is not None and action is not None and data.action == action and len(settings.before)):
-        return _played_without_result(ob, action, settings)
+        return _played_without_result(ob, settings)
     return nullcontext()
 
 
 @contextmanager
-def _played_without_result(ob, action, settings):
+def _played_without_result(ob, settings):
     strips.require_no_tweak(ob)
     with strips.silenced(ob, settings.result if _result_is_strip(ob) else None):
-        with playback.played(ob, action, _source_slot(settings), _before(settings)):
+        with playback.played(ob, *bound_action(ob), values_of(settings.before)):
             yield
 
 
@@ -65,7 +93,42 @@ def play_source(ob) -> None:
     settings.result.use_fake_user = True
     if _result_is_strip(ob):
         strips.remove(ob, settings.result)
-    playback.play(ob, None if settings.bound_strips else settings.source, _source_slot(settings), _before(settings))
+    playback.play(ob, *bound_action(ob), values_of(settings.before))
+
+
+@dataclass(frozen=True)
+class Written:
+    """A new action that nothing plays yet. origin: name of its source.  slot: None before 4.4.
+    before: values of what it animates and the source does not.  silenced: (bone, constraint) pairs it switches off.
+    times: (2,) action times of its first and last bound frame."""
+
+    action: Any
+    slot: Any
+    origin: str
+    before: list[playback.Before]
+    silenced: list
+    times: np.ndarray
+
+
+def write_action(context, ob, name: str | None, kind: str, motion, limits_heeded: bool, keys=None) -> Written:
+    """A copy of the source action that moves the rig as a motion says; after an error nothing is left of it.
+
+    name: of the action, made from the source's and the kind where None.  keys: see ``write_motion``; all channels that
+    the source keys at all frames where None.
+    """
+    with source_played(ob):
+        source, source_slot = source_of(ob)
+        origin = source.name if source else ob.name
+        new = write_motion(
+            context, ob, name or result_name(origin, kind), motion, source=(source, source_slot), keys=keys
+        )
+        times = action_times(context.scene, motion.frames[[0, -1]])
+        with playback.removed_after_error(new):
+            slot = _slot_in(new, source_slot)
+            silenced = acting_constraints(ob, limits_heeded)
+            switch_off(new, slot, silenced, float(times[0]))
+            before = playback.values_before(ob, new, slot, source, source_slot)
+    return Written(new, slot, origin, before, silenced, times)
 
 
 def write_result(
@@ -77,20 +140,11 @@ def write_result(
     strip: an NLA strip of it instead of assigning it, mute where assign is false.
     Returns (name of the source, action, list). After an error nothing is left of it.
     """
-    with source_played(ob):
-        source, source_slot = source_of(ob)
-        origin = source.name if source else ob.name
-        name = name or result_name(origin, "adapted")
-        new = write_motion(context, ob, name, motion, source=(source, source_slot), keys=keys)
-        times = action_times(context.scene, motion.frames[[0, -1]])
-        with playback.removed_after_error(new):
-            slot = _slot_in(new, source_slot)
-            silenced = acting_constraints(ob, limits_heeded)
-            switch_off(new, slot, silenced, float(times[0]))
-            before = playback.values_before(ob, new, slot, source, source_slot)
+    written = write_action(context, ob, name, "adapted", motion, limits_heeded, keys)
+    new, slot = written.action, written.slot
     with playback.removed_after_error(new):
         if strip:
-            span = _span(new, slot, times)
+            span = _span(new, slot, written.times)
             strips.push_down(ob, new, slot, *span) if assign else strips.push(ob, new, slot, *span, mute=True)
         elif assign:
             actions.assign(ob, new, slot)
@@ -98,8 +152,9 @@ def write_result(
         new.use_fake_user = False
     if assign:
         strips.remove(ob, ob.motion_loom_adapt.result)
-        _remember_result(ob.motion_loom_adapt, new, before)
-    return origin, new, [f"{bone.name}: {constraint.name}" for bone, constraint in silenced]
+        ob.motion_loom_adapt.result = new
+        remember_values(ob.motion_loom_adapt.before, written.before)
+    return written.origin, new, [f"{bone.name}: {constraint.name}" for bone, constraint in written.silenced]
 
 
 def _span(action, slot, times) -> tuple[float, float]:
@@ -117,16 +172,17 @@ def _slot_in(action, source_slot):
     return playback.slot_of(action, source_slot.handle) if source_slot is not None else action.slots[0]
 
 
-def _remember_result(settings, action, before) -> None:
-    settings.result = action
-    settings.before.clear()
-    for value in before:
-        item = settings.before.add()
+def remember_values(items, values: list[playback.Before]) -> None:
+    """Keep values in a list of settings."""
+    items.clear()
+    for value in values:
+        item = items.add()
         item.path, item.index, item.value = value.path, value.index, value.value
 
 
-def _before(settings) -> list[playback.Before]:
-    return [playback.Before(item.path, item.index, item.value) for item in settings.before]
+def values_of(items) -> list[playback.Before]:
+    """What ``remember_values`` kept."""
+    return [playback.Before(item.path, item.index, item.value) for item in items]
 
 
 def _source_slot(settings):

@@ -79,11 +79,15 @@ def read_source(context, ob, frames: np.ndarray) -> Source:
 def reread_source(
     context, ob, frames: np.ndarray, names: tuple[str, ...], solved: SolvedJoints, height: float
 ) -> Source:
-    """Read a bound rig again. names: of the solved joints at bind.
+    """Read a bound rig again; see ``bound_source``."""
+    return bound_source(ob, read_motion(context, ob, frames), names, solved, height)
+
+
+def bound_source(ob, motion: BoneMotion, names: tuple[str, ...], solved: SolvedJoints, height: float) -> Source:
+    """The motion of a bound rig as solved joints. names: of those at bind.
 
     Raises StaleBindingError where a bone is gone.
     """
-    motion = read_motion(context, ob, frames)
     whole = motion.joints()
     index = {name: k for k, name in enumerate(whole.skeleton.names)}
     missing = [name for name in names if name not in index]

@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..scene import session
@@ -21,7 +21,7 @@ from ..solvers.steps import result_of
 from ..state.live_runs import Job, LiveRun, live_runs
 from .base import Steps
 
-# Parts of a follower's answer: what the track needs.
+# What a track needs.
 NOTHING, TRACK, SWEEP = "", "TRACK", "SWEEP"
 # Seconds without a change after which the track is solved: a drag that goes on would only throw it away.
 _PAUSE = 0.15
@@ -37,24 +37,36 @@ class LiveProblem(MotionLoomError):
         self.remedy = remedy
 
 
+@dataclass(frozen=True)
+class Moment:
+    """What a handler was called for. updated: ``session_uid`` of all that was evaluated, None where anything may have
+    changed.  shared: what followers have read of objects, for the others that need it as well."""
+
+    scene: Any
+    depsgraph: Any
+    updated: set[int] | None
+    shared: dict = field(default_factory=dict)
+
+
 class Follower(Protocol):
     """What a workflow keeps of one live object: arrays and fingerprints, no Blender references.
 
-    Handlers call it with the depsgraph that they were handed; it may look nowhere else, and never changes the frame.
+    It looks at the moment's depsgraph and nowhere else, and never changes the frame.
     """
 
     note: str | None
     source_untouched: bool
 
-    def follow(self, ob, scene, depsgraph, updated: set[int] | None) -> tuple[str, str]:
-        """Bring the pose of the present frame up to date.
+    def check(self, ob, moment: Moment) -> tuple[str, str]:
+        """What the track still needs, NOTHING, TRACK or SWEEP, and a key of the state that it is to be solved for.
 
-        updated: ``session_uid`` of what changed, None for another frame.
-        Returns what the track still needs, NOTHING, TRACK or SWEEP, and a key of the state that it is to be solved for.
-        Raises MotionLoomError.
+        Raises MotionLoomError where nothing can be followed.
         """
 
-    def job(self, ob, scene, depsgraph):
+    def pose(self, ob, moment: Moment) -> None:
+        """Solve the present frame by itself and show it, until there is a track."""
+
+    def job(self, ob, moment: Moment):
         """A generator that solves the track as things are now, with arrays alone, and yields shares done."""
 
     def put(self, ob, scene, result) -> None:
@@ -124,14 +136,15 @@ def look_through(workflows) -> None:
     live_runs.known = session.object_count()
 
 
-def follow_all(scene, depsgraph, updated: set | None) -> None:
+def follow_all(scene, depsgraph, updated: set[int] | None) -> None:
     """Bring every live object of the scene up to date; to be called by handlers."""
     if live_runs.busy or depsgraph.mode == "RENDER":
         return
     live_runs.busy = True
+    moment = Moment(scene, depsgraph, updated)
     try:
         for run, ob in _present(scene):
-            _follow(run, ob, scene, depsgraph, updated)
+            _follow(run, ob, moment)
     finally:
         live_runs.busy = False
     _wake()
@@ -149,7 +162,7 @@ def finish_all() -> None:
     for scene, depsgraph in session.shown():
         for run, ob in _present(scene):
             if run.pending == TRACK and run.job is None:
-                _start(run, ob, scene, depsgraph)
+                _start(run, ob, Moment(scene, depsgraph, None))
             if run.job is not None:
                 run.job.wait()
                 _harvest(run, ob, scene)
@@ -193,13 +206,15 @@ def _present(scene) -> list[tuple[LiveRun, Any]]:
     return found
 
 
-def _follow(run: LiveRun, ob, scene, depsgraph, updated) -> None:
+def _follow(run: LiveRun, ob, moment: Moment) -> None:
     began = time.perf_counter()
     try:
-        pending, key = run.follower.follow(ob, scene, depsgraph, updated)
+        pending, key = run.follower.check(ob, moment)
         if pending == TRACK and at_once():
-            run.follower.put(ob, scene, result_of(run.follower.job(ob, scene, depsgraph)))
+            run.follower.put(ob, moment.scene, result_of(run.follower.job(ob, moment)))
             pending = NOTHING
+        elif pending:
+            run.follower.pose(ob, moment)
     except Exception as error:
         _fail(run, error)
         return
@@ -240,7 +255,7 @@ def _tick() -> float | None:
             if run.job is not None and run.job.is_done:
                 _harvest(run, ob, scene)
             elif run.job is None and run.pending == TRACK and time.monotonic() >= run.due:
-                _start(run, ob, scene, depsgraph)
+                _start(run, ob, Moment(scene, depsgraph, None))
     session.redraw_views()
     if any(run.pending == TRACK for run in live_runs.runs.values()):
         return _TICK
@@ -248,9 +263,9 @@ def _tick() -> float | None:
     return None
 
 
-def _start(run: LiveRun, ob, scene, depsgraph) -> None:
+def _start(run: LiveRun, ob, moment: Moment) -> None:
     try:
-        run.job = Job(run.follower.job(ob, scene, depsgraph))
+        run.job = Job(run.follower.job(ob, moment))
     except Exception as error:
         _fail(run, error)
         return
