@@ -1,10 +1,10 @@
-"""The sidebar, driven by the workflow registry."""
+"""The sidebar and the overlays, driven by the workflow registry."""
 
 from __future__ import annotations
 
 import bpy
 
-from . import adapt_list, sidebar
+from . import adapt_list, overlays, sidebar
 
 _registered: list[type] = []
 
@@ -14,8 +14,10 @@ def register(workflows) -> None:
     for cls in (adapt_list.MOTION_LOOM_UL_surfaces, *panels):
         bpy.utils.register_class(cls)
         _registered.append(cls)
+    overlays.register(workflows)
 
 
 def unregister() -> None:
+    overlays.unregister()
     while _registered:
         bpy.utils.unregister_class(_registered.pop())

@@ -13,8 +13,10 @@ from ..solvers.errors import InputError, MotionLoomError, SceneError
 from ..state.adapt_settings import CLASSES, MotionLoomAdaptSettings
 from . import adapt_panel
 from .adapt_command import command_of
+from .adapt_overlay import overlay_of
 from .adapt_run import AdaptRigOptions, adapt_rig, adapt_steps, bind_rig, bind_steps
 from .base import Command, Steps, Workflow
+from .overlay import Overlay
 from .result_keys import KeyOptions
 
 _FIGURES = (
@@ -78,6 +80,9 @@ class Adapt(Workflow):
 
     def command_line(self, context, program: str) -> str:
         return command_of(context, context.object, program)
+
+    def overlay(self, context, ob) -> Overlay | None:
+        return overlay_of(context, ob)
 
     def draw(self, layout, context) -> None:
         adapt_panel.draw(self, layout, context)

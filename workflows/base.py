@@ -6,6 +6,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
+from .overlay import Overlay
+
 Steps = Generator[tuple[float, str], None, str | None]
 """Yields (progress 0..1, what is being done), returns the line to show at the end.
 
@@ -93,6 +95,13 @@ class Workflow:
     def live_refresh(self, context) -> Steps:
         """Solve again what is live, stepping through the frames where that is needed."""
         raise NotImplementedError
+
+    def overlay(self, context, ob) -> Overlay | None:
+        """What to show of an object in the 3D viewport, or None. It is called while that draws: evaluate nothing.
+
+        Called again only after something has changed. A MotionLoomError it raises is kept for the panel.
+        """
+        return None
 
     def draw(self, layout, context) -> None:
         """Draw the sub-panel, buttons included."""

@@ -1,0 +1,223 @@
+"""Draws the workflows' overlays in the 3D viewport: of the active object and the other selected ones."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import bpy
+import gpu
+from bpy.app.handlers import persistent
+from gpu_extras.batch import batch_for_shader
+from mathutils import Matrix
+
+from ..solvers.errors import MotionLoomError
+from ..workflows import overlay as overlays
+
+_MODES = {"OBJECT", "POSE"}
+_POINT, _RIM, _LINE = 6.0, 2.0, 1.6  # pixels
+_DARK = (0.05, 0.05, 0.06, 0.6)
+# What lies behind a surface is still hinted at, that much less opaque.
+_BEHIND = 0.35
+# Points are drawn nearer to the eye by this share of their distance, so that surfaces do not cut through them.
+_NEARER = 0.006
+
+
+@dataclass
+class _Drawn:
+    """An overlay, the state it was made for, and its batches; nothing here refers to Blender's data."""
+
+    state: tuple
+    overlay: overlays.Overlay | None
+    batches: dict[str, tuple] = field(default_factory=dict)
+
+
+class _Session:
+    """What is kept between redraws. changes: counts what may have changed an overlay."""
+
+    workflows: tuple = ()
+    handle = None
+    changes = 0
+    drawn: dict[tuple[str, int], _Drawn] = {}
+
+
+@persistent
+def _note_change(*_args) -> None:
+    _Session.changes += 1
+
+
+@persistent
+def _forget(*_args) -> None:
+    _Session.drawn.clear()
+    overlays.forget_problems()
+
+
+def _handlers():
+    calls = bpy.app.handlers
+    for name in ("depsgraph_update_post", "frame_change_post", "undo_post", "redo_post"):
+        yield getattr(calls, name), _note_change
+    yield calls.load_post, _forget
+
+
+def register(workflows) -> None:
+    """Begin to draw; nothing happens in background, nor the second time."""
+    if bpy.app.background or _Session.handle is not None:
+        return
+    _Session.workflows = tuple(workflows)
+    for calls, handler in _handlers():
+        calls.append(handler)
+    _Session.handle = bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW")
+
+
+def unregister() -> None:
+    """Leave nothing in the viewports, and nothing on the GPU."""
+    if _Session.handle is None:
+        return
+    bpy.types.SpaceView3D.draw_handler_remove(_Session.handle, "WINDOW")
+    _Session.handle = None
+    for calls, handler in _handlers():
+        if handler in calls:
+            calls.remove(handler)
+    _forget()
+    _redraw()
+
+
+def _redraw() -> None:
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+def _draw() -> None:
+    context = bpy.context
+    space = context.space_data
+    if not space.overlay.show_overlays or context.mode not in _MODES:
+        return
+    shown = {}
+    for ob in _chosen(context, space):
+        for workflow in _Session.workflows:
+            _attempt(context, workflow, ob, shown)
+    _Session.drawn = shown
+
+
+def _chosen(context, space) -> list[bpy.types.Object]:
+    """The active object and the selected ones, as far as this viewport shows them."""
+    objects = dict.fromkeys([context.object, *context.selected_objects])
+    return [ob for ob in objects if ob is not None and ob.visible_get(view_layer=context.view_layer, viewport=space)]
+
+
+def _attempt(context, workflow, ob, shown) -> None:
+    """Draw a workflow's overlay of one object. An error is said once and ends that overlay, not those of the others."""
+    if overlays.has_failed(workflow.id, ob):
+        return
+    try:
+        drawn = shown[workflow.id, ob.session_uid] = _current(context, workflow, ob)
+        if drawn.overlay is not None:
+            with _state_restored():
+                _draw_one(drawn)
+    except Exception as error:  # whatever it is, raised again at every redraw it would flood the console
+        traceback.print_exc()
+        reason = f"The overlay is switched off: {type(error).__name__}: {error}"
+        overlays.note_problem(workflow.id, ob, reason, for_good=True)
+
+
+def _current(context, workflow, ob) -> _Drawn:
+    """What was drawn last if nothing has changed since, else what is to be drawn now."""
+    layer, bone = context.view_layer, context.active_pose_bone
+    state = (_Session.changes, context.scene.session_uid, layer.name, context.mode, bone.name if bone else "")
+    before = _Session.drawn.get((workflow.id, ob.session_uid))
+    if before is not None and before.state == state:
+        return before
+    try:
+        found, problem = workflow.overlay(context, ob), None
+    except MotionLoomError as error:
+        found, problem = None, str(error)
+    overlays.note_problem(workflow.id, ob, problem)
+    return _Drawn(state, found)
+
+
+@contextmanager
+def _state_restored() -> Iterator[None]:
+    depth, mask, blend = gpu.state.depth_test_get(), gpu.state.depth_mask_get(), gpu.state.blend_get()
+    width = gpu.state.line_width_get()
+    gpu.state.depth_mask_set(False)
+    gpu.state.blend_set("ALPHA")
+    try:
+        yield
+    finally:
+        gpu.state.depth_test_set(depth)
+        gpu.state.depth_mask_set(mask)
+        gpu.state.blend_set(blend)
+        gpu.state.line_width_set(width)
+        gpu.state.point_size_set(1.0)
+
+
+def _draw_one(drawn: _Drawn) -> None:
+    made = drawn.overlay
+    if not drawn.batches:
+        drawn.batches = _batches(made)
+    for test, part in (("GREATER", "behind"), ("LESS_EQUAL", "before")):
+        gpu.state.depth_test_set(test)
+        for kind in ("triangles", "lines"):
+            if f"{kind} {part}" in drawn.batches:
+                shader, batch = drawn.batches[f"{kind} {part}"]
+                shader.bind()
+                if kind == "lines":
+                    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+                    shader.uniform_float("lineWidth", _LINE * _pixel())
+                batch.draw(shader)
+    if "points" in drawn.batches:
+        _draw_points(*drawn.batches["rims"], *drawn.batches["points"])
+
+
+def _draw_points(rim_shader, rims, shader, batch) -> None:
+    with gpu.matrix.push_pop():
+        gpu.matrix.load_matrix(_towards_eye() @ gpu.matrix.get_model_view_matrix())
+        rim_shader.bind()
+        rim_shader.uniform_float("color", _DARK)
+        gpu.state.point_size_set((_POINT + _RIM) * _pixel())
+        rims.draw(rim_shader)
+        gpu.state.point_size_set(_POINT * _pixel())
+        batch.draw(shader)
+
+
+def _towards_eye() -> Matrix:
+    """In view space; changes depths alone: a perspective view is shrunk about the eye, another moved towards it."""
+    region = bpy.context.region_data
+    if region.is_perspective:
+        return Matrix.Diagonal((1.0 - _NEARER,) * 3).to_4x4()
+    return Matrix.Translation((0.0, 0.0, _NEARER * region.view_distance))
+
+
+def _pixel() -> float:
+    return bpy.context.preferences.system.pixel_size
+
+
+def _batches(made: overlays.Overlay) -> dict[str, tuple]:
+    out = {}
+    sorts = (
+        ("triangles", "TRIS", "SMOOTH_COLOR", made.triangles, made.triangle_colours),
+        ("lines", "LINES", "POLYLINE_SMOOTH_COLOR", made.lines, made.line_colours),
+    )
+    for kind, primitive, name, places, colours in sorts:
+        if len(places):
+            shader = gpu.shader.from_builtin(name)
+            places, colours = places.reshape(-1, 3), colours.reshape(-1, 4)
+            faint = colours.copy()
+            faint[:, 3] *= _BEHIND
+            for part, shades in (("before", colours), ("behind", faint)):
+                out[f"{kind} {part}"] = shader, batch_for_shader(shader, primitive, {"pos": places, "color": shades})
+    if len(made.points):
+        shader, plain = _point_shader("FLAT_COLOR"), _point_shader("UNIFORM_COLOR")
+        content = {"pos": made.points, "color": made.point_colours}
+        out["points"] = shader, batch_for_shader(shader, "POINTS", content)
+        out["rims"] = plain, batch_for_shader(plain, "POINTS", {"pos": made.points})
+    return out
+
+
+def _point_shader(name: str):
+    """The shader that draws points in their size: on 4.5 and later others leave it to chance on Vulkan and Metal."""
+    return gpu.shader.from_builtin(f"POINT_{name}" if bpy.app.version >= (4, 5, 0) else name)

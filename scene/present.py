@@ -1,0 +1,58 @@
+"""A rig and its surroundings at this very moment, read while the viewport draws: nothing is evaluated for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..solvers.errors import StaleBindingError
+
+
+@dataclass(frozen=True)
+class Shape:
+    """positions: (V, 3) float32, local.  world: (4, 4)."""
+
+    positions: np.ndarray
+    world: np.ndarray
+
+    def corners(self, triangles: np.ndarray) -> np.ndarray:
+        """(M, 3, 3) world corners of triangles (M, 3)."""
+        return self.positions[triangles] @ self.world[:3, :3].T + self.world[:3, 3]
+
+
+def shape_now(depsgraph: bpy.types.Depsgraph, ob: bpy.types.Object) -> Shape | None:
+    """The surface of an object as it was evaluated last, or None where Blender does not update it."""
+    evaluated = ob.evaluated_get(depsgraph)
+    if evaluated.hide_viewport or not evaluated.is_evaluated:
+        return None
+    try:
+        mesh = evaluated.to_mesh()
+        if mesh is None or not len(mesh.vertices):
+            return None
+        positions = np.empty((len(mesh.vertices), 3), np.float32)
+        mesh.attributes["position"].data.foreach_get("vector", positions.reshape(-1))
+    finally:
+        evaluated.to_mesh_clear()
+    return Shape(positions, np.array(evaluated.matrix_world))
+
+
+def joints_now(depsgraph: bpy.types.Depsgraph, ob: bpy.types.Object, names: tuple[str, ...]) -> np.ndarray:
+    """(J, 3) world places of joints as the rig was evaluated last: heads of bones, tails of those named "<bone>/tail".
+
+    Raises StaleBindingError where a bone is gone.
+    """
+    evaluated = ob.evaluated_get(depsgraph)
+    bones = evaluated.pose.bones
+    count = len(bones)
+    ends = np.empty((2, count, 3), np.float32)
+    bones.foreach_get("head", ends[0].reshape(-1))
+    bones.foreach_get("tail", ends[1].reshape(-1))
+    index = {name: k for k, name in enumerate(bones.keys())}
+    rows = [index[name] if name in index else count + index.get(name.removesuffix("/tail"), count) for name in names]
+    if max(rows) >= 2 * count:
+        lost = names[int(np.argmax(rows))].removesuffix("/tail")
+        raise StaleBindingError(f"'{ob.name}' has no bone '{lost}' as it was bound; undo the renaming or bind again.")
+    world = np.array(evaluated.matrix_world)
+    return ends.reshape(-1, 3)[rows] @ world[:3, :3].T + world[:3, 3]

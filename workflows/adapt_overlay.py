@@ -1,0 +1,231 @@
+"""What Adapt shows in the viewport at the present frame: the original pose, descriptors, relations and contacts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..scene.present import Shape, joints_now, shape_now
+from ..solvers import clearance
+from ..solvers.adapt_binding import CONTACT_WEIGHT, Binding
+from ..solvers.descriptor_frames import DescriptorPoints, descriptor_frames
+from ..solvers.relationship import window_weights
+from ..solvers.types import TriangleMesh
+from .adapt_model import stored_of
+from .adapt_store import Stored
+from .overlay import Overlay, bones, discs, joined, overlay, ramp
+
+_GHOST = np.array([0.35, 0.62, 1.0])
+_HELD, _LOST = np.array([0.10, 0.85, 0.55, 1.0]), np.array([1.0, 0.50, 0.05, 1.0])
+# Metres at a 1.8 m body.
+_DISC, _LIFT, _LOST_BY = 0.03, 0.004, 0.02
+# A ghost that far from the pose is drawn in full, one that coincides with it as a hint.
+_GHOST_APART, _GHOST_HINT = 0.05, 0.3
+_SPREAD = 0.4
+
+
+@dataclass(frozen=True)
+class _Around:
+    """The environment now. shapes: one an object, None where it is not as it was bound or is not heeded.
+    holds: whether the motion is to keep its contacts with each object.
+    rows: (M,) descriptors of the others.  origins (M, 3), axes (M, 3, 3): theirs.  heed: (M,) 0 to 1, of their objects.
+    """
+
+    shapes: list[Shape | None]
+    holds: list[bool]
+    rows: np.ndarray
+    origins: np.ndarray
+    axes: np.ndarray
+    heed: np.ndarray
+
+
+def overlay_of(context, ob) -> Overlay | None:
+    """The overlay of a bound armature object at the present frame, or None where nothing is to be shown.
+
+    Reads what the view layer's depsgraph has evaluated, and never evaluates: it may be called while drawing.
+    Raises StaleBindingError where what is bound cannot be used.
+    """
+    settings = ob.motion_loom_adapt
+    around_shown = settings.show_points or settings.show_relations or settings.show_contacts
+    if settings.binding is None or not (settings.show_ghost or around_shown):
+        return None
+    stored = stored_of(ob)
+    binding = stored.binding
+    depsgraph = context.view_layer.depsgraph
+    joints = joints_now(depsgraph, ob, binding.track.skeleton.names)
+    place = _place(binding.track.frames, context.scene.frame_current_final)
+    parts = [_ghost(binding, place, joints)] if settings.show_ghost else []
+    if around_shown:
+        row = round(place)
+        around = _around(depsgraph, settings, stored)
+        joint = _active_joint(context, ob, binding.track.skeleton.names)
+        weights = _weights(binding, row)[:, around.rows] * around.heed
+        if settings.show_contacts:
+            parts.append(_contacts(stored, around, row, joints))
+        if settings.show_relations and joint is not None:
+            parts.append(_relations(around, joints[joint], weights[joint]))
+        if settings.show_points:
+            shown = _affinities(binding, row) @ weights if joint is None else weights[joint]
+            parts.append(_points(around, shown, _LIFT * binding.scale))
+    return joined(parts) if parts else None
+
+
+def _place(frames: np.ndarray, frame: float) -> float:
+    """Row of a frame among frames (F,), between two rows for what lies between; the first or last outside of them."""
+    return float(np.interp(frame, frames, np.arange(len(frames))))
+
+
+def _active_joint(context, ob, names) -> int | None:
+    """The joint of the rig's active bone in Pose Mode, or of the bone it rides on."""
+    bone = context.active_pose_bone
+    if context.mode != "POSE" or bone is None or bone.id_data != ob:
+        return None
+    found = next((each.name for each in (bone, *bone.parent_recursive) if each.name in names), None)
+    return None if found is None else names.index(found)
+
+
+def _ghost(binding: Binding, place: float, joints: np.ndarray) -> Overlay:
+    positions, parents = binding.track.positions, binding.track.skeleton.parents
+    lower = int(place)
+    upper = min(lower + 1, len(positions) - 1)
+    original = positions[lower] + (place - lower) * (positions[upper] - positions[lower])
+    apart = np.linalg.norm(joints - original, axis=1) / (_GHOST_APART * binding.scale)
+    child = np.flatnonzero(parents >= 0)
+    away = np.clip(np.maximum(apart[child], apart[parents[child]]), _GHOST_HINT, 1.0)[:, None]
+    colour = np.broadcast_to(_GHOST, (len(child), 3))
+    edge, face = np.hstack((colour, 0.7 * away)), np.hstack((colour, 0.12 * away))
+    return bones(original[parents[child]], original[child], edge, face)
+
+
+def _around(depsgraph, settings, stored: Stored) -> _Around:
+    points, items = stored.binding.points, {item.bound_name: item for item in settings.surfaces}
+    shapes, holds, rows, corners, heed = [], [], [], [], []
+    for index, name in enumerate(stored.binding.objects):
+        item = items.get(name)
+        shape = None if item is None else _shape(depsgraph, item, stored.fingerprints[index])
+        shapes.append(shape)
+        mine = np.flatnonzero(points.object_index == index)
+        holds.append(shape is not None and item.mode == "ATTACH" and len(mine) > 0)
+        if shape is None:
+            continue
+        rows.append(mine)
+        corners.append(shape.corners(stored.triangles[index][points.triangle[mine]]))
+        heed.append(np.full(len(mine), item.influence))
+    rows = np.concatenate([np.empty(0, int), *rows])
+    soup = np.concatenate([np.empty((0, 3, 3)), *corners])
+    number = np.arange(len(rows))
+    alone = DescriptorPoints(np.zeros(len(rows), int), number, points.barycentric[rows])
+    mesh = TriangleMesh("environment", soup.reshape(-1, 3), np.arange(3 * len(rows)).reshape(-1, 3))
+    origins, axes = descriptor_frames(alone, [mesh])
+    return _Around(shapes, holds, rows, origins[0], axes[0], np.concatenate([np.empty(0), *heed]))
+
+
+def _shape(depsgraph, item, fingerprint: str) -> Shape | None:
+    if item.target is None or item.mode == "IGNORE" or item.influence == 0.0:
+        return None
+    shape = shape_now(depsgraph, item.target)
+    same = shape is not None and len(shape.positions) == int(fingerprint.split(":")[0])
+    return shape if same else None
+
+
+def _weights(binding: Binding, row: int) -> np.ndarray:
+    """(J, N) weights of the descriptors for each joint at one row, sums of 1 or 0.
+
+    The relations of all frames take seconds for long motions. As long as nobody has needed them, their weights are
+    computed for this row alone, without the smoothing over time.
+    """
+    known = vars(binding).get("relations")
+    joints = len(binding.track.skeleton.names)
+    if known is not None:
+        return known.weights[row * joints : (row + 1) * joints].toarray()
+    origins, axes = _bind_frames(binding, row)
+    inner, outer = 0.1 * binding.scale, 0.25 * binding.height
+    weights = window_weights(binding.effective[row], origins[None], axes[None, ..., 0], inner, outer)
+    total = weights.sum(axis=1, keepdims=True)
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+
+def _affinities(binding: Binding, row: int) -> np.ndarray:
+    """(J,) how strongly each joint holds to its surroundings at one row."""
+    reach = int(np.ceil(3 * clearance.AFFINITY_SMOOTHING / binding.dt))
+    first = max(row - reach, 0)
+    part = slice(first, row + reach + 1)
+    heed = np.ones(len(binding.objects))
+    distance, contact = binding.joint_distance[:, part], binding.contact[:, part]
+    return clearance.affinities(distance, contact, heed, CONTACT_WEIGHT, binding.scale, binding.dt)[row - first]
+
+
+def _bind_frames(binding: Binding, row: int) -> tuple[np.ndarray, np.ndarray]:
+    """Origins (N, 3) and axes (N, 3, 3) of the descriptors at bind."""
+    state = row if len(binding.origins) > 1 else 0
+    return binding.origins[state], binding.axes[state]
+
+
+def _shares(values: np.ndarray) -> np.ndarray:
+    """Values of the largest one, 0 to 1, small ones raised: a joint's weight is spread over many descriptors."""
+    return (values / max(values.max(initial=0.0), 1e-12)) ** _SPREAD
+
+
+def _points(around: _Around, weights: np.ndarray, lift: float) -> Overlay:
+    share = _shares(weights)
+    colours = np.column_stack((ramp(share), 0.45 + 0.55 * share))
+    return overlay(points=(around.origins + lift * around.axes[:, :, 0], colours))
+
+
+def _relations(around: _Around, joint: np.ndarray, weights: np.ndarray) -> Overlay:
+    used = weights > 0
+    share = _shares(weights[used])
+    lines = np.stack((np.broadcast_to(joint, (len(share), 3)), around.origins[used]), axis=1)
+    return overlay(lines=(lines, np.column_stack((ramp(share), 0.1 + 0.8 * share))[:, None]))
+
+
+def _contacts(stored: Stored, around: _Around, row: int, joints: np.ndarray) -> Overlay:
+    binding = stored.binding
+    size = _length(joints, binding) / _length(binding.track.positions[row], binding)
+    found = []
+    for index, joint in np.argwhere(binding.contact[:, row] > 0.5):
+        if around.holds[index]:
+            triangle = stored.triangles[index][_side(binding, index, row, joint)]
+            corners = around.shapes[index].corners(triangle[None])[0]
+            found.append(_contact(binding, around, index, row, joint, corners, size, joints))
+    if not found:
+        return overlay()
+    centres, normals, held = (np.array(part) for part in zip(*found, strict=True))
+    lifted = centres + _LIFT * binding.scale * normals
+    return discs(lifted, normals, _DISC * binding.scale * size, np.where(held[:, None], _HELD, _LOST))
+
+
+def _contact(binding, around, index, row, joint, corners, size, joints):
+    """Where a contact has gone, on the plane of its triangle (3, 3): place, normal, and whether the joint is there."""
+    normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+    normal /= max(np.linalg.norm(normal), 1e-12)
+    carried = _carried(binding, around, index, row, joint)
+    distance = binding.joint_distance[index, row, joint]
+    gap = joints[joint] - (carried + (size - 1.0) * distance * normal)
+    held = np.linalg.norm(gap) <= _LOST_BY * binding.scale * size
+    return carried - normal * (normal @ (carried - corners[0])), normal, held
+
+
+def _carried(binding, around, index, row, joint) -> np.ndarray:
+    """A joint's place at bind, carried along by the nearest descriptor of an object, of those that face it if any."""
+    origins, axes = _bind_frames(binding, row)
+    mine = np.flatnonzero(binding.points.object_index[around.rows] == index)
+    away = binding.effective[row, joint] - origins[around.rows[mine]]
+    distance = np.linalg.norm(away, axis=1)
+    behind = np.einsum("na,na->n", away, axes[around.rows[mine], :, 0]) < 0.5 * distance
+    best = mine[np.lexsort((distance, behind))[0]]
+    then = around.rows[best]
+    local = axes[then].T @ (binding.track.positions[row, joint] - origins[then])
+    return around.origins[best] + around.axes[best] @ local
+
+
+def _side(binding: Binding, index: int, row: int, joint: int) -> int:
+    return binding.side[index, row, binding.samples.at_joints[binding.tree.rank[joint]]]
+
+
+def _length(joints: np.ndarray, binding: Binding) -> float:
+    """Of all bones together."""
+    parents = binding.track.skeleton.parents
+    child = np.flatnonzero(parents >= 0)
+    return float(np.linalg.norm(joints[child] - joints[parents[child]], axis=1).sum())
