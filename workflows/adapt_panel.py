@@ -39,7 +39,7 @@ def draw(adapt, layout, context) -> None:
     """Draw Adapt's sub-panel for the active object."""
     ob = context.object
     if ob is None or ob.type != "ARMATURE":
-        layout.label(text="Select an armature", icon="INFO")
+        _draw_no_rig(layout, context, ob)
         return
     if ob.library is not None:
         _draw_linked(layout, context, ob)
@@ -59,6 +59,19 @@ def draw(adapt, layout, context) -> None:
         header.label(text=f"{title} ({count})" if count else title)
         if body:
             draw_part(body, shown)
+
+
+def _draw_no_rig(layout, context, ob) -> None:
+    shown = ob.instance_collection if ob is not None and ob.instance_type == "COLLECTION" else None
+    rigs = [inner.name for inner in shown.all_objects if inner.type == "ARMATURE"] if shown else []
+    if not rigs:
+        layout.label(text="Select an armature", icon="INFO")
+        return
+    text = (
+        f"'{ob.name}' is an instance of a collection. To use its rig '{rigs[0]}', make a library override "
+        "(Object > Library Override) or make the instance real (Object > Apply)"
+    )
+    _draw_text(layout, context, text, "INFO")
 
 
 def _draw_linked(layout, context, ob) -> None:

@@ -101,6 +101,29 @@ def test_nothing_and_other_objects():
     assert drawn(bpy.data.objects.new("Empty", None)) == ["Select an armature"]
 
 
+def test_an_instanced_character_tells_how_to_get_at_its_rig(rig):
+    """What linking a collection gives: an empty, behind which nothing can be selected."""
+    character, props = (bpy.data.collections.new(name) for name in ("Character", "Props"))
+    character.objects.link(rig)
+    empty = bpy.data.objects.new("Hero", None)
+    empty.instance_type, empty.instance_collection = "COLLECTION", character
+    text = " ".join(drawn(empty))
+    assert "'Hero' is an instance" in text and "its rig 'Rig'" in text and "library override" in text
+    empty.instance_collection = props
+    assert drawn(empty) == ["Select an armature"]
+
+
+def test_a_linked_rig_is_offered_a_local_copy(rig, tmp_path):
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, there):
+        there.objects = ["Rig"]
+    texts = drawn(there.objects[0])
+    assert texts[-1] == "Make Local Copy" and "'Rig' is linked" in texts[0]
+    assert not [text for text in texts if text[:1].isdigit()]
+
+
 def test_steps_stand_in_their_order(rig):
     texts = drawn(rig, opened=False)
     steps = [text for text in texts if text[:1].isdigit()]
