@@ -9,7 +9,7 @@ import numpy as np
 from ..scene.present import Shape, joints_now, shape_now
 from ..solvers import clearance
 from ..solvers.adapt_binding import CONTACT_WEIGHT, Binding
-from ..solvers.descriptor_frames import DescriptorPoints, descriptor_frames
+from ..solvers.descriptor_frames import DescriptorPoints, cross, descriptor_frames
 from ..solvers.relationship import window_weights
 from ..solvers.types import TriangleMesh
 from .adapt_model import stored_of
@@ -23,6 +23,7 @@ _DISC, _LIFT, _LOST_BY = 0.03, 0.004, 0.02
 # A ghost that far from the pose is drawn in full, one that coincides with it as a hint.
 _GHOST_APART, _GHOST_HINT = 0.05, 0.3
 _SPREAD = 0.4
+_FLAT = 1e-6  # doubled area over squared length
 
 
 @dataclass(frozen=True)
@@ -57,17 +58,12 @@ def overlay_of(context, ob) -> Overlay | None:
     place = _place(binding.track.frames, context.scene.frame_current_final)
     parts = [_ghost(binding, place, joints)] if settings.show_ghost else []
     if around_shown:
-        row = round(place)
-        around = _around(depsgraph, settings, stored)
-        joint = _active_joint(context, ob, binding.track.skeleton.names)
-        weights = _weights(binding, row)[:, around.rows] * around.heed
+        row, around = round(place), _around(depsgraph, settings, stored)
         if settings.show_contacts:
             parts.append(_contacts(stored, around, row, joints))
-        if settings.show_relations and joint is not None:
-            parts.append(_relations(around, joints[joint], weights[joint]))
-        if settings.show_points:
-            shown = _affinities(binding, row) @ weights if joint is None else weights[joint]
-            parts.append(_points(around, shown, _LIFT * binding.scale))
+        if settings.show_points or settings.show_relations:
+            active = _active_joint(context, ob, binding.track.skeleton.names)
+            parts += _descriptors(settings, binding, around, row, joints, active)
     return joined(parts) if parts else None
 
 
@@ -105,13 +101,15 @@ def _around(depsgraph, settings, stored: Stored) -> _Around:
         item = items.get(name)
         shape = None if item is None else _shape(depsgraph, item, stored.fingerprints[index])
         shapes.append(shape)
-        mine = np.flatnonzero(points.object_index == index)
-        holds.append(shape is not None and item.mode == "ATTACH" and len(mine) > 0)
-        if shape is None:
-            continue
-        rows.append(mine)
-        corners.append(shape.corners(stored.triangles[index][points.triangle[mine]]))
-        heed.append(np.full(len(mine), item.influence))
+        mine = np.flatnonzero(points.object_index == index) if shape is not None else np.empty(0, int)
+        if len(mine):
+            at = shape.corners(stored.triangles[index][points.triangle[mine]])
+            sound = _have_area(at)
+            mine, at = mine[sound], at[sound]
+            rows.append(mine)
+            corners.append(at)
+            heed.append(np.full(len(mine), item.influence))
+        holds.append(len(mine) > 0 and item.mode == "ATTACH")
     rows = np.concatenate([np.empty(0, int), *rows])
     soup = np.concatenate([np.empty((0, 3, 3)), *corners])
     number = np.arange(len(rows))
@@ -119,6 +117,13 @@ def _around(depsgraph, settings, stored: Stored) -> _Around:
     mesh = TriangleMesh("environment", soup.reshape(-1, 3), np.arange(3 * len(rows)).reshape(-1, 3))
     origins, axes = descriptor_frames(alone, [mesh])
     return _Around(shapes, holds, rows, origins[0], axes[0], np.concatenate([np.empty(0), *heed]))
+
+
+def _have_area(corners: np.ndarray) -> np.ndarray:
+    """(M,) bool: triangles (M, 3, 3) that an object scaled to nothing has not made lines of."""
+    edges = corners[:, 1:] - corners[:, :1]
+    doubled = np.linalg.norm(cross(edges[:, 0], edges[:, 1]), axis=1)
+    return doubled > _FLAT * (edges * edges).sum(axis=2).max(axis=1)
 
 
 def _shape(depsgraph, item, fingerprint: str) -> Shape | None:
@@ -167,6 +172,17 @@ def _shares(values: np.ndarray) -> np.ndarray:
     return (values / max(values.max(initial=0.0), 1e-12)) ** _SPREAD
 
 
+def _descriptors(settings, binding, around, row, joints, active) -> list[Overlay]:
+    """Points and relations. active: the joint whose weights are shown, None for those of all joints."""
+    weights, out = _weights(binding, row)[:, around.rows] * around.heed, []
+    if settings.show_relations and active is not None:
+        out.append(_relations(around, joints[active], weights[active]))
+    if settings.show_points:
+        values = _affinities(binding, row) @ weights if active is None else weights[active]
+        out.append(_points(around, values, _LIFT * binding.scale))
+    return out
+
+
 def _points(around: _Around, weights: np.ndarray, lift: float) -> Overlay:
     share = _shares(weights)
     colours = np.column_stack((ramp(share), 0.45 + 0.55 * share))
@@ -198,7 +214,7 @@ def _contacts(stored: Stored, around: _Around, row: int, joints: np.ndarray) -> 
 
 def _contact(binding, around, index, row, joint, corners, size, joints):
     """Where a contact has gone, on the plane of its triangle (3, 3): place, normal, and whether the joint is there."""
-    normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+    normal = cross(corners[1] - corners[0], corners[2] - corners[0])
     normal /= max(np.linalg.norm(normal), 1e-12)
     carried = _carried(binding, around, index, row, joint)
     distance = binding.joint_distance[index, row, joint]

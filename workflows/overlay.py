@@ -10,14 +10,19 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from ..solvers.descriptor_frames import cross
+
 # (workflow, session_uid of the object) -> why nothing is shown; those of the second kind stay until the session ends.
 _problems: dict[tuple[str, int], str] = {}
 _failed: dict[tuple[str, int], str] = {}
 
 _RING, _THICKNESS = 0.12, 0.07  # of a bone's length: where it is thickest, and how thick
 _DISC_CORNERS = 24
+_TURN = np.linspace(0.0, 2 * np.pi, _DISC_CORNERS, endpoint=False)[:, None]
+_CIRCLE = np.cos(_TURN), np.sin(_TURN)
 # Indigo, blue, green, yellow: lightness rises evenly, blue falls, so that it reads alike without red or green vision.
 _RAMP = np.array([[0.22, 0.12, 0.42], [0.16, 0.36, 0.62], [0.12, 0.62, 0.58], [0.55, 0.82, 0.30], [1.00, 0.93, 0.20]])
+_STOPS = np.linspace(0.0, 1.0, len(_RAMP))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +88,7 @@ def joined(parts: Iterable[Overlay]) -> Overlay:
 
 def ramp(values: np.ndarray) -> np.ndarray:
     """Colours (..., 3) of values from 0 (dark) to 1 (light)."""
-    stops = np.linspace(0.0, 1.0, len(_RAMP))
-    return np.stack([np.interp(values, stops, channel) for channel in _RAMP.T], axis=-1)
+    return np.stack([np.interp(values, _STOPS, channel) for channel in _RAMP.T], axis=-1)
 
 
 def bones(heads: np.ndarray, tails: np.ndarray, edge: np.ndarray, face: np.ndarray) -> Overlay:
@@ -116,8 +120,7 @@ def discs(centres: np.ndarray, normals: np.ndarray, radius: float, colours: np.n
     centres, normals: (D, 3), unit normals.  colours: (D, 4) of the rims; what is filled is half as opaque.
     """
     first, second = across(normals)
-    angle = np.linspace(0.0, 2 * np.pi, _DISC_CORNERS, endpoint=False)[:, None]
-    rim = centres[:, None] + radius * (np.cos(angle) * first[:, None] + np.sin(angle) * second[:, None])
+    rim = centres[:, None] + radius * (_CIRCLE[0] * first[:, None] + _CIRCLE[1] * second[:, None])
     edges = np.stack((rim, np.roll(rim, -1, axis=1)), axis=2)
     middle = np.broadcast_to(centres[:, None, None], (*rim.shape[:2], 1, 3))
     colours = np.repeat(colours, _DISC_CORNERS, axis=0)[:, None]
@@ -132,6 +135,6 @@ def across(directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     unit = directions / np.linalg.norm(directions, axis=1, keepdims=True)
     helper = np.zeros_like(unit)
     helper[np.arange(len(unit)), np.abs(unit).argmin(axis=1)] = 1.0
-    first = np.cross(unit, helper)
+    first = cross(unit, helper)
     first /= np.linalg.norm(first, axis=1, keepdims=True)
-    return first, np.cross(unit, first)
+    return first, cross(unit, first)

@@ -204,6 +204,15 @@ def test_without_any_object_only_the_ghost_is_left(rig):
     assert not len(overlay.points) and len(overlay.lines) == 12 * len(bound_ends(rig, 0))
 
 
+def test_faces_without_area_carry_nothing(rig):
+    bpy.data.objects["Step"].scale.z = 0.0
+    bpy.context.view_layer.update()
+    points = stored_of(rig).binding.points
+    overlay = shown(rig, "points", "contacts")
+    assert (points.object_index == 0).sum() < len(overlay.points) < len(points)
+    assert np.isfinite(overlay.points).all() and np.isfinite(overlay.triangles).all()
+
+
 def test_nothing_is_evaluated(rig):
     """While the viewport draws, what has not been evaluated stays as it was."""
     before = shown(rig, "points")
