@@ -15,7 +15,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from . import clearance, collision
 from . import quaternions as quat
-from .adapt_binding import CONTACT_WEIGHT, Binding
+from .adapt_binding import BETWEEN_REACH, CONTACT_WEIGHT, Binding
 from .collision import Colliders, DistanceGoals
 from .descriptor_frames import descriptor_frames
 from .errors import InputError, StaleBindingError
@@ -24,9 +24,10 @@ from .joint_limits import JointLimits, LimitSprings
 from .joint_tree import TreePose
 from .rotations import matrix_to_quaternion
 from .sides import sided
+from .steps import result_of
 from .surface_track import SurfaceTrack
 from .tree_goals import Goals
-from .tree_warp import MAX_ITERATIONS, warp
+from .tree_warp import MAX_ITERATIONS, warp_steps
 from .types import MeshTrack
 
 ATTACH, AVOID, IGNORE = "ATTACH", "AVOID", "IGNORE"
@@ -81,6 +82,9 @@ class AdaptOptions:
 
     surfaces: one use an object, in the binding's order; None attaches to all.  scale: of the character against bind.
     collision: keep clear of the environment.  orientation: 0 to 1, how much hands, feet and head turn with it.
+    clearance: metres that a body keeps away unless it was closer, or the radius of its bone where that is more; None
+    for 5 cm at a 1.8 m body.  contact_reach: metres from where an effector touches within which it begins to be held, 0
+    to hold nothing; None for 6 cm at a 1.8 m body.
     joint_weight: (J,) factors of the affinities, or None.
     resized: (F, J, 3) the source pose of a character whose bones have changed, of which only the differences between
     joints count; None scales the bound one.
@@ -94,27 +98,39 @@ class AdaptOptions:
     limits: JointLimits | None = None
     joint_weight: np.ndarray | None = None
     resized: np.ndarray | None = None
+    clearance: float | None = None
+    contact_reach: float | None = None
+
+
+@dataclass(frozen=True)
+class SmoothedMoves:
+    """What the solving of a whole track added to each frame and smoothed over time; tree order, frames last.
+
+    exits: (J, 3, F) from targets inside an object to where they may be, metres; zero without collision.
+    displacement: (J, 3, F) by which the pass that answers collisions moved the joints from where the surroundings carry
+    them, metres; None where there was none.
+    """
+
+    exits: np.ndarray
+    displacement: np.ndarray | None
 
 
 @dataclass(frozen=True)
 class AdaptedMotion:
     """positions: (F, J, 3) world.  turns: (F, J, 4) quaternions (w, x, y, z), world, that turn each joint's source
-    orientation (a leaf turns with its parent).  iterations: (F,) of the passes together.  converged: (F,) bool."""
+    orientation (a leaf turns with its parent).  iterations: (F,) of the passes together.  converged: (F,) bool.
+    moves: what one frame cannot know by itself."""
 
     positions: np.ndarray
     turns: np.ndarray
     iterations: np.ndarray
     converged: np.ndarray
+    moves: SmoothedMoves
 
 
 def adapt(binding: Binding, environment: list[MeshTrack], options: AdaptOptions | None = None) -> AdaptedMotion:
     """Adapt all frames of a binding; see ``adapt_steps``."""
-    steps = adapt_steps(binding, environment, options)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
+    return result_of(adapt_steps(binding, environment, options))
 
 
 def adapt_steps(
@@ -132,18 +148,19 @@ def adapt_steps(
     start = problem.start
     free, used = yield from problem.run(slices, start, None, 0.0)
     unconverged = used >= MAX_ITERATIONS
-    result = free
+    result, displacement = free, None
     if options.collision and problem.surfaces:
         near = problem.colliders(slices)
         first, used_first = yield from problem.run(slices, free, near, 1 / 3)
         # Against the carried pose, so that a motion that is carried rigidly is not smoothed itself.
         carried = problem.start.joints
-        problem.follow(carried + problem.smoothed(first.joints - carried))
+        displacement = problem.smoothed(first.joints - carried)
+        problem.follow(carried + displacement)
         light = [c.weighted(LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT) for c in near]
         result, used_light = yield from problem.run(slices, free, light, 2 / 3)
         used = used + used_first + used_light
         unconverged = used_light >= MAX_ITERATIONS
-    return _motion(binding, result, used, ~unconverged)
+    return _motion(binding, result, used, ~unconverged, SmoothedMoves(problem.exits, displacement))
 
 
 def _uses(binding, environment, options):
@@ -170,6 +187,9 @@ def _check_options(binding, options):
         raise InputError(f"The character's scale must be above zero and finite, not {options.scale}.")
     if not 0 <= options.orientation <= 1:
         raise InputError(f"The orientation lies between 0 and 1, not at {options.orientation}.")
+    for name, value in (("clearance", options.clearance), ("contact distance", options.contact_reach)):
+        if value is not None and not 0 <= value < np.inf:
+            raise InputError(f"The {name} must be zero or more metres, not {value}.")
     for pin in options.pins:
         if not 0 <= pin.joint < len(names):
             raise InputError(f"A pin holds joint {pin.joint} of {len(names)}; pin one that is solved.")
@@ -207,11 +227,16 @@ class _Problem:
         tree, track = binding.tree, binding.track
         heeded = [k for k, use in enumerate(uses) if use.heed > 0]
         self.heeded = heeded
+        size = binding.scale * options.scale
+        self.clearance = collision.CLEARANCE * size if options.clearance is None else options.clearance
+        # Points between joints, which are looked up less far, must see that far too.
+        self.reach = max(collision.REACH * binding.scale, self.clearance / collision.BETWEEN_SHARE)
+        self.contact = binding.contact if options.contact_reach is None else binding.touching(options.contact_reach)
         self.surfaces = [SurfaceTrack(environment[k]) for k in heeded]
         self.batch = DEFORMING_BATCH if any(s.is_deforming for s in self.surfaces) else BATCH
         source = track.positions
         shift, turn = _shifts(binding, environment, uses, options.scale)
-        affinity = _affinities(binding, uses, options)
+        affinity = _affinities(binding, uses, options, self.contact)
         joints = tree.from_track(source)
         if options.resized is None:
             self.offsets = tree.offsets(joints) * options.scale
@@ -227,8 +252,8 @@ class _Problem:
         self.facing_weight = np.zeros((bodies, frames))
         self.facing_weight[: tree.roots] = ROOT_STIFFNESS * unit
         self._face_surroundings(turn, affinity, unit)
-        if options.collision:
-            self._clear_targets()
+        self.exits = self._exits() if options.collision else np.zeros_like(self.targets)
+        self.targets += self.exits
         self.held_affinity = self.affinity.copy()
         self._pin()
         self.limits = None
@@ -274,26 +299,26 @@ class _Problem:
             self.targets[joint] = (self.affinity[joint] * self.targets[joint] + weight * pin.positions.T) / total
             self.affinity[joint] = total
 
-    def _clear_targets(self):
-        """Move targets that the change has put inside an object, or too near, out to where they may be.
+    def _exits(self):
+        """Moves (J, 3, F) of targets that the change has put inside an object, or too near, out to where they may be.
 
-        The moves are smoothed over time: where the way out changes sides they would jump.
+        They are smoothed over time: where the way out changes sides they would jump.
         """
-        before = self.targets.copy()
+        targets = self.targets.copy()
         binding, tree = self.binding, self.binding.tree
         size, unit = self.options.scale, binding.scale
-        count, _, frames = self.targets.shape
+        count, _, frames = targets.shape
         frame = np.repeat(np.arange(frames), count)
         for k, surface in zip(self.heeded, self.surfaces, strict=True):
-            flat = np.ascontiguousarray(np.moveaxis(self.targets, -1, 0)).reshape(-1, 3)
-            hits = surface.query(flat, frame, collision.REACH * unit)
+            flat = np.ascontiguousarray(np.moveaxis(targets, -1, 0)).reshape(-1, 3)
+            hits = surface.query(flat, frame, self.reach)
             side = binding.side[k][:, binding.samples.at_joints].ravel()
             distance, normal = sided(surface, flat, frame, hits, side, TARGET_EXIT * unit)
-            least = np.minimum(binding.joint_distance[k], collision.CLEARANCE * unit)[:, tree.order] * size
+            least = np.minimum(binding.joint_distance[k] * size, self.clearance)[:, tree.order]
             short = np.maximum(least.ravel() - distance, 0.0)
             push = (short[:, None] * normal).reshape(frames, count, 3)
-            self.targets += np.moveaxis(push, 0, -1)
-        self.targets = before + self.smoothed(self.targets - before)
+            targets += np.moveaxis(push, 0, -1)
+        return self.smoothed(targets - self.targets)
 
     def follow(self, joints):
         """Ask the next pass for joints (J, 3, F) in place of the targets, which are in them already."""
@@ -311,11 +336,14 @@ class _Problem:
         tree, samples = binding.tree, binding.samples
         original = np.moveaxis(binding.distance[self.heeded].astype(float), 1, -1) * (unit * size)
         influence = np.array([self.uses[k].influence for k in self.heeded])[:, None, None]
-        radius = np.maximum(binding.radii[tree.order][samples.child], collision.CLEARANCE * unit)
-        least = np.minimum(original, radius[:, None] * size)
+        radius = np.maximum(binding.radii[tree.order][samples.child] * size, self.clearance)
+        # Where nothing was found at bind, no more is known than how far was looked.
+        seen = np.full(len(samples.child), BETWEEN_REACH)
+        seen[samples.at_joints] = clearance.REACH
+        least = np.minimum(original, np.minimum(radius, seen * (unit * size))[:, None])
         attached = np.array([self.uses[k].mode == ATTACH for k in self.heeded])[:, None, None]
         hold = np.zeros(original.shape)
-        contact = np.moveaxis(binding.contact[self.heeded][:, :, tree.order], 1, -1)
+        contact = np.moveaxis(self.contact[self.heeded][:, :, tree.order], 1, -1)
         # A foot that swings past a surface as low as it stands on it is not held there.
         slow = np.moveaxis(binding.slow[self.heeded][:, :, tree.order], 1, -1).astype(float)
         contact = contact * np.minimum(2.0 * self.smoothed(slow), 1.0)
@@ -327,7 +355,7 @@ class _Problem:
         side = np.moveaxis(binding.side[self.heeded], 1, -1)
         goals = DistanceGoals(least, np.where(np.isfinite(original), original, 0.0), hold, side)
         frames = np.arange(original.shape[-1])
-        sizes = collision.REACH * unit, collision.FRESH * unit
+        sizes = self.reach, collision.FRESH * unit
         return [
             Colliders(self.surfaces, samples, goals.take(s), frames[s], COLLISION_WEIGHT, HOLD_WEIGHT, *sizes)
             for s in slices
@@ -347,10 +375,20 @@ class _Problem:
                 self.limits,
             )
             rotations, roots = start.rotations[..., part], start.roots[..., part]
-            pose, used[part] = warp(tree, goals, rotations, roots, self.binding.scale)
+            steps = warp_steps(tree, goals, rotations, roots, self.binding.scale)
+            pose, used[part] = yield from _scaled(steps, progress + k / (3 * len(slices)), 1 / (3 * len(slices)))
             result.put(part, pose)
             yield progress + (k + 1) / (3 * len(slices))
         return result, used
+
+
+def _scaled(steps, start, share):
+    """Progress of a part of the work, as that of the whole."""
+    while True:
+        try:
+            yield start + share * next(steps)
+        except StopIteration as end:
+            return end.value
 
 
 def _root_of(tree):
@@ -397,11 +435,11 @@ def _attached(binding, uses):
     return relations.completed(binding.relations_to(whole))
 
 
-def _affinities(binding, uses, options):
+def _affinities(binding, uses, options, contact):
     influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
     heed = np.array([use.heed for use in uses])
-    distance, contact = binding.joint_distance, binding.contact * influence[:, None, None]
-    out = clearance.affinities(distance, contact, heed, CONTACT_WEIGHT, binding.scale, binding.dt)
+    contact = contact * influence[:, None, None]
+    out = clearance.affinities(binding.joint_distance, contact, heed, CONTACT_WEIGHT, binding.scale, binding.dt)
     return out if options.joint_weight is None else out * options.joint_weight
 
 
@@ -415,9 +453,9 @@ def _mean_turn(weight, turn):
     return matrix_to_quaternion(u @ vt)
 
 
-def _motion(binding, pose, used, converged):
+def _motion(binding, pose, used, converged, moves):
     tree = binding.tree
     carrier = np.arange(len(tree.parents))
     carrier[tree.leaves] = tree.parents[tree.leaves]
     turns = tree.to_track(pose.rotations[carrier])
-    return AdaptedMotion(tree.to_track(pose.joints), turns, used, converged)
+    return AdaptedMotion(tree.to_track(pose.joints), turns, used, converged, moves)

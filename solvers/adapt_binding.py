@@ -9,13 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from . import clearance
-from .collision import CLEARANCE, SPACING, BodySamples
+from .collision import SPACING, BodySamples
 from .descriptor_frames import DescriptorPoints, descriptor_frames
 from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
 from .errors import InputError
 from .joint_tree import JointTree
 from .occlusion import covered, hidden_surfaces
 from .relationship import Relations, relate
+from .steps import result_of
 from .surface_track import SurfaceTrack
 from .types import JointTrack, MeshTrack
 
@@ -97,7 +98,11 @@ class Binding:
     @cached_property
     def contact(self) -> np.ndarray:
         """(O, F, J) in [0, 1]: how much each effector touches each object."""
-        strength = clearance.contact_strength(self.joint_distance, self.offsets, self.scale)
+        return self.touching(clearance.CONTACT_FAR * self.scale)
+
+    def touching(self, reach: float) -> np.ndarray:
+        """(O, F, J) in [0, 1]: as ``contact``, rising from ``reach`` metres from where each effector touches."""
+        strength = clearance.contact_strength(self.joint_distance, self.offsets, self.scale, reach)
         return np.where(self.hidden, 0.0, strength)
 
     @cached_property
@@ -137,12 +142,7 @@ def fit(
     known: DescriptorPoints | None = None,
 ) -> Binding:
     """Bind a motion to its environment; see ``fit_steps``."""
-    steps = fit_steps(track, environment, effectors, height, radii, known)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
+    return result_of(fit_steps(track, environment, effectors, height, radii, known))
 
 
 def fit_steps(
@@ -156,8 +156,8 @@ def fit_steps(
     """Bind, yielding progress from 0 to 1.
 
     environment: meshes as they were during the motion, one state or one a frame.  effectors: (J,) bool.
-    height: of the body, metres.  radii: (J,) of the capsules around the bones that lead to the joints, 5 cm at a 1.8 m
-    body where None.  known: descriptor points of another clip in the same environment, to be used again.
+    height: of the body, metres.  radii: (J,) of the capsules around the bones that lead to the joints, 0 where
+    None.  known: descriptor points of another clip in the same environment, to be used again.
     Raises InputError where the environment is empty, or no joint comes near any of it.
     """
     _check(track, environment, effectors, height)
@@ -200,7 +200,7 @@ def fit_steps(
     ]
     slow = np.stack(speed) < clearance.SLOW * scale
     if radii is None:
-        radii = np.full(len(track.skeleton.names), CLEARANCE * scale)
+        radii = np.zeros(len(track.skeleton.names))
     parts = (origins, axes, effective, stored, side, hidden, slow, radii)
     return Binding(track, effectors, height, names, descriptors, *parts)
 

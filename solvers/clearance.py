@@ -128,10 +128,19 @@ def smoothstep(x: np.ndarray) -> np.ndarray:
     return x * x * (3.0 - 2.0 * x)
 
 
-def contact_strength(distance: np.ndarray, offsets: np.ndarray, scale: float) -> np.ndarray:
-    """(O, F, P) in [0, 1]: 1 within 1 cm of the joint's own offset to an object, 0 beyond 6 cm."""
+def contact_strength(
+    distance: np.ndarray, offsets: np.ndarray, scale: float, reach: float | None = None
+) -> np.ndarray:
+    """(O, F, P) in [0, 1]: 1 within 1 cm (x scale) of the joint's own offset to an object, 0 beyond ``reach``.
+
+    reach: metres, None for 6 cm x scale; of a small one the strength is 1 within a sixth. Nothing touches within 0.
+    """
+    reach = CONTACT_FAR * scale if reach is None else reach
+    if reach == 0:
+        return np.zeros(distance.shape)
+    near = min(CONTACT_NEAR * scale, reach / 6)
     gap = np.where(np.isfinite(distance), distance, np.nan) - offsets[:, None]
-    strength = smoothstep((CONTACT_FAR * scale - gap) / ((CONTACT_FAR - CONTACT_NEAR) * scale))
+    strength = smoothstep((reach - gap) / (reach - near))
     return np.where(np.isfinite(gap), strength, 0.0)
 
 

@@ -6,10 +6,13 @@ stepping of Al-Ashqar, Komura and Choi 2013 (section 7.2; ``paper_warp``), which
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from . import quaternions as quat
 from .joint_tree import JointTree, TreePose
+from .steps import result_of
 from .tree_goals import Goals
 from .tree_system import TreeSystem
 
@@ -32,6 +35,13 @@ def warp(
     0.1 mm (x scale) is frozen, so its result does not depend on the other frames of the batch.
     Returns the pose, and the iterations used (F,) int, MAX_ITERATIONS where a frame did not converge.
     """
+    return result_of(warp_steps(tree, goals, rotations, roots, scale))
+
+
+def warp_steps(
+    tree: JointTree, goals: Goals, rotations: np.ndarray, roots: np.ndarray, scale: float = 1.0
+) -> Generator[float, None, tuple[TreePose, np.ndarray]]:
+    """``warp``, yielding after every iteration the share of the frames that are done."""
     result = TreePose.forward(tree, goals.offsets, rotations, roots).copy()
     system = TreeSystem(tree, goals, result)
     frames = goals.frames.size
@@ -51,6 +61,7 @@ def warp(
         keep = np.flatnonzero(~done)
         if not keep.size:
             break
+        yield 1.0 - keep.size / frames
         damping = np.where(better, 0.1 * damping, np.maximum(10 * damping, _FIRST_DAMPING))
         damping[damping < _LEAST_DAMPING] = 0.0
         close = better & (close | (moved < CLOSE * scale))

@@ -305,6 +305,34 @@ def test_limits_are_heeded_and_never_tighter_than_the_clip(up):
     assert np.percentile(knee_turn(held), 95) < 0.35 * np.percentile(knee_turn(bent), 95)
 
 
+def test_the_body_keeps_as_far_away_as_it_is_told_to():
+    """A wall that comes to 24 cm before a figure: it gives way to 40 cm, not at all to 10, and never from where it
+    was closer."""
+    track = wall_walker()
+    far = replace(track, positions=track.positions[:60] + [0.5, 0, 0], frames=np.arange(60))
+    wall = box("Wall", [-0.01, -1, 0], [0.01, 1, 2])
+    binding = fit(far, [wall], np.zeros(4, bool), 1.8)
+    nearer = MeshTrack("Wall", wall.vertices + [0.4, 0, 0], wall.triangles)
+
+    def distance(clearance, environment):
+        options = AdaptOptions(clearance=clearance, surfaces=(SurfaceUse(AVOID, 1e-6),))
+        return adapt(binding, [environment], options).positions[..., 0] - environment.vertices[..., 0].max()
+
+    assert np.abs(distance(None, nearer) - 0.24).max() < 1e-3
+    assert np.abs(distance(0.1, nearer) - 0.24).max() < 1e-3
+    assert distance(0.4, nearer).min() > 0.36
+    assert np.abs(distance(2.0, wall) - 0.64).max() < 1e-3
+
+
+def test_contacts_are_held_from_where_they_are_told_to(up):
+    """Hands and feet on boxes that are tilted stay less well at their distance when no contact is held."""
+    after = up.changed("tilted")
+    motions = [adapt(up.binding, after, AdaptOptions(contact_reach=r)) for r in (None, 0.06, 0.0)]
+    assert np.array_equal(motions[0].positions, motions[1].positions)
+    kept = [up.figures(motion, after)["contacts_kept_pct"] for motion in motions]
+    assert kept[2] < kept[0] - 2
+
+
 def test_another_clip_uses_the_descriptors_there_are(up):
     again = fit(up.track, up.meshes, up.effectors, up.scene.height, known=up.binding.points)
     assert len(again.points) == len(up.binding.points)
@@ -318,11 +346,24 @@ def test_short_clips(up, frames):
     assert np.isfinite(adapt(binding, up.changed("lifted")).positions).all()
 
 
+def test_what_one_frame_cannot_know_is_handed_on(up):
+    motion = adapt(up.binding, up.changed("tilted"))
+    shape = (len(up.binding.tree.parents), 3, len(up.track.positions))
+    assert motion.moves.exits.shape == motion.moves.displacement.shape == shape
+    assert np.abs(motion.moves.displacement).max() > 0.01
+    still = adapt(up.binding, up.meshes).moves
+    assert max(np.abs(still.exits).max(), np.abs(still.displacement).max()) < 1e-6
+    free = adapt(up.binding, up.changed("tilted"), AdaptOptions(collision=False)).moves
+    assert not free.exits.any() and free.displacement is None
+
+
 def test_progress_rises_and_can_be_dropped(up):
     steps = adapt_steps(up.binding, up.changed("lifted"))
     seen = [next(steps), next(steps)]
     steps.close()
-    assert 0 < seen[0] < seen[1] < 1
+    assert 0 < seen[0] <= seen[1] < 1
+    seen = list(adapt_steps(up.binding, up.changed("tilted")))
+    assert seen == sorted(seen) and seen[-1] <= 1 + 1e-9 and len(seen) > 12
     shares = list(fit_steps(up.track, up.meshes, up.effectors, up.scene.height))
     assert shares == sorted(shares) and 0 < shares[0] and shares[-1] < 1
 
@@ -349,6 +390,10 @@ def test_what_cannot_be_adapted_is_named(up):
         SurfaceUse("FOLLOW")
     with pytest.raises(InputError, match="between 0 and 1"):
         SurfaceUse(influence=1.5)
+    with pytest.raises(InputError, match="clearance must be zero or more metres, not -0.1"):
+        adapt(up.binding, up.meshes, AdaptOptions(clearance=-0.1))
+    with pytest.raises(InputError, match="contact distance must be zero or more metres, not nan"):
+        adapt(up.binding, up.meshes, AdaptOptions(contact_reach=float("nan")))
     door = [MeshTrack(m.name, np.repeat(m.vertices, 3, axis=0), m.triangles) for m in up.meshes]
     with pytest.raises(InputError, match="3 states for 600 frames"):
         adapt(up.binding, door)

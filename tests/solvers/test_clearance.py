@@ -143,6 +143,21 @@ def test_contact_fades_from_one_to_six_centimetres_above_the_offset():
     assert np.allclose(strength, [1, 1, 1, 0.5, 0, 0, 0])
 
 
+@pytest.mark.parametrize("size", [1.0, 0.01])
+def test_contact_begins_where_it_is_told_to(size):
+    gap = size * np.array([0.0, 0.01, 0.02, 0.11, 0.3])
+    at = (0.05 * size + gap)[None, :, None]
+
+    def strength(reach):
+        return contact_strength(at, np.array([[0.05 * size]]), size, size * reach)[0, :, 0]
+
+    assert np.allclose(strength(0.06), contact_strength(at, np.array([[0.05 * size]]), size)[0, :, 0])
+    assert np.allclose(strength(0.21), [1, 1, 0.99275, 0.5, 0])
+    # A short reach is a firm hold only within a sixth of it.
+    assert np.allclose(strength(0.012), [1, 0.104, 0, 0, 0])
+    assert not strength(0.0).any()
+
+
 def test_affinity_falls_with_clearance_and_rises_with_contact():
     distance = np.array([[[-0.1, 0.0, 0.06, 0.6, np.inf]], [[9.0, 9.0, 9.0, 9.0, np.inf]]])
     contact = np.zeros_like(distance)
