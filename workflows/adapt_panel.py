@@ -9,13 +9,14 @@ from ..scene.motion import motion_range
 from ..solvers.errors import MotionLoomError
 from . import live
 from .adapt_action import plays_result
-from .wrapping import fitting_lines
+from .wrapping import fitting_lines, length
 
 _TRACKS = {
     "READY": ("Every frame is up to date", "CHECKMARK"),
     "SWEEP": ("Other frames need a refresh", "FILE_REFRESH"),
     "WAITING": ("Other frames follow in a moment", "TIME"),
 }
+_NAME_WIDTH = 70.0  # pixels that a row of the list has for a name in a sidebar of the usual width
 # What mends a problem: the operator, the button's text and icon.
 _REMEDIES = {
     "BIND": ("fit", "Bind Again", "LINKED"),
@@ -97,6 +98,15 @@ def _draw_environment(layout, shown: _Shown) -> None:
     buttons.operator("motion_loom.adapt_remove_item", text="", icon="REMOVE").items = "surfaces"
     if not len(chosen.surfaces):
         _draw_text(layout, shown.context, "Select what the motion deals with, the rig last, and press +", "INFO")
+    elif 0 <= chosen.active_surface < len(chosen.surfaces):
+        _draw_long_name(layout, shown, chosen.surfaces[chosen.active_surface])
+
+
+def _draw_long_name(layout, shown: _Shown, item) -> None:
+    """The whole name of the chosen entry where its row has no room for it."""
+    name = item.target.name if item.target else item.name
+    if length(name) > _NAME_WIDTH:
+        _draw_text(layout, shown.context, name, "OBJECT_DATA")
 
 
 # ------------------------------------------------------------------------------------------------------- bind

@@ -25,7 +25,7 @@ def wrap(text: str, width: float) -> list[str]:
     lines = [""]
     for word in text.split():
         joined = f"{lines[-1]} {word}".strip()
-        if _length(joined) <= width:
+        if length(joined) <= width:
             lines[-1] = joined
             continue
         *full, rest = _pieces(word, width)
@@ -37,13 +37,14 @@ def _pieces(word: str, width: float) -> list[str]:
     """A word that is longer than a line, such as a path, in pieces."""
     pieces = [""]
     for letter in word:
-        if pieces[-1] and _length(pieces[-1] + letter) > width:
+        if pieces[-1] and length(pieces[-1] + letter) > width:
             pieces.append("")
         pieces[-1] += letter
     return pieces
 
 
-def _length(text: str) -> float:
+def length(text: str) -> float:
+    """Pixels that a text takes, at the usual size of the interface."""
     return sum(map(_letter, text))
 
 

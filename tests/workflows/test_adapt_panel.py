@@ -150,6 +150,16 @@ def test_deleted_objects_are_named_in_the_list(rig, capsys):
     assert "Step (deleted)" in texts and "Floor (deleted)" in texts
 
 
+def test_a_long_name_is_written_out_where_it_is_chosen(rig, capsys):
+    bind(capsys)
+    step, settings = bpy.data.objects["Step"], rig.motion_loom_adapt
+    step.name = "set_dressing_harbour_wall_north_001"
+    for chosen in (0, 1):
+        settings.active_surface = chosen
+        pieces = "".join(text for text in drawn(rig) if text != step.name)
+        assert (step.name in pieces) == bool(chosen)
+
+
 @pytest.mark.parametrize(
     ("start", "end", "warning"),
     [
