@@ -170,6 +170,8 @@ def _solver_options(ob, binding, body: Body, surfaces, pin_places, only):
         surfaces=uses,
         scale=_scale(body.resized, binding),
         collision=settings.clearance != "OFF",
+        clearance=settings.clearance_distance if settings.clearance == "USER" else None,
+        contact_reach={"AUTO": None, "USER": settings.contact_distance, "OFF": 0.0}[settings.contact],
         orientation=settings.orientation,
         pins=_pins(ob, binding.track, pin_places),
         limits=solved_limits(ob, body.source, body.turned) if settings.limits else None,
