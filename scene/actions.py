@@ -79,6 +79,25 @@ def all_curves(action, slot) -> list:
     return list(holder.fcurves) if holder else []
 
 
+def find_curve(action, slot, path: str, index: int = 0):
+    """The curve of one slot for a property, or None; a muted or empty one counts as none."""
+    holder = curve_list(action, slot) if action is not None else None
+    curve = holder.fcurves.find(path, index=index) if holder else None
+    return None if curve is None or curve.mute or curve.is_empty else curve
+
+
+def keys_of(curve) -> np.ndarray:
+    """(K, 7) of each key: time, value, both handles' times and values, interpolation."""
+    keys = curve.keyframe_points
+    out = np.empty((len(keys), 7), np.float32)
+    for column, name in ((slice(0, 2), "co"), (slice(2, 4), "handle_left"), (slice(4, 6), "handle_right")):
+        flat = np.empty(2 * len(keys), np.float32)
+        keys.foreach_get(name, flat)
+        out[:, column] = flat.reshape(-1, 2)
+    out[:, 6] = _interpolations(curve)
+    return out
+
+
 def playing_curves(action, slot) -> list:
     """The curves of one slot that move something: neither muted nor empty."""
     return [curve for curve in all_curves(action, slot) if not (curve.mute or curve.is_empty or _is_muted(curve.group))]
@@ -231,3 +250,9 @@ def assign(ob, action, slot) -> None:
         data.action_slot = slot
     if data.action != action or (slot is not None and data.action_slot is None):
         raise OutputError(f"'{ob.name}' refuses action '{action.name}'; make a local copy of the object.")
+
+
+def discard(action) -> None:
+    """Remove an action that nothing uses."""
+    if not action.users:
+        bpy.data.actions.remove(action)

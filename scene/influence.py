@@ -20,10 +20,10 @@ def factor_rows(
     scene: bpy.types.Scene, ob: bpy.types.Object, path: str, action, slot, frames: np.ndarray
 ) -> np.ndarray:
     """(F,) the factor at scene frames (F,), from 0 to 1: by its curve in an action, else as it is now."""
-    for curve in actions.playing_curves(action, slot) if action is not None else ():
-        if curve.data_path == path:
-            return np.clip(actions.sample(curve, action_times(scene, frames)), 0.0, 1.0)
-    return np.full(len(frames), float(ob.path_resolve(path)))
+    curve = actions.find_curve(action, slot, path)
+    if curve is None:
+        return np.full(len(frames), float(ob.path_resolve(path)))
+    return np.clip(actions.sample(curve, action_times(scene, frames)), 0.0, 1.0)
 
 
 def sampled_factor(context: bpy.types.Context, ob: bpy.types.Object, path: str, frames: np.ndarray) -> np.ndarray:

@@ -58,3 +58,8 @@ def call_off(call: Callable[[], float | None]) -> None:
     """Do not call it any more."""
     if bpy.app.timers.is_registered(call):
         bpy.app.timers.unregister(call)
+
+
+def all_objects() -> list[bpy.types.Object]:
+    """The objects of the file."""
+    return list(bpy.data.objects)

@@ -62,10 +62,10 @@ def bound_action(ob):
 
 
 def source_played(ob):
-    """A block in which the rig plays what is bound even if a result or the live action is assigned."""
+    """A block in which the rig plays what is bound even if it is live, or a result is assigned."""
     settings = ob.motion_loom_adapt
     data = ob.animation_data
-    if plays_live(ob):
+    if settings.live:
         return playback.played(ob, *bound_action(ob), values_of(settings.live_before))
     action = None if settings.bound_strips else settings.source
     if plays_result(ob) or (data is not None and action is not None and data.action == action and len(settings.before)):
