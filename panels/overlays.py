@@ -100,7 +100,9 @@ def _draw() -> None:
     for ob in _chosen(context, space):
         for workflow in _Session.workflows:
             _attempt(context, workflow, ob, shown)
-    _Session.drawn = shown
+    # Another viewport may show other objects.
+    kept = {key: drawn for key, drawn in _Session.drawn.items() if drawn.state[0] == _Session.changes}
+    _Session.drawn = kept | shown
 
 
 def _chosen(context, space) -> list[bpy.types.Object]:
