@@ -208,6 +208,64 @@ def test_a_strip_plays_like_the_assigned_result(rig, assigned):
     assert bpy.data.actions[report["action"]].use_fake_user
 
 
+def test_a_strip_of_one_frame_and_in_remapped_time(rig):
+    bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 50
+    adapt_run.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], bpy.data.objects["Step"]], 5, 5)
+    raise_step()
+    result(rig, only_changed=False)
+    seen = ends(rig, [5])
+    result(rig, only_changed=False, strip=True, step=3, error=0.01)
+    np.testing.assert_allclose(ends(rig, [5]), seen, atol=1e-5)
+
+
+def test_a_strip_switches_constraints_off_as_well(rig):
+    limit = rig.pose.bones["elbow.L"].constraints.new("DAMPED_TRACK")
+    limit.target, limit.influence = bpy.data.objects["Floor"], 0.4
+    bound(rig)
+    before = ends(rig)
+    raise_step()
+    report = result(rig)
+    assert report["silenced_constraints"] == ["elbow.L: Damped Track"]
+    seen = ends(rig)
+    result(rig, strip=True)
+    assert apart(rig, seen) < 1e-5
+    raise_step(-0.12)
+    play_source(rig)
+    assert limit.influence == pytest.approx(0.4) and apart(rig, before) < 1e-5
+
+
+def test_an_override_rig_takes_a_strip(rig, tmp_path):
+    """What the user's file adds to a linked rig: the track is saved with it."""
+    holder = bpy.data.collections.new("Cast")
+    holder.objects.link(rig)
+    library, shot = tmp_path / "library.blend", str(tmp_path / "shot.blend")
+    bpy.data.libraries.write(str(library), {holder})
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(str(library), link=True) as (_, there):
+        there.collections = ["Cast"]
+    bpy.context.scene.collection.children.link(bpy.data.collections["Cast"])
+    bpy.data.collections["Cast"].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
+    ob = next(ob for ob in bpy.context.scene.objects if ob.override_library)
+    scenes.add_grid("Floor", (-1.5, 1.5), (-1.5, 2.5))
+    scenes.add_box("Step", (-0.6, 0.3, -0.5), (0.6, 1.6, scenes.STEP_HEIGHT))
+    bpy.context.view_layer.update()
+    bound(ob)
+    before = ends(ob)
+    raise_step()
+    result(ob)
+    seen = ends(ob)
+    result(ob, strip=True)
+    assert apart(ob, seen) < 1e-5
+    name = ob.name
+    bpy.ops.wm.save_as_mainfile(filepath=shot)
+    bpy.ops.wm.open_mainfile(filepath=shot)
+    ob = next(ob for ob in bpy.context.scene.objects if ob.override_library and ob.name == name)
+    assert apart(ob, seen) < 1e-5
+    play_source(ob)
+    raise_step(-0.12)
+    assert apart(ob, before) < 1e-5
+
+
 def test_a_strip_outlives_saving(rig, assigned, tmp_path):
     before, seen = assigned
     result(rig, strip=True)
