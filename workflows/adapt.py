@@ -169,13 +169,13 @@ def _add_adapt_arguments(parser) -> None:
     parser.add_argument("--no-assign", action="store_true", help="keep the source action on the rig")
     parser.add_argument("--step", type=int, metavar="FRAMES", help="frames from one key to the next")
     parser.add_argument(
-        "--reduce", metavar="METRES", help="leave out keys as long as no joint moves farther than this (0: none)"
+        "--reduce", metavar="METRES", help="leave out keys as long as no joint moves farther than this (0: keep all)"
     )
     parser.add_argument(
         "--only-changed", action=argparse.BooleanOptionalAction, default=True,
         help="channels that do not change keep the curves of the source",
     )  # fmt: skip
-    parser.add_argument("--strip", action="store_true", help="push the result to a new NLA track, do not assign it")
+    parser.add_argument("--strip", action="store_true", help="push the result to a new NLA track, not assign it")
     parser.add_argument("--no-measures", action="store_true", help="do not measure the result")
 
 
