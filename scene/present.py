@@ -19,7 +19,8 @@ class Shape:
 
     def corners(self, triangles: np.ndarray) -> np.ndarray:
         """(M, 3, 3) world corners of triangles (M, 3)."""
-        return self.positions[triangles] @ self.world[:3, :3].T + self.world[:3, 3]
+        flat = self.positions[triangles.reshape(-1)] @ self.world[:3, :3].T + self.world[:3, 3]
+        return flat.reshape(*triangles.shape, 3)
 
 
 def shape_now(depsgraph: bpy.types.Depsgraph, ob: bpy.types.Object) -> Shape | None:

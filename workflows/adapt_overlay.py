@@ -96,27 +96,24 @@ def _ghost(binding: Binding, place: float, joints: np.ndarray) -> Overlay:
 
 def _around(depsgraph, settings, stored: Stored) -> _Around:
     points, items = stored.binding.points, {item.bound_name: item for item in settings.surfaces}
-    shapes, holds, rows, corners, heed = [], [], [], [], []
-    for index, name in enumerate(stored.binding.objects):
-        item = items.get(name)
-        shape = None if item is None else _shape(depsgraph, item, stored.fingerprints[index])
-        shapes.append(shape)
-        mine = np.flatnonzero(points.object_index == index) if shape is not None else np.empty(0, int)
-        if len(mine):
-            at = shape.corners(stored.triangles[index][points.triangle[mine]])
-            sound = _have_area(at)
-            mine, at = mine[sound], at[sound]
-            rows.append(mine)
-            corners.append(at)
-            heed.append(np.full(len(mine), item.influence))
-        holds.append(len(mine) > 0 and item.mode == "ATTACH")
-    rows = np.concatenate([np.empty(0, int), *rows])
-    soup = np.concatenate([np.empty((0, 3, 3)), *corners])
+    used = [items.get(name) for name in stored.binding.objects]
+    shapes = [_shape(depsgraph, *pair) for pair in zip(used, stored.fingerprints, strict=True)]
+    rows, corners = [np.empty(0, int)], [np.empty((0, 3, 3))]
+    for index, shape in enumerate(shapes):
+        if shape is not None:
+            rows.append(np.flatnonzero(points.object_index == index))
+            corners.append(shape.corners(stored.triangles[index][points.triangle[rows[-1]]]))
+    rows, corners = np.concatenate(rows), np.concatenate(corners)
+    sound = _have_area(corners)
+    rows, corners = rows[sound], corners[sound]
     number = np.arange(len(rows))
-    alone = DescriptorPoints(np.zeros(len(rows), int), number, points.barycentric[rows])
-    mesh = TriangleMesh("environment", soup.reshape(-1, 3), np.arange(3 * len(rows)).reshape(-1, 3))
+    alone = DescriptorPoints(np.zeros_like(number), number, points.barycentric[rows])
+    mesh = TriangleMesh("environment", corners.reshape(-1, 3), np.arange(3 * len(rows)).reshape(-1, 3))
     origins, axes = descriptor_frames(alone, [mesh])
-    return _Around(shapes, holds, rows, origins[0], axes[0], np.concatenate([np.empty(0), *heed]))
+    influence = np.array([0.0 if item is None else item.influence for item in used])
+    carries = np.bincount(points.object_index[rows], minlength=len(used)) > 0
+    holds = [bool(some) and item.mode == "ATTACH" for some, item in zip(carries, used, strict=True)]
+    return _Around(shapes, holds, rows, origins[0], axes[0], influence[points.object_index[rows]])
 
 
 def _have_area(corners: np.ndarray) -> np.ndarray:
@@ -127,7 +124,7 @@ def _have_area(corners: np.ndarray) -> np.ndarray:
 
 
 def _shape(depsgraph, item, fingerprint: str) -> Shape | None:
-    if item.target is None or item.mode == "IGNORE" or item.influence == 0.0:
+    if item is None or item.target is None or item.mode == "IGNORE" or item.influence == 0.0:
         return None
     shape = shape_now(depsgraph, item.target)
     same = shape is not None and len(shape.positions) == int(fingerprint.split(":")[0])
@@ -200,44 +197,47 @@ def _contacts(stored: Stored, around: _Around, row: int, joints: np.ndarray) -> 
     binding = stored.binding
     size = _length(joints, binding) / _length(binding.track.positions[row], binding)
     found = []
-    for index, joint in np.argwhere(binding.contact[:, row] > 0.5):
-        if around.holds[index]:
-            triangle = stored.triangles[index][_side(binding, index, row, joint)]
-            corners = around.shapes[index].corners(triangle[None])[0]
-            found.append(_contact(binding, around, index, row, joint, corners, size, joints))
+    for index, holds in enumerate(around.holds):
+        touching = np.flatnonzero(binding.contact[index, row] > 0.5)
+        if holds and len(touching):
+            found.append(_contacts_of(stored, around, index, row, touching, joints, size))
     if not found:
         return overlay()
-    centres, normals, held = (np.array(part) for part in zip(*found, strict=True))
+    centres, normals, held = (np.concatenate(part) for part in zip(*found, strict=True))
     lifted = centres + _LIFT * binding.scale * normals
     return discs(lifted, normals, _DISC * binding.scale * size, np.where(held[:, None], _HELD, _LOST))
 
 
-def _contact(binding, around, index, row, joint, corners, size, joints):
-    """Where a contact has gone, on the plane of its triangle (3, 3): place, normal, and whether the joint is there."""
-    normal = cross(corners[1] - corners[0], corners[2] - corners[0])
-    normal /= max(np.linalg.norm(normal), 1e-12)
-    carried = _carried(binding, around, index, row, joint)
-    distance = binding.joint_distance[index, row, joint]
-    gap = joints[joint] - (carried + (size - 1.0) * distance * normal)
-    held = np.linalg.norm(gap) <= _LOST_BY * binding.scale * size
-    return carried - normal * (normal @ (carried - corners[0])), normal, held
+def _contacts_of(stored, around, index, row, touching, joints, size):
+    """Where contacts of joints (D,) with one object have gone, on the planes of the triangles that they were on.
+
+    Returns places and normals (D, 3), and whether the joints are there (D,). size: of the character, 1 as at bind.
+    """
+    binding = stored.binding
+    sides = binding.side[index, row, binding.samples.at_joints[binding.tree.rank[touching]]]
+    corners = around.shapes[index].corners(stored.triangles[index][sides])
+    normals = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
+    carried = _carried(binding, around, index, row, touching)
+    distance = binding.joint_distance[index, row, touching][:, None]
+    gap = joints[touching] - carried - (size - 1.0) * distance * normals
+    held = np.linalg.norm(gap, axis=1) <= _LOST_BY * binding.scale * size
+    height = np.einsum("da,da->d", normals, carried - corners[:, 0])
+    return carried - height[:, None] * normals, normals, held
 
 
-def _carried(binding, around, index, row, joint) -> np.ndarray:
-    """A joint's place at bind, carried along by the nearest descriptor of an object, of those that face it if any."""
+def _carried(binding, around, index, row, touching) -> np.ndarray:
+    """Places (D, 3) of joints at bind, each carried along by the nearest descriptor of an object that faces it."""
     origins, axes = _bind_frames(binding, row)
     mine = np.flatnonzero(binding.points.object_index[around.rows] == index)
-    away = binding.effective[row, joint] - origins[around.rows[mine]]
-    distance = np.linalg.norm(away, axis=1)
-    behind = np.einsum("na,na->n", away, axes[around.rows[mine], :, 0]) < 0.5 * distance
-    best = mine[np.lexsort((distance, behind))[0]]
-    then = around.rows[best]
-    local = axes[then].T @ (binding.track.positions[row, joint] - origins[then])
-    return around.origins[best] + around.axes[best] @ local
-
-
-def _side(binding: Binding, index: int, row: int, joint: int) -> int:
-    return binding.side[index, row, binding.samples.at_joints[binding.tree.rank[joint]]]
+    then = around.rows[mine]
+    away = binding.effective[row, touching][:, None] - origins[then]
+    distance = np.linalg.norm(away, axis=2)
+    behind = np.einsum("dna,na->dn", away, axes[then, :, 0]) < 0.5 * distance
+    best = (distance + behind * distance.max()).argmin(axis=1)
+    then, now = then[best], mine[best]
+    local = np.einsum("dba,db->da", axes[then], binding.track.positions[row, touching] - origins[then])
+    return around.origins[now] + np.einsum("dab,db->da", around.axes[now], local)
 
 
 def _length(joints: np.ndarray, binding: Binding) -> float:
