@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from . import actions
-from .motion import action_times
+from .channels import action_times
 from .sampling import sample_paths
 
 

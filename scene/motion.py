@@ -23,11 +23,11 @@ from ..solvers.kinematics import (
 )
 from ..solvers.types import JointTrack
 from . import actions
+from .channels import SIZES, action_times, rotation_channel, rotation_now, scene_frames
+from .object_motion import object_world
 from .rigs import joint_track, read_rig, require_editable, require_positive_scale, require_uniform_scale
 from .sampling import plays_strips, reason_to_sample, sample_frames, strip_ranges
 
-_SIZES = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
-_ROTATION = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 _SAME = 5e-6  # radians, scales and rig lengths that differ less did not change (single precision)
 _SAMPLED = 2e-5  # the same for poses that were read, whose rounding adds up along chains
 
@@ -119,16 +119,6 @@ def motion_range(scene: bpy.types.Scene, ob: bpy.types.Object) -> tuple[float, f
     return float(ends[:, 0].min()), float(ends[:, 1].max())
 
 
-def action_times(scene: bpy.types.Scene, frames: np.ndarray) -> np.ndarray:
-    """Times at which curves are evaluated at scene frames (F,): they differ where the scene remaps time."""
-    return frames * (scene.render.frame_map_old / scene.render.frame_map_new)
-
-
-def scene_frames(scene: bpy.types.Scene, times: np.ndarray) -> np.ndarray:
-    """Scene frames at which curves are evaluated at given times (F,)."""
-    return times * (scene.render.frame_map_new / scene.render.frame_map_old)
-
-
 def frames_per_second(scene: bpy.types.Scene) -> float:
     """Scene frames a second."""
     return scene.render.fps / scene.render.fps_base
@@ -142,28 +132,15 @@ def _rows_per_second(scene: bpy.types.Scene, frames: np.ndarray) -> float:
     return frames_per_second(scene) / step
 
 
-def _rotation_channel(mode: str) -> str:
-    return _ROTATION.get(mode, "rotation_euler")
-
-
 def _present_channels(ob: bpy.types.Object, rig: Rig) -> dict[str, np.ndarray]:
     """The values that channels have now, each (B, size)."""
     bones = ob.pose.bones
     order = [bones.find(name) for name in rig.names]
     out = {}
-    for channel, size in _SIZES.items():
+    for channel, size in SIZES.items():
         flat = np.empty(size * len(bones), np.float32)
         bones.foreach_get(channel, flat)
         out[channel] = flat.reshape(-1, size)[order].astype(float)
-    return out
-
-
-def _rotation_now(rig: Rig, channels: dict[str, np.ndarray]) -> np.ndarray:
-    """Of channels (..., B, size) the one (..., B, 4) that each bone's rotation mode uses."""
-    out = np.zeros((*channels["location"].shape[:-1], 4))
-    for bone, mode in enumerate(rig.rotation_modes):
-        channel = _rotation_channel(mode)
-        out[..., bone, : _SIZES[channel]] = channels[channel][..., bone, :]
     return out
 
 
@@ -175,7 +152,7 @@ def _from_curves(scene, ob, action, slot, frames, values) -> BoneMotion:
     present = _present_channels(ob, rig)
     for (path, component), value in values.items():
         bone = actions.bone_of_path(path)
-        if bone is not None and bone[0] in index and bone[1] in _SIZES:
+        if bone is not None and bone[0] in index and bone[1] in SIZES:
             present[bone[1]][index[bone[0]], component] = value
     channels = {name: np.repeat(now[None], len(frames), axis=0) for name, now in present.items()}
     placing = []
@@ -183,59 +160,12 @@ def _from_curves(scene, ob, action, slot, frames, values) -> BoneMotion:
         bone = actions.bone_of_path(curve.data_path)
         if bone is None:
             placing.append(curve)
-        elif bone[0] in index and bone[1] in _SIZES and curve.array_index < _SIZES[bone[1]]:
+        elif bone[0] in index and bone[1] in SIZES and curve.array_index < SIZES[bone[1]]:
             channels[bone[1]][:, index[bone[0]], curve.array_index] = actions.sample(curve, times)
-    rotation = _rotation_now(rig, channels)
+    rotation = rotation_now(rig, channels)
     basis = channels_to_basis(rig, channels["location"], rotation, channels["scale"])
-    world, fps = _object_world(ob, placing, times), _rows_per_second(scene, frames)
+    world, fps = object_world(ob, placing, times), _rows_per_second(scene, frames)
     return BoneMotion(rig, basis, world, fps, frames, rotation[0], _signs(channels["scale"][0]), None)
-
-
-def _object_world(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.ndarray:
-    """World matrices (F, 4, 4) of an object whose own curves move it and whose parents stand still."""
-    own = _object_basis(ob, curves, times)
-    return _still_world(ob.parent) @ np.array(ob.matrix_parent_inverse, float) @ own if ob.parent else own
-
-
-def _still_world(ob: bpy.types.Object) -> np.ndarray:
-    """World matrix (4, 4) of an object that stands still, up to date whether it is evaluated or not."""
-    own = np.array(ob.matrix_basis, float)
-    return _still_world(ob.parent) @ np.array(ob.matrix_parent_inverse, float) @ own if ob.parent else own
-
-
-def _object_basis(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.ndarray:
-    """The object's own transform (F, 4, 4), delta transforms included."""
-    moving = {name: [curve for curve in curves if curve.data_path == name] for name in _SIZES}
-    if not any(moving.values()):
-        return np.repeat(np.array(ob.matrix_basis, float)[None], len(times), axis=0)
-    channels = {}
-    for name, size in _SIZES.items():
-        channels[name] = np.tile(np.array(getattr(ob, name)[:size], float), (len(times), 1, 1))
-        for curve in moving[name]:
-            channels[name][:, 0, curve.array_index] = actions.sample(curve, times)
-    delta = {
-        "location": ob.delta_location, "scale": ob.delta_scale, "rotation_euler": ob.delta_rotation_euler,
-        "rotation_quaternion": ob.delta_rotation_quaternion, "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
-    }  # fmt: skip
-    delta = {name: np.array(value[:], float)[None, None] for name, value in delta.items()}
-    single = _single_bone(ob)
-    rotation = _rotation_now(single, channels)
-    turn = channels_to_basis(single, 0.0 * channels["location"], rotation, channels["scale"] * delta["scale"])
-    unit = np.ones((1, 1, 3))
-    extra = channels_to_basis(single, 0.0 * unit, _rotation_now(single, delta), unit)
-    out = (extra @ turn)[:, 0]
-    out[:, :3, 3] = (channels["location"] + delta["location"])[:, 0]
-    return out
-
-
-def _single_bone(ob: bpy.types.Object) -> Rig:
-    """The object as a rig of one bone at the origin, so that its channels are read by the same rules."""
-    one = np.ones(1, bool)
-    return Rig(
-        names=(ob.name,), parents=np.array([-1]), rest=np.eye(4)[None], lengths=np.ones(1),
-        use_connect=~one, inherit_rotation=one, inherit_scale=("FULL",), use_local_location=one,
-        rotation_modes=(ob.rotation_mode,), name=ob.name,
-    )  # fmt: skip
 
 
 def _from_frames(context, ob, frames, reason) -> BoneMotion:
@@ -244,7 +174,7 @@ def _from_frames(context, ob, frames, reason) -> BoneMotion:
     fps = _rows_per_second(context.scene, frames)
     pose, world = sample_frames(context, ob, rig.names, frames)
     present = _present_channels(ob, rig)
-    start, signs = _rotation_now(rig, present), _signs(present["scale"])
+    start, signs = rotation_now(rig, present), _signs(present["scale"])
     return BoneMotion(rig, basis_from_pose(rig, pose), world, fps, frames, start, signs, reason)
 
 
@@ -306,7 +236,7 @@ def written_channels(
         has[number] = [(bone, channel) in old for channel in _channels_of(rig, number)]
     present = _present_channels(ob, rig)
     place, turn, size = motion.channels()
-    turned = _differs(_turns(rig, turn), _turns(rig, _rotation_now(rig, present)[None]), _SAME)
+    turned = _differs(_turns(rig, turn), _turns(rig, rotation_now(rig, present)[None]), _SAME)
     moved = _differs(place, present["location"], _SAME * _extent(rig))
     needed = has | np.stack((moved, turned, _differs(size, present["scale"], _SAME)), axis=1)
     needed[rig.use_connect, 0] = False  # it has no effect
@@ -385,12 +315,12 @@ def _write_bones(action, slot, motion: BoneMotion, keys: np.ndarray, times: np.n
 
 def _channels_of(rig: Rig, bone: int) -> tuple[str, str, str]:
     """The names of a bone's channels that count in its rotation mode."""
-    return "location", _rotation_channel(rig.rotation_modes[bone]), "scale"
+    return "location", rotation_channel(rig.rotation_modes[bone]), "scale"
 
 
 def channel_sizes(rig: Rig) -> np.ndarray:
     """(B, 3) curves of location, rotation and scale of each bone in its rotation mode."""
-    return np.array([[_SIZES[channel] for channel in _channels_of(rig, bone)] for bone in range(len(rig.names))])
+    return np.array([[SIZES[channel] for channel in _channels_of(rig, bone)] for bone in range(len(rig.names))])
 
 
 def _bone_curves(holder) -> dict[tuple[str, str], list]:
@@ -398,7 +328,7 @@ def _bone_curves(holder) -> dict[tuple[str, str], list]:
     found: dict[tuple[str, str], list] = {}
     for curve in holder.fcurves:
         bone = actions.bone_of_path(curve.data_path)
-        if bone is not None and bone[1] in _SIZES:
+        if bone is not None and bone[1] in SIZES:
             found.setdefault(bone, []).append(curve)
     return found
 
@@ -427,5 +357,5 @@ def _replace(holder, curves: list, bone: str, channels: dict[str, tuple[np.ndarr
     group = actions.group_named(holder, bone)
     for channel, (times, rows) in channels.items():
         path = actions.bone_path(bone, channel)
-        for index in range(_SIZES[channel]):
+        for index in range(SIZES[channel]):
             actions.write_curve(holder, path, index, group, times, rows[:, index])

@@ -24,7 +24,7 @@ def can_move(ob: bpy.types.Object) -> bool:
         _is_animated(ob)
         or len(ob.constraints)
         or ob.rigid_body
-        or _foreign_frame_handler()
+        or moved_by_scripts()
         or (ob.parent and (can_move(ob.parent) or can_deform(ob.parent)))
     )
 
@@ -43,7 +43,7 @@ def can_deform(ob: bpy.types.Object) -> bool:
         or (ob.pose and any(len(bone.constraints) for bone in ob.pose.bones))
         or (len(ob.modifiers) and _is_animated(ob))  # its own curves and drivers may reach the modifiers
         or not all(_is_timeless(modifier) for modifier in ob.modifiers)
-        or _foreign_frame_handler()
+        or moved_by_scripts()
     )
 
 
@@ -65,7 +65,7 @@ def _refers_to_id(struct: bpy.types.bpy_struct, kind: type) -> bool:
     )
 
 
-def _foreign_frame_handler() -> bool:
+def moved_by_scripts() -> bool:
     """Whether a script other than this extension acts on frame changes: it may move anything."""
     handlers = bpy.app.handlers
     return any(
