@@ -14,6 +14,8 @@ import numpy as np
 
 from ..solvers.errors import InputError, SceneError
 from ..solvers.types import MeshTrack, TriangleMesh
+from .object_motion import worlds_by_curves
+from .state_track import ObjectState, StateTrack, shape_digest
 from .stillness import can_deform, can_move
 from .surfaces import expand
 from .topology import Faces, explain_faces, outward, read_faces, read_triangles, splits
@@ -60,10 +62,21 @@ def sweep_environment(
     frames, an object without faces or area, scaled to zero, turned inside out on the way, with coordinates
     that are not numbers, or whose topology changes, naming object and frame.
     """
+    found = yield from sweep_states(context, objects, frames, bound)
+    return [mesh for mesh, _ in found]
+
+
+def sweep_states(
+    context: bpy.types.Context,
+    objects: Iterable[bpy.types.Object | bpy.types.Collection],
+    frames: Sequence[float],
+    bound: Mapping[str, np.ndarray] | None = None,
+) -> Generator[float, None, list[tuple[MeshTrack, StateTrack]]]:
+    """As `sweep_environment`, each track with what tells later whether the object is still like that."""
     frames = np.asarray(frames, dtype=float).reshape(-1)
     if not frames.size or not np.isfinite(frames).all():
         raise InputError("The frame range of the environment is empty or not a number; choose frames.")
-    readers = [_Reader(ob, can_move(ob), can_deform(ob), len(frames)) for ob in expand(objects)]
+    readers = [_reader(context.scene, ob, frames) for ob in expand(objects)]
     depsgraph = context.evaluated_depsgraph_get()
     for reader in readers:
         if not reader.is_sampled:
@@ -71,7 +84,7 @@ def sweep_environment(
     sampled = [reader for reader in readers if reader.is_sampled]
     if sampled:
         yield from _sweep(context, sampled, frames)
-    return [reader.track(frames, bound or {}) for reader in readers]
+    return [(reader.track(frames, bound or {}), reader.states()) for reader in readers]
 
 
 def _sweep(context: bpy.types.Context, readers: list[_Reader], frames: np.ndarray) -> Iterator[float]:
@@ -89,13 +102,25 @@ def _sweep(context: bpy.types.Context, readers: list[_Reader], frames: np.ndarra
         scene.frame_set(start, subframe=start_subframe)
 
 
-class _Reader:
-    """Collects one object over the range: matrices every frame, geometry only where it may deform."""
+def _reader(scene: bpy.types.Scene, ob: bpy.types.Object, frames: np.ndarray) -> _Reader:
+    moves, deforms = can_move(ob), can_deform(ob)
+    worlds = worlds_by_curves(scene, ob, frames) if moves and not deforms else None
+    return _Reader(ob, moves, deforms, len(frames), worlds)
 
-    def __init__(self, ob: bpy.types.Object, moves: bool, deforms: bool, frame_count: int):
+
+class _Reader:
+    """Collects one object over the range: matrices every frame, geometry only where it may deform.
+
+    worlds: (F, 4, 4) of an object whose curves tell them, so that it is read once.
+    """
+
+    def __init__(
+        self, ob: bpy.types.Object, moves: bool, deforms: bool, frame_count: int, worlds: np.ndarray | None = None
+    ):
         self.ob = ob
         self.name = ob.name_full
-        self.is_sampled = moves or deforms
+        self.worlds = worlds
+        self.is_sampled = (moves or deforms) and worlds is None
         self.deforms = deforms
         self.matrices = np.empty((frame_count if self.is_sampled else 1, 4, 4))
         self.shape_count = frame_count if deforms else 1
@@ -121,11 +146,18 @@ class _Reader:
 
     def track(self, frames: np.ndarray, bound: Mapping[str, np.ndarray]) -> MeshTrack:
         """World-space vertices, in one state if nothing changed."""
-        frames = frames if self.is_sampled else None
+        frames = frames if self.is_sampled or self.worlds is not None else None
+        if self.worlds is not None:
+            self.matrices = self.worlds
         mirrored = _is_mirrored(self.name, self.matrices, frames)
         triangles = outward(self.faces, self.triangles, mirrored, bound.get(self.name))
         shapes, matrices = _unrepeated(self.shapes), _unrepeated(self.matrices)
         return MeshTrack(self.name, _to_world(shapes, matrices), triangles)
+
+
+    def states(self) -> StateTrack:
+        shapes = tuple(shape_digest(shape, self.faces) for shape in _unrepeated(self.shapes))
+        return StateTrack(_unrepeated(self.matrices).astype(np.float32), shapes)
 
 
 def _unrepeated(states: np.ndarray) -> np.ndarray:
@@ -164,16 +196,39 @@ def read_state(
 
 
 def _read_one(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, bound: np.ndarray | None) -> TriangleMesh:
-    name = ob.name_full
+    state, triangles = read_surface(ob, depsgraph, bound)
+    return mesh_track(state, triangles, state.matrix[None]).state(0)
+
+
+def read_object(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> ObjectState:
+    """One object as this depsgraph evaluated it; raises as `read_state`, but for what only `read_surface` looks at."""
     with _evaluated_mesh(ob, depsgraph, "") as (evaluated, mesh):
-        matrix, positions, faces = _matrix(evaluated)[None], _read_positions(mesh), read_faces(mesh)
-        mirrored = _is_mirrored(name, matrix, None)
-        if bound is not None and splits(faces, bound, mirrored):
+        return _state(ob, evaluated, mesh)
+
+
+def _state(ob: bpy.types.Object, evaluated: bpy.types.Object, mesh: bpy.types.Mesh) -> ObjectState:
+    return ObjectState(ob.name_full, _matrix(evaluated), _read_positions(mesh), read_faces(mesh))
+
+
+def read_surface(
+    ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, bound: np.ndarray | None
+) -> tuple[ObjectState, np.ndarray]:
+    """One object and its triangles (T, 3), the bound ones while they fit; raises as `read_state`."""
+    with _evaluated_mesh(ob, depsgraph, "") as (evaluated, mesh):
+        state = _state(ob, evaluated, mesh)
+        mirrored = _is_mirrored(state.name, state.matrix[None], None)
+        if bound is not None and splits(state.faces, bound, mirrored):
             triangles = bound
         else:
-            triangles = outward(faces, read_triangles(mesh), mirrored, None)
-    _check_geometry(name, positions, triangles, "")
-    return TriangleMesh(name, _to_world(positions[None], matrix)[0], triangles)
+            triangles = outward(state.faces, read_triangles(mesh), mirrored, None)
+    _check_geometry(state.name, state.positions, triangles, "")
+    return state, triangles
+
+
+def mesh_track(state: ObjectState, triangles: np.ndarray, worlds: np.ndarray) -> MeshTrack:
+    """The object's surface at world matrices (F or 1, 4, 4); raises InputError where it turns inside out or is flat."""
+    _is_mirrored(state.name, worlds, None)
+    return MeshTrack(state.name, _to_world(state.positions[None], worlds), triangles)
 
 
 def _evaluated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, when: str) -> bpy.types.Object:

@@ -45,7 +45,7 @@ def _told_by_curves(ob: bpy.types.Object) -> bool:
     if data.action is None:
         return True
     return actions.plays_action(ob) and not any(
-        curve.data_path == "rotation_mode" or curve.data_path.startswith(("delta_", "matrix_"))
+        curve.data_path in ("rotation_mode", "hide_viewport") or curve.data_path.startswith(("delta_", "matrix_"))
         for curve in actions.playing_curves(*actions.assigned(ob))
     )
 

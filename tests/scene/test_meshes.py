@@ -673,7 +673,7 @@ def _frame():
 
 def test_progress_and_the_frame_comes_back():
     box = _box()
-    _key_location(box)
+    _drive(box, "location", "frame / 10", 2)
     bpy.context.scene.frame_set(3, subframe=0.25)
     sweep = meshes.sweep_environment(bpy.context, [box], FRAMES)
     done = list(sweep)
@@ -681,10 +681,27 @@ def test_progress_and_the_frame_comes_back():
     assert _frame() == (3, 0.25)
 
 
+def test_what_curves_tell_needs_no_stepping():
+    box = _box()
+    _key_location(box)
+    carrier = bpy.data.objects.new("Carrier", None)
+    bpy.context.scene.collection.objects.link(carrier)
+    _key_location(carrier)
+    box.parent = carrier
+    box.rotation_euler = 0.3, 0.2, 0.1
+    bpy.context.view_layer.update()
+    assert list(meshes.sweep_environment(bpy.context, [box], FRAMES)) == []
+    (told,) = meshes.read_environment(bpy.context, [box], FRAMES)
+    _drive(carrier, "scale", "1", 0)
+    (stepped,) = meshes.read_environment(bpy.context, [box], FRAMES)
+    assert len(told.vertices) == len(FRAMES)
+    assert np.abs(told.vertices - stepped.vertices).max() < 2e-6
+
+
 @pytest.mark.parametrize("after", [1, 4])
 def test_esc_half_way_brings_the_frame_back(after):
     box = _box()
-    _key_location(box)
+    _drive(box, "location", "frame / 10", 2)
     bpy.context.scene.frame_set(3, subframe=0.25)
     sweep = meshes.sweep_environment(bpy.context, [box], FRAMES)
     for _ in range(after):

@@ -1,0 +1,44 @@
+"""The environment over a range as far as it can be told without stepping through frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import bpy
+import numpy as np
+
+from ..solvers.types import MeshTrack
+from .meshes import mesh_track, read_surface
+from .object_motion import worlds_by_curves
+from .state_track import StateTrack
+from .stillness import can_deform, can_move
+
+
+def needs_sweep(scene: bpy.types.Scene, objects: Sequence[bpy.types.Object]) -> list[str]:
+    """Names of objects that deform over time, or move in a way that only stepping through the frames tells."""
+    frame = np.array([float(scene.frame_current)])
+    return [
+        ob.name for ob in objects if can_deform(ob) or (can_move(ob) and worlds_by_curves(scene, ob, frame) is None)
+    ]
+
+
+def present_tracks(
+    scene: bpy.types.Scene,
+    depsgraph: bpy.types.Depsgraph,
+    objects: Sequence[bpy.types.Object],
+    frames: np.ndarray,
+    bound: Mapping[str, np.ndarray],
+) -> tuple[list[MeshTrack], list[StateTrack]] | None:
+    """The environment over scene frames (F,) as `meshes.sweep_environment` would read it, without stepping.
+
+    None where an object needs that.  bound: as there.
+    """
+    if needs_sweep(scene, objects):
+        return None
+    meshes, states = [], []
+    for ob in objects:
+        state, triangles = read_surface(ob, depsgraph, bound.get(ob.name_full))
+        worlds = worlds_by_curves(scene, ob, frames) if can_move(ob) else state.matrix[None]
+        meshes.append(mesh_track(state, triangles, worlds))
+        states.append(StateTrack(worlds.astype(np.float32), (state.digest,)))
+    return meshes, states
