@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from . import quaternions as quat
+from . import row_quaternions as rows
 from . import small
-from .tree_goals import LimitViolations
+from .tree_goals import BodyViolations, LimitViolations
 
 WEIGHT = 20.0
 # Least cosine of the middle angle in the rates of the other two.
 _GIMBAL = 0.05
+_CONJUGATE, _IDENTITY = np.array([1.0, -1.0, -1.0, -1.0]), np.array([[1.0, 0.0, 0.0, 0.0]])
 
 
 @dataclass(frozen=True)
@@ -67,16 +70,37 @@ class LimitSprings:
         slope = np.zeros((rotations.shape[0], 3, 3, rotations.shape[-1]))
         limit, at = np.nonzero((allowed != angles).any(axis=1))
         if limit.size:
-            way, change = self._ways_back(limit, *(part[limit, :, at].T for part in (local, angles, allowed)))
-            turn = frame[limit, :, at].T
-            back[self._joint[limit], :, at] = quat.rotate(turn, way).T
-            # R M R^T: the columns, then the rows.
-            change = quat.rotate(turn, np.swapaxes(quat.rotate(turn, np.swapaxes(change, 0, 1)), 0, 1))
-            slope[self._joint[limit], :, :, at] = np.moveaxis(change, -1, 0)
+            found = (part[limit, :, at].T for part in (frame, local, angles, allowed))
+            way, change = self._ways_back(limit, *found)
+            back[self._joint[limit], :, at], slope[self._joint[limit], :, :, at] = way, change
         return LimitViolations(back, slope, self._weight)
 
-    def _ways_back(self, limit, local, angles, allowed):
-        """K violations in the joints' frames: vectors back (3, K), slope (3, 3, K); see ``LimitViolations``.
+    def at(self, frame: int) -> Callable[[np.ndarray], BodyViolations | None]:
+        """The limits of one frame: violations of rotations (B, 4), None where there are none."""
+        source, own = self._frame[..., frame], self._local[..., frame]
+        # A joint's turn in its own frame is bilinear in its parent's and its own.
+        table = rows.conj_mul_within(source * _CONJUGATE, rows.mul(source, own))
+
+        def violations(rotations: np.ndarray) -> BodyViolations | None:
+            # Index -1, of a root's parent, is the turn of nothing.
+            turns = np.concatenate((rotations, _IDENTITY))
+            above = turns[self._parent]
+            local = (above[:, :, None] * turns[self._joint][:, None, :]).reshape(-1, 1, 16) @ table
+            local = local.reshape(-1, 4, 1)
+            angles = self._angles(local)
+            allowed = np.clip(angles, self._lower, self._upper)
+            limit = np.flatnonzero((allowed != angles).any(axis=(1, 2)))
+            if not limit.size:
+                return None
+            turn = rows.mul(above[limit], source[limit]).T
+            found = (part[limit, :, 0].T for part in (local, angles, allowed))
+            return BodyViolations(self._joint[limit], *self._ways_back(limit, turn, *found), self._weight)
+
+        return violations
+
+    def _ways_back(self, limit, turn, local, angles, allowed):
+        """K violations of joints whose frames are turned by (4, K): back (K, 3), slope (K, 3, 3), world space; see
+        ``LimitViolations``.
 
         A turn of the joint takes its clamped pose along, about the axes of the angles that are free.
         """
@@ -89,7 +113,10 @@ class LimitSprings:
         volume = small.dot(axes[0], dual[0])
         volume = np.copysign(np.maximum(np.abs(volume), _GIMBAL), volume)
         carried = (free[:, None, None] * clamped_axes[:, :, None] * dual[:, None, :]).sum(axis=0) / volume
-        return back, np.eye(3)[..., None] - carried
+        change = np.eye(3)[..., None] - carried
+        # R M R^T: the columns, then the rows.
+        change = quat.rotate(turn, np.swapaxes(quat.rotate(turn, np.swapaxes(change, 0, 1)), 0, 1))
+        return quat.rotate(turn, back).T, np.moveaxis(change, -1, 0)
 
     def _composed(self, limit, angles):
         """Turns (4, K) of angles (3, K) about x, y, z; and (3, 3, K) the axes of the whole turn's change with the

@@ -127,9 +127,21 @@ class Relations:
         out = sparse.csr_matrix(self.weights @ sparse.diags(influence))
         return Relations(out, self.frames, self.joints)
 
-    def mean_normals(self, changed: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """Blended unit normals (F, J, 3) of each joint's descriptors; zero where there are none."""
-        normals = np.ascontiguousarray(changed[1][..., 0])
+    def part(self, rows: slice) -> Relations:
+        """The relations of some frames that follow each other."""
+        start, stop, _ = rows.indices(self.frames)
+        if stop - start == self.frames:
+            return self
+        matrix = self.weights
+        pointer = matrix.indptr[start * self.joints : stop * self.joints + 1]
+        entries = slice(pointer[0], pointer[-1])
+        shape = (len(pointer) - 1, matrix.shape[1])
+        parts = (matrix.data[entries], matrix.indices[entries], pointer - pointer[0])
+        return Relations(sparse.csr_matrix(parts, shape=shape), stop - start, self.joints)
+
+    def mean_normals(self, normals: np.ndarray) -> np.ndarray:
+        """Blended unit normals (F, J, 3) of each joint's descriptors; zero where there are none. normals: (S, N, 3)."""
+        normals = np.ascontiguousarray(normals)
         mean = (self._spread(len(normals)) @ normals.reshape(-1, 3)).reshape(self.frames, self.joints, 3)
         length = np.linalg.norm(mean, axis=-1, keepdims=True)
         return np.divide(mean, length, out=np.zeros_like(mean), where=length > 1e-9)
@@ -143,18 +155,12 @@ class Relations:
         indices = matrix.indices + np.repeat(block, np.diff(matrix.indptr))
         return sparse.csr_matrix((matrix.data, indices, matrix.indptr), shape=(matrix.shape[0], states * count))
 
-    def targets(
-        self,
-        positions: np.ndarray,
-        bind: tuple[np.ndarray, np.ndarray],
-        changed: tuple[np.ndarray, np.ndarray],
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def displaced(self, positions: np.ndarray, carry: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Displacements and blended rotations of the joints in the changed environment.
 
-        positions: (F, J, 3) source joints.  bind, changed: (origins (S, N, 3), axes (S, N, 3, 3)), S = 1 or F.
+        positions: (F, J, 3) source joints.  carry: (S, N, 12) of ``carries``, S = 1 or F.
         Returns displacements (F, J, 3) and rotation changes sum w (Q - I) (F, J, 3, 3).
         """
-        carry = carries(bind, changed)
         blended = (self._spread(len(carry)) @ carry.reshape(-1, 12)).reshape(self.frames, self.joints, 12)
         turn = blended[..., 3:].reshape(self.frames, self.joints, 3, 3)
         return blended[..., :3] + np.einsum("fjab,fjb->fja", turn, positions), turn

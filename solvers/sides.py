@@ -6,6 +6,8 @@ beside it. A point inside is therefore measured towards the side that it faced a
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from .closest_point import SurfaceHits
@@ -58,8 +60,16 @@ def _around(welded, triangle, feature):
     return row[meets], found[meets]
 
 
+class SidedSurface(Protocol):
+    """What ``sided`` asks of a surface: see ``SurfaceTrack``."""
+
+    def query(self, points: np.ndarray, frames: np.ndarray, reach: float) -> SurfaceHits: ...
+
+    def face_normals(self, triangle: np.ndarray, frames: np.ndarray) -> np.ndarray: ...
+
+
 def sided(
-    surface: SurfaceTrack, points: np.ndarray, frames: np.ndarray, hits: SurfaceHits, side: np.ndarray, limit: float
+    surface: SidedSurface, points: np.ndarray, frames: np.ndarray, hits: SurfaceHits, side: np.ndarray, limit: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Signed distance (M,) of points (M, 3) and its gradient (M, 3), of points inside towards the side they were on.
 

@@ -61,6 +61,16 @@ class LimitViolations:
 
 
 @dataclass(frozen=True)
+class BodyViolations:
+    """``LimitViolations`` of one frame, of the V bodies that are outside: body (V,), back (V, 3), slope (V, 3, 3)."""
+
+    body: np.ndarray
+    back: np.ndarray
+    slope: np.ndarray
+    weight: float
+
+
+@dataclass(frozen=True)
 class Goals:
     """The terms of the energy.
 

@@ -15,7 +15,7 @@ from .joint_tree import JointTree, TreePose
 from .tree_goals import Goals, Halfspaces, LimitViolations
 
 # Keeps the root's 6x6 block invertible where nothing holds it; relative to the smallest affinities in use (0.02).
-_ROOT_FLOOR = 1e-9
+ROOT_FLOOR = 1e-9
 
 
 class TreeSystem:
@@ -274,8 +274,8 @@ def _root_step(blocks, count, damping, scale):
     matrix = np.concatenate(
         (np.concatenate((a, b), axis=-1), np.concatenate((np.swapaxes(b, -1, -2), d), axis=-1)), axis=-2
     )
-    matrix[..., range(3), range(3)] += (_ROOT_FLOOR + damping)[:, None]
-    matrix[..., range(3, 6), range(3, 6)] += _ROOT_FLOOR * scale**2
+    matrix[..., range(3), range(3)] += (ROOT_FLOOR + damping)[:, None]
+    matrix[..., range(3, 6), range(3, 6)] += ROOT_FLOOR * scale**2
     right = np.concatenate((force, torque), axis=-1)
     twist = np.moveaxis(np.linalg.solve(matrix, right[..., None])[..., 0], 1, -1)
     return twist[:, :3], twist[:, 3:]

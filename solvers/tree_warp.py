@@ -20,9 +20,9 @@ from .tree_system import TreeSystem
 CLOSE = 0.03
 # A step this small is followed by an error far smaller still, since convergence is quadratic.
 TOLERANCE = 1e-4
-_STUCK = 1e-7
+STUCK = 1e-7
 MAX_ITERATIONS = 40
-_FIRST_DAMPING, _LEAST_DAMPING = 1e-3, 1e-7
+FIRST_DAMPING, LEAST_DAMPING = 1e-3, 1e-7
 
 
 def warp(
@@ -55,15 +55,15 @@ def warp_steps(
         better = trial_energy <= energy * (1 + 1e-12) + 1e-18 * scale**2
         moved = np.linalg.norm(trial.pose.joints - system.pose.joints, axis=1).max(axis=0)
         # A step that was taken back tells nothing, unless damping has left nothing of it.
-        done = moved < np.where(better, TOLERANCE, _STUCK) * scale
+        done = moved < np.where(better, TOLERANCE, STUCK) * scale
         used[live[done]] = iteration
         result.put(live[better], trial.pose.take(better))
         keep = np.flatnonzero(~done)
         if not keep.size:
             break
         yield 1.0 - keep.size / frames
-        damping = np.where(better, 0.1 * damping, np.maximum(10 * damping, _FIRST_DAMPING))
-        damping[damping < _LEAST_DAMPING] = 0.0
+        damping = np.where(better, 0.1 * damping, np.maximum(10 * damping, FIRST_DAMPING))
+        damping[damping < LEAST_DAMPING] = 0.0
         close = better & (close | (moved < CLOSE * scale))
         energy = np.where(better, trial_energy, energy)
         system = _next(trial, system, better, keep)

@@ -90,6 +90,26 @@ def test_frames_are_picked_by_their_number(rng):
     assert np.array_equal(part.slope, whole.slope[..., keep])
 
 
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("joint", [0, 1], ids=["root", "limb"])
+def test_one_frame_alone_is_violated_alike(rng, order, joint):
+    own = rng.uniform(-0.2, 0.2, (FRAMES, 3))
+    tree, limits, *_ = limb(rng, order, np.full((1, 3), -0.4), np.array([[0.4, 0.5, np.inf]]), own)
+    springs = LimitSprings(replace(limits, joint=np.array([joint])), tree.rank, tree.parents, 3.0)
+    rotations = quat.exp(rng.normal(0, 0.4, (3, 3, FRAMES)))
+    whole, broken = springs(rotations, np.arange(FRAMES)), 0
+    for frame in range(FRAMES):
+        alone = springs.at(frame)(rotations[..., frame])
+        if alone is None:
+            assert not whole.back[..., frame].any()
+            continue
+        broken += 1
+        assert alone.weight == 3.0 and np.array_equal(alone.body, [joint])
+        assert np.abs(alone.back[0] - whole.back[joint, :, frame]).max() < 1e-12
+        assert np.abs(alone.slope[0] - whole.slope[joint, :, :, frame]).max() < 1e-12
+    assert FRAMES > broken > FRAMES / 4
+
+
 def test_a_clip_that_breaks_its_limits_is_not_touched(rng):
     own = rng.uniform(-1.0, 1.0, (FRAMES, 3))
     tree, limits, *_ = limb(rng, "YZX", np.full((1, 3), -0.1), np.full((1, 3), 0.1), own)
