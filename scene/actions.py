@@ -14,7 +14,7 @@ from ..solvers.errors import OutputError, SceneError
 
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
 
-CONSTANT, LINEAR = 0, 1  # the interpolation enum, as foreach_set takes it
+CONSTANT, LINEAR, BEZIER = 0, 1, 2  # the interpolation enum, as foreach_set takes it
 _ON_KEY = 5e-5  # frames; the program itself takes the key's value within 1e-4
 _BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)', re.DOTALL)
 _COLOURS = {"rotation_quaternion": "AUTO_YRGB", "rotation_axis_angle": "AUTO_YRGB"}
@@ -94,7 +94,7 @@ def keys_of(curve) -> np.ndarray:
         flat = np.empty(2 * len(keys), np.float32)
         keys.foreach_get(name, flat)
         out[:, column] = flat.reshape(-1, 2)
-    out[:, 6] = _interpolations(curve)
+    out[:, 6] = interpolations(curve)
     return out
 
 
@@ -151,14 +151,14 @@ def _read_keys(curve, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     nearest = np.clip(np.searchsorted(at, times - _ON_KEY), 0, len(at) - 1)
     missing = np.abs(at[nearest] - times) > _ON_KEY
     values = height[nearest]
-    if missing.any() and (_interpolations(curve) == LINEAR).all():
+    if missing.any() and (interpolations(curve) == LINEAR).all():
         between = missing & (times > at[0]) & (times < at[-1])
         values[between] = np.interp(times[between], at, height)
         missing &= ~between
     return values, missing
 
 
-def _interpolations(curve) -> np.ndarray:
+def interpolations(curve) -> np.ndarray:
     """The interpolation enum of each key."""
     codes = np.empty(len(curve.keyframe_points), np.int32)
     curve.keyframe_points.foreach_get("interpolation", codes)
@@ -167,7 +167,7 @@ def _interpolations(curve) -> np.ndarray:
 
 def is_stepped(curve) -> bool:
     """Whether every key holds its value until the next, as keys of switches do."""
-    return len(curve.keyframe_points) > 0 and bool((_interpolations(curve) == CONSTANT).all())
+    return len(curve.keyframe_points) > 0 and bool((interpolations(curve) == CONSTANT).all())
 
 
 def group_named(holder, name: str):

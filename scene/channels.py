@@ -33,3 +33,8 @@ def rotation_now(rig: Rig, channels: dict[str, np.ndarray]) -> np.ndarray:
         channel = rotation_channel(mode)
         out[..., bone, : SIZES[channel]] = channels[channel][..., bone, :]
     return out
+
+
+def channels_of(rig: Rig, bone: int) -> tuple[str, str, str]:
+    """The names of a bone's channels that count in its rotation mode."""
+    return "location", rotation_channel(rig.rotation_modes[bone]), "scale"

@@ -28,17 +28,16 @@ def present_tracks(
     objects: Sequence[bpy.types.Object],
     frames: np.ndarray,
     bound: Mapping[str, np.ndarray],
-) -> tuple[list[MeshTrack], list[StateTrack]] | None:
-    """The environment over scene frames (F,) as `meshes.sweep_environment` would read it, without stepping.
+) -> list[tuple[MeshTrack, StateTrack]] | None:
+    """The environment over scene frames (F,) as `meshes.sweep_states` would read it, without stepping.
 
     None where an object needs that.  bound: as there.
     """
     if needs_sweep(scene, objects):
         return None
-    meshes, states = [], []
+    found = []
     for ob in objects:
         state, triangles = read_surface(ob, depsgraph, bound.get(ob.name_full))
         worlds = worlds_by_curves(scene, ob, frames) if can_move(ob) else state.matrix[None]
-        meshes.append(mesh_track(state, triangles, worlds))
-        states.append(StateTrack(worlds.astype(np.float32), (state.digest,)))
-    return meshes, states
+        found.append((mesh_track(state, triangles, worlds), StateTrack(worlds.astype(np.float32), (state.digest,))))
+    return found

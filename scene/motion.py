@@ -23,7 +23,7 @@ from ..solvers.kinematics import (
 )
 from ..solvers.types import JointTrack
 from . import actions
-from .channels import SIZES, action_times, rotation_channel, rotation_now, scene_frames
+from .channels import SIZES, action_times, channels_of, rotation_now, scene_frames
 from .object_motion import object_world
 from .rigs import joint_track, read_rig, require_editable, require_positive_scale, require_uniform_scale
 from .sampling import plays_strips, reason_to_sample, sample_frames, strip_ranges
@@ -233,7 +233,7 @@ def written_channels(
     has = np.zeros((len(rig.names), 3), bool)
     old = _bone_curves(holder) if holder is not None else {}
     for number, bone in enumerate(rig.names):
-        has[number] = [(bone, channel) in old for channel in _channels_of(rig, number)]
+        has[number] = [(bone, channel) in old for channel in channels_of(rig, number)]
     present = _present_channels(ob, rig)
     place, turn, size = motion.channels()
     turned = _differs(_turns(rig, turn), _turns(rig, rotation_now(rig, present)[None]), _SAME)
@@ -306,21 +306,16 @@ def _write_bones(action, slot, motion: BoneMotion, keys: np.ndarray, times: np.n
     for number in np.flatnonzero(keys.any(axis=(0, 2))):
         bone, written = rig.names[number], {}
         curves = []
-        for channel, rows, chosen in zip(_channels_of(rig, number), values, keys[:, number].T, strict=True):
+        for channel, rows, chosen in zip(channels_of(rig, number), values, keys[:, number].T, strict=True):
             if chosen.any():
                 written[channel] = times[chosen], rows[chosen, number]
                 curves += old.get((bone, channel), [])
         _replace(holder, curves, bone, written)
 
 
-def _channels_of(rig: Rig, bone: int) -> tuple[str, str, str]:
-    """The names of a bone's channels that count in its rotation mode."""
-    return "location", rotation_channel(rig.rotation_modes[bone]), "scale"
-
-
 def channel_sizes(rig: Rig) -> np.ndarray:
     """(B, 3) curves of location, rotation and scale of each bone in its rotation mode."""
-    return np.array([[SIZES[channel] for channel in _channels_of(rig, bone)] for bone in range(len(rig.names))])
+    return np.array([[SIZES[channel] for channel in channels_of(rig, bone)] for bone in range(len(rig.names))])
 
 
 def _bone_curves(holder) -> dict[tuple[str, str], list]:

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ..solvers.errors import SceneError
+from .object_motion import worlds_by_curves
 from .stillness import can_move
 
 
@@ -43,3 +44,30 @@ def object_positions(
     finally:
         scene.frame_set(frame, subframe=subframe)
     return out
+
+
+def moved_by_curves(scene: bpy.types.Scene, objects: Sequence[bpy.types.Object]) -> bool:
+    """Whether `places_by_curves` can tell all of them."""
+    frame = np.array([float(scene.frame_current)])
+    return all(not can_move(ob) or worlds_by_curves(scene, ob, frame) is not None for ob in objects)
+
+
+def places_by_curves(
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objects: Sequence[bpy.types.Object], frames: np.ndarray
+) -> np.ndarray | None:
+    """As `object_positions`, without stepping; None where that is needed."""
+    out = np.empty((len(objects), len(frames), 3))
+    for k, ob in enumerate(objects):
+        if not can_move(ob):
+            out[k] = still_place(ob, depsgraph)
+            continue
+        worlds = worlds_by_curves(scene, ob, frames)
+        if worlds is None:
+            return None
+        out[k] = worlds[:, :3, 3]
+    return out
+
+
+def still_place(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> np.ndarray | None:
+    """World origin (3,) of an object, None where it moves by itself."""
+    return None if can_move(ob) else np.array(ob.evaluated_get(depsgraph).matrix_world.translation)

@@ -4,27 +4,44 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..scene import binding_store
+from ..scene.environment_state import needs_sweep, present_tracks
+from ..scene.influence import factor_rows, is_driven, sampled_factor
 from ..scene.interference import require_result_plays
-from ..scene.meshes import sweep_environment
-from ..scene.motion import BoneMotion
-from ..scene.points import object_positions
-from ..scene.rigs import require_armature, require_editable
+from ..scene.meshes import sweep_states
+from ..scene.motion import BoneMotion, motion_by_curves
+from ..scene.object_motion import worlds_by_curves
+from ..scene.points import moved_by_curves, object_positions, places_by_curves
+from ..scene.rigs import read_rig, require_armature, require_editable
+from ..scene.sampling import reason_to_sample
+from ..scene.state_track import StateTrack
 from ..scene.topology import explain_change, fingerprint
 from ..solvers import adapt as solver
 from ..solvers.adapt_binding import Binding
 from ..solvers.clearance import smoothstep
 from ..solvers.errors import InputError, OutputError, StaleBindingError
+from ..solvers.pose_blend import blend_basis
 from ..solvers.types import JointTrack, MeshTrack
-from .adapt_action import source_played
-from .adapt_source import Source, adapted_motion, object_turns, reread_source, resized_positions, solved_limits
-from .adapt_store import Stored, unpack
+from .adapt_action import bound_action, played_action, plays_live, source_played, values_of
+from .adapt_model import stored_of
+from .adapt_source import (
+    Source,
+    adapted_motion,
+    bound_source,
+    object_turns,
+    reread_source,
+    resized_positions,
+    solved_limits,
+)
+from .adapt_store import Stored
 from .base import relayed
+from .live import LiveProblem
 
+# Data path from the rig's object.
+INFLUENCE = "motion_loom_adapt.influence"
 PIN_RAMP = 0.3
 # The rig must reproduce the solved joints; metres at a 1.8 m body.
 _WRITE_TOLERANCE = 0.05
@@ -33,13 +50,17 @@ _WRITE_TOLERANCE = 0.05
 @dataclass(frozen=True)
 class Problem:
     """stored: what was bound.  source: the rig's motion now.  turned: (F, 3, 3) how its object has turned since bind.
-    environment: the objects now, in the binding's order.  options: what the user chose."""
+    environment: the objects now, in the binding's order.  options: what the user chose.
+    influence: (F,) of the adapted motion, the rest is the original's.
+    states: of the objects, to tell later whether they are still like that."""
 
     stored: Stored
     source: Source
     turned: np.ndarray
     environment: list[MeshTrack]
     options: solver.AdaptOptions
+    influence: np.ndarray
+    states: list[StateTrack]
 
     @property
     def binding(self) -> Binding:
@@ -48,10 +69,11 @@ class Problem:
 
 @dataclass(frozen=True)
 class Solution:
-    """adapted: the joints.  motion: of the rig.  write_error: largest distance of the rig's joints from the solved
-    ones, metres.  seconds: that the solver took."""
+    """adapted: the joints.  whole: the rig's adapted motion.  motion: that as far as its influence goes.
+    write_error: largest distance of the rig's joints from the solved ones, metres.  seconds: that the solver took."""
 
     adapted: solver.AdaptedMotion
+    whole: BoneMotion
     motion: BoneMotion
     write_error: float
     seconds: float
@@ -68,7 +90,7 @@ def gather_steps(
     require_armature(ob)
     require_editable(ob)
     settings = ob.motion_loom_adapt
-    stored = unpack(*binding_store.load(settings.binding))
+    stored = stored_of(ob)
     binding = stored.binding
     surfaces = bound_surfaces(context.scene, ob, binding.objects)
     yield 0.0, "Reading the motion"
@@ -80,10 +102,61 @@ def gather_steps(
         # It may be the rig itself that carries an object.
         places = object_positions(context, pinned, frames) if pinned else []
     body = fit_body(ob, stored, source)
+    influence = _sampled_influence(context, ob, frames)
     targets = [item.target for item in surfaces]
-    sweep = sweep_environment(context, targets, frames, bound_triangles(stored, targets))
-    environment = yield from relayed(sweep, 0.1, 1.0, "Reading the environment")
-    return assemble(ob, stored, body, surfaces, environment, places, only)
+    sweep = sweep_states(context, targets, frames, bound_triangles(stored, targets))
+    around = yield from relayed(sweep, 0.1, 1.0, "Reading the environment")
+    return assemble(ob, stored, body, surfaces, around, places, influence, only)
+
+
+def gather_now(ob, scene, depsgraph, kept: BoneMotion | None) -> Problem:
+    """As ``gather_steps`` without stepping, for a rig that plays its live action.
+
+    kept: the source's motion as it was read once, for one that curves do not tell.
+    Raises LiveProblem, whose remedy is a refresh, where only stepping through the frames would tell.
+    """
+    require_armature(ob)
+    stored = stored_of(ob)
+    binding = stored.binding
+    frames = binding.track.frames
+    surfaces = bound_surfaces(scene, ob, binding.objects)
+    targets = [item.target for item in surfaces]
+    motion = live_source(ob, scene, frames, kept)
+    around = present_tracks(scene, depsgraph, targets, frames, bound_triangles(stored, targets))
+    places = places_by_curves(scene, depsgraph, _pin_targets(ob), frames)
+    if motion is None or around is None or places is None:
+        raise LiveProblem(f"What '{ob.name}' depends on moves in a way that only stepping through it tells.", "REFRESH")
+    body = fit_body(ob, stored, bound_source(ob, motion, binding.track.skeleton.names, stored.solved, binding.height))
+    influence = factor_rows(scene, ob, INFLUENCE, *played_action(ob), frames)
+    return assemble(ob, stored, body, surfaces, around, places, influence)
+
+
+def needs_stepping(ob, scene, kept: BoneMotion | None) -> bool:
+    """Whether ``gather_now`` would raise for want of a sweep; cheap enough for a handler."""
+    settings = ob.motion_loom_adapt
+    targets = [item.target for item in settings.surfaces if item.bound_name and item.target is not None]
+    pins = [pin.target for pin in settings.pins if pin.target is not None]
+    return bool(needs_sweep(scene, targets) or not moved_by_curves(scene, pins) or (kept is None and is_sampled(ob)))
+
+
+def live_source(ob, scene, frames: np.ndarray, kept: BoneMotion | None) -> BoneMotion | None:
+    """The bound motion of a rig that plays its live action, or None where it would have to be stepped through."""
+    settings = ob.motion_loom_adapt
+    values = {(value.path, value.index): value.value for value in values_of(settings.live_before)}
+    motion = motion_by_curves(scene, ob, *bound_action(ob), frames, values)
+    if motion is not None or kept is None:
+        return motion
+    rig, worlds = read_rig(ob), worlds_by_curves(scene, ob, frames)
+    if rig.names != kept.rig.names or not np.allclose(rig.rest, kept.rig.rest, atol=1e-6):
+        return None
+    world = kept.object_world if worlds is None else np.broadcast_to(worlds, kept.object_world.shape)
+    return replace(kept, rig=rig, object_world=world)
+
+
+def is_sampled(ob) -> bool:
+    """Whether the bound motion has to be stepped through to be read."""
+    action, slot = bound_action(ob)
+    return action is None or reason_to_sample(ob, action, slot) is not None
 
 
 @dataclass(frozen=True)
@@ -103,14 +176,17 @@ def fit_body(ob, stored: Stored, source: Source) -> Body:
     return Body(source, turned, resized_positions(source, turned, track, stored.object_world, ob.name))
 
 
-def assemble(ob, stored: Stored, body: Body, surfaces, environment, pin_places, only=None) -> Problem:
-    """The problem of what has been read. surfaces: see ``bound_surfaces``.  pin_places: (pins, F, 3).
+def assemble(ob, stored: Stored, body: Body, surfaces, around, pin_places, influence: np.ndarray, only=None) -> Problem:
+    """The problem of what has been read.
 
+    surfaces: see ``bound_surfaces``.  around: (MeshTrack, StateTrack) of each.  pin_places: (pins, F, 3).
     Raises StaleBindingError where the topology of an object has changed, InputError for choices that make no sense.
     """
+    environment = [mesh for mesh, _ in around]
     _check_topology([item.target for item in surfaces], environment, stored.fingerprints)
     options = _solver_options(ob, stored.binding, body, surfaces, pin_places, only)
-    return Problem(stored, body.source, body.turned, environment, options)
+    states = [state for _, state in around]
+    return Problem(stored, body.source, body.turned, environment, options, influence, states)
 
 
 def solve_steps(problem: Problem) -> Generator[float, None, Solution]:
@@ -121,9 +197,16 @@ def solve_steps(problem: Problem) -> Generator[float, None, Solution]:
     began = time.perf_counter()
     adapted = yield from solver.adapt_steps(problem.binding, problem.environment, problem.options)
     seconds = time.perf_counter() - began
-    motion = adapted_motion(problem.source, adapted.positions, adapted.turns, problem.turned)
-    error = _write_error(motion, problem.source, adapted.positions, problem.binding)
-    return Solution(adapted, motion, error, seconds)
+    whole = adapted_motion(problem.source, adapted.positions, adapted.turns, problem.turned)
+    error = _write_error(whole, problem.source, adapted.positions, problem.binding)
+    return Solution(adapted, whole, faded(problem, whole), error, seconds)
+
+
+def faded(problem: Problem, whole: BoneMotion) -> BoneMotion:
+    """The adapted motion as far as its influence goes, the original's for the rest."""
+    if (problem.influence == 1.0).all():
+        return whole
+    return replace(whole, basis=blend_basis(problem.source.motion.basis, whole.basis, problem.influence))
 
 
 def bound_triangles(stored: Stored, targets) -> dict[str, np.ndarray]:
@@ -198,6 +281,16 @@ def _joint(ob, track: JointTrack, bone: str) -> int:
     if bone in ob.data.bones:
         raise InputError(f"Bone '{bone}' of '{ob.name}' is not solved by itself, it rides on another; choose that one.")
     raise InputError(f"'{ob.name}' has no bone '{bone}'.")
+
+
+def _sampled_influence(context, ob, frames: np.ndarray) -> np.ndarray:
+    """(F,) of the action that the rig plays while live, else of the bound one; drivers need stepping through."""
+    if is_driven(ob, INFLUENCE):
+        return sampled_factor(context, ob, INFLUENCE, frames)
+    if plays_live(ob):
+        return factor_rows(context.scene, ob, INFLUENCE, *played_action(ob), frames)
+    with source_played(ob):
+        return factor_rows(context.scene, ob, INFLUENCE, *played_action(ob), frames)
 
 
 def _pin_targets(ob) -> list:

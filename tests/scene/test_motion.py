@@ -421,7 +421,7 @@ def test_keys_at_chosen_frames():
         bone = actions.bone_of_path(curve.data_path)
         if bone and bone[0] in ("chest", "arm.L"):
             at.setdefault(bone, set()).add(tuple(key.co.x for key in curve.keyframe_points))
-    chest = motion._channels_of(found.rig, 1)[1]
+    chest = motion.channels_of(found.rig, 1)[1]
     assert at["chest", chest] == {(1, 5, 12)} and at["arm.L", "location"] == {(1, 12)}
     assert at["chest", "location"] == {(1, 4, 9, 12)}  # the source's
 

@@ -47,7 +47,7 @@ def adapt_after(rig, environment, change, start=None, end=None):
     source = rig.animation_data.action
     keys = fingerprint(source)
     adapt_run.bind_rig(bpy.context, rig, environment, start, end)
-    frames = adapt_problem.unpack(*adapt_run.binding_store.load(rig.motion_loom_adapt.binding)).binding.track.frames
+    frames = adapt_problem.stored_of(rig).binding.track.frames
     before = scenes.joints_of(rig, frames)
     size = np.ptp(before[0], axis=0).max()
     adapt_run.adapt_rig(bpy.context, rig)

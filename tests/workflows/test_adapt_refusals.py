@@ -367,6 +367,8 @@ def test_esc_at_any_moment_leaves_nothing(bound, capsys, command):
     for frame, z in ((1, 0.0), (24, 0.01)):
         step.location.z = z
         step.keyframe_insert("location", frame=frame)
+    # Curves alone would be read without stepping.
+    step.constraints.new("LIMIT_SCALE")
     bpy.context.scene.frame_set(7, subframe=0.25)
     bind(capsys)
     limit = bound.pose.bones["head"].constraints.new("LIMIT_ROTATION")
