@@ -79,11 +79,24 @@ def all_curves(action, slot) -> list:
     return list(holder.fcurves) if holder else []
 
 
+def curve_count(action, slot) -> int:
+    """How many curves one slot has."""
+    holder = curve_list(action, slot) if action is not None else None
+    return len(holder.fcurves) if holder else 0
+
+
 def find_curve(action, slot, path: str, index: int = 0):
     """The curve of one slot for a property, or None; a muted or empty one counts as none."""
     holder = curve_list(action, slot) if action is not None else None
     curve = holder.fcurves.find(path, index=index) if holder else None
     return None if curve is None or curve.mute or curve.is_empty else curve
+
+
+def remove_curve(action, slot, path: str) -> None:
+    """Remove the curves of one slot for a property, if there are any."""
+    holder = curve_list(action, slot)
+    for curve in [curve for curve in holder.fcurves if curve.data_path == path] if holder else ():
+        holder.fcurves.remove(curve)
 
 
 def keys_of(curve) -> np.ndarray:
@@ -193,6 +206,41 @@ def write_curve(holder, path: str, index: int, group, times, values, interpolati
     curve.keyframe_points.foreach_set("interpolation", np.full(len(times), interpolation, np.int32))
     curve.update()
     return curve
+
+
+def copy_curve(holder, curve) -> None:
+    """Put a copy of a curve of another action in the place of the one that is there."""
+    there = holder.fcurves.find(curve.data_path, index=curve.array_index)
+    if there is not None:
+        holder.fcurves.remove(there)
+    new = holder.fcurves.new(curve.data_path, index=curve.array_index)
+    if curve.group is not None:
+        new.group = holder.groups.get(curve.group.name) or holder.groups.new(curve.group.name)
+    count = len(curve.keyframe_points)
+    new.keyframe_points.add(count)
+    for prop, (kind, size) in _KEY_PROPERTIES.items():
+        values = np.empty(count * size, kind)
+        curve.keyframe_points.foreach_get(prop, values)
+        new.keyframe_points.foreach_set(prop, values)
+    for modifier in curve.modifiers:
+        _copy_properties(modifier, new.modifiers.new(modifier.type))
+    _copy_properties(curve, new)
+    new.update()
+
+
+# What makes a key, as foreach_get takes it: element type and size.
+_KEY_PROPERTIES = {
+    "handle_left_type": (np.int32, 1), "handle_right_type": (np.int32, 1), "interpolation": (np.int32, 1),
+    "easing": (np.int32, 1), "type": (np.int32, 1), "amplitude": (np.float32, 1), "back": (np.float32, 1),
+    "period": (np.float32, 1), "co": (np.float32, 2), "handle_left": (np.float32, 2), "handle_right": (np.float32, 2),
+}  # fmt: skip
+
+
+def _copy_properties(source, target) -> None:
+    """All simple properties that can be written."""
+    for prop in source.bl_rna.properties:
+        if not prop.is_readonly and prop.type != "POINTER" and prop.identifier not in ("data_path", "array_index"):
+            setattr(target, prop.identifier, getattr(source, prop.identifier))
 
 
 def copy(action, slot, name: str) -> tuple[bpy.types.Action, object | None]:

@@ -16,7 +16,7 @@ def rewrite(scene: bpy.types.Scene, action, slot, motion: BoneMotion, keyed: np.
     """Write a motion into an action that plays already; channels that have other keys get new curves.
 
     keyed: (B, 3) bool, which of location, rotation and scale of each bone are written.  Whoever plays the action is
-    evaluated again, also when a handler calls this: updating a curve tags it.
+    evaluated again, also when a handler calls this: Blender tags it where a curve is updated.
     """
     holder = actions.curve_list(action, slot, create=True)
     times = action_times(scene, motion.frames).astype(np.float32)
@@ -28,6 +28,22 @@ def rewrite(scene: bpy.types.Scene, action, slot, motion: BoneMotion, keyed: np.
                 path = actions.bone_path(name, channel)
                 for index in range(SIZES[channel]):
                     _write(holder, path, index, name, times, rows[:, bone, index])
+
+
+def restore(action, slot, source, source_slot, rig, channels: np.ndarray) -> None:
+    """Give channels (B, 3) bool of an action the curves that the source has for them, or none."""
+    holder = actions.curve_list(action, slot, create=True)
+    known = actions.curve_list(source, source_slot) if source is not None else None
+    for bone in np.flatnonzero(channels.any(axis=1)):
+        for channel, chosen in zip(channels_of(rig, bone), channels[bone], strict=True):
+            for index in range(SIZES[channel]) if chosen else ():
+                path = actions.bone_path(rig.names[bone], channel)
+                curve = known.fcurves.find(path, index=index) if known else None
+                there = holder.fcurves.find(path, index=index)
+                if curve is not None:
+                    actions.copy_curve(holder, curve)
+                elif there is not None:
+                    holder.fcurves.remove(there)
 
 
 def _write(holder, path: str, index: int, bone: str, times: np.ndarray, values: np.ndarray) -> None:

@@ -63,3 +63,9 @@ def call_off(call: Callable[[], float | None]) -> None:
 def all_objects() -> list[bpy.types.Object]:
     """The objects of the file."""
     return list(bpy.data.objects)
+
+
+def is_active(depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether it is that of the view layer in which the user works."""
+    layer, scene = bpy.context.view_layer, bpy.context.scene
+    return depsgraph.view_layer.name == layer.name and depsgraph.scene.session_uid == scene.session_uid

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ..solvers.errors import StaleBindingError
+from ..solvers.types import TriangleMesh
 from .topology import Faces
 
 # Of the object's size: matrices that curves make differ by rounding from those that the program evaluates.
@@ -32,6 +33,11 @@ class ObjectState:
     def digest(self) -> str:
         """Of the geometry in its own space, the same in every session."""
         return shape_digest(self.positions, self.faces)
+
+    def surface(self, triangles: np.ndarray) -> TriangleMesh:
+        """World-space triangles (T, 3) of the object."""
+        world = self.positions.astype(float) @ self.matrix[:3, :3].T + self.matrix[:3, 3]
+        return TriangleMesh(self.name, world, triangles)
 
 
 def shape_digest(positions: np.ndarray, faces: Faces) -> str:

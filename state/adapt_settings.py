@@ -138,7 +138,13 @@ class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
     )
     live_slot: bpy.props.IntProperty(description="Handle of its slot", override=_OWN)
     live_stamp: bpy.props.StringProperty(description="What the live action was solved for", override=_OWN)
-    live_written: bpy.props.StringProperty(description="Digest of the keys that were solved", override=_OWN)
+    live_channels: bpy.props.StringProperty(description="Which channels hold solved keys", override=_OWN)
+    live_written: bpy.props.StringProperty(description="Digest of its keys after it was solved", override=_OWN)
+    live_keyed: bpy.props.BoolProperty(description="The user has set keys in it", override=_OWN)
+    live_source: bpy.props.StringProperty(description="Digest of the source's keys", override=_OWN)
+    live_sampled: bpy.props.PointerProperty(
+        type=bpy.types.Mesh, description="Holds the source's motion where curves do not tell it", override=_OWN
+    )
     live_before: bpy.props.CollectionProperty(type=MotionLoomAdaptBefore, override=_LIST)
 
     show_ghost: bpy.props.BoolProperty(

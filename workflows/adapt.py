@@ -13,8 +13,10 @@ from ..solvers.errors import InputError, MotionLoomError, SceneError
 from ..state.adapt_settings import CLASSES, MotionLoomAdaptSettings
 from . import adapt_panel
 from .adapt_command import command_of
+from .adapt_live import AdaptFollower, live_off, live_on_steps, refresh_steps
+from .adapt_live_action import live_rigs
 from .adapt_overlay import overlay_of
-from .adapt_run import AdaptRigOptions, adapt_rig, adapt_steps, bind_rig, bind_steps
+from .adapt_run import ADAPT, AdaptRigOptions, adapt_rig, adapt_steps, bind_rig, bind_steps
 from .base import Command, Steps, Workflow
 from .overlay import Overlay
 from .result_keys import KeyOptions
@@ -32,11 +34,12 @@ _SUSPECT_PENETRATION = 50.0
 class Adapt(Workflow):
     """Bind a rig to what surrounds it, change the surroundings or the rig's size, bake."""
 
-    id = "adapt"
+    id = ADAPT
     label = "Adapt to Environment"
     settings = MotionLoomAdaptSettings
     classes = CLASSES
     steps = {"fit": "Bind", "bake": "Adapt and Bake"}
+    is_live = True
 
     def commands(self) -> tuple[Command, ...]:
         return (
@@ -77,6 +80,25 @@ class Adapt(Workflow):
         options = AdaptRigOptions(assign=settings.assign, keys=_key_options(settings), strip=settings.bake_strip)
         report = yield from adapt_steps(context, ob, options)
         return _summary(report)
+
+    def live_objects(self) -> list:
+        return live_rigs()
+
+    def follower(self, ob) -> AdaptFollower:
+        return AdaptFollower()
+
+    def is_on(self, context) -> bool:
+        ob = context.object
+        return ob is not None and ob.type == "ARMATURE" and self.settings_of(ob).live
+
+    def live_on(self, context) -> Steps:
+        return live_on_steps(context, context.object, self)
+
+    def live_off(self, context) -> str | None:
+        return live_off(context.object, self)
+
+    def live_refresh(self, context) -> Steps:
+        return refresh_steps(context, context.object, self)
 
     def command_line(self, context, program: str) -> str:
         return command_of(context, context.object, program)

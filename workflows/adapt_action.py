@@ -47,6 +47,14 @@ def plays_live(ob) -> bool:
     return data.action == settings.live_action
 
 
+def live_copy(ob):
+    """The live action of a rig that is live and its slot, else None."""
+    settings = ob.motion_loom_adapt
+    if not settings.live or settings.live_action is None:
+        return None
+    return settings.live_action, playback.slot_of(settings.live_action, settings.live_slot)
+
+
 def played_action(ob):
     """The action that the rig plays and its slot, or None and None."""
     data = ob.animation_data
@@ -96,6 +104,12 @@ def play_source(ob) -> None:
     playback.play(ob, *bound_action(ob), values_of(settings.before))
 
 
+# What an action is made for.
+ADAPTED, LIVE = "adapted", "live"
+# Data path from the rig's object.
+INFLUENCE = "motion_loom_adapt.influence"
+
+
 @dataclass(frozen=True)
 class Written:
     """A new action that nothing plays yet. origin: name of its source.  slot: None before 4.4.
@@ -119,12 +133,14 @@ def write_action(context, ob, name: str | None, kind: str, motion, limits_heeded
     with source_played(ob):
         source, source_slot = source_of(ob)
         origin = source.name if source else ob.name
-        new = write_motion(
-            context, ob, name or result_name(origin, kind), motion, source=(source, source_slot), keys=keys
-        )
+        # What the user keyed while live belongs to the result.
+        base, base_slot = live_copy(ob) or (source, source_slot)
+        new = write_motion(context, ob, name or result_name(origin, kind), motion, source=(base, base_slot), keys=keys)
         times = action_times(context.scene, motion.frames[[0, -1]])
         with playback.removed_after_error(new):
-            slot = _slot_in(new, source_slot)
+            slot = _slot_in(new, base_slot)
+            if kind != LIVE:
+                actions.remove_curve(new, slot, INFLUENCE)  # the motion has it in it
             silenced = acting_constraints(ob, limits_heeded)
             switch_off(new, slot, silenced, float(times[0]))
             before = playback.values_before(ob, new, slot, source, source_slot)
@@ -140,7 +156,7 @@ def write_result(
     strip: an NLA strip of it instead of assigning it, mute where assign is false.
     Returns (name of the source, action, list). After an error nothing is left of it.
     """
-    written = write_action(context, ob, name, "adapted", motion, limits_heeded, keys)
+    written = write_action(context, ob, name, ADAPTED, motion, limits_heeded, keys)
     new, slot = written.action, written.slot
     with playback.removed_after_error(new):
         if strip:

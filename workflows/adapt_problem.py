@@ -25,7 +25,7 @@ from ..solvers.clearance import smoothstep
 from ..solvers.errors import InputError, OutputError, StaleBindingError
 from ..solvers.pose_blend import blend_basis
 from ..solvers.types import JointTrack, MeshTrack
-from .adapt_action import bound_action, played_action, plays_live, source_played, values_of
+from .adapt_action import INFLUENCE, bound_action, played_action, plays_live, source_played, values_of
 from .adapt_model import stored_of
 from .adapt_source import (
     Source,
@@ -40,8 +40,6 @@ from .adapt_store import Stored
 from .base import relayed
 from .live import LiveProblem
 
-# Data path from the rig's object.
-INFLUENCE = "motion_loom_adapt.influence"
 PIN_RAMP = 0.3
 # The rig must reproduce the solved joints; metres at a 1.8 m body.
 _WRITE_TOLERANCE = 0.05
@@ -129,6 +127,23 @@ def gather_now(ob, scene, depsgraph, kept: BoneMotion | None) -> Problem:
     body = fit_body(ob, stored, bound_source(ob, motion, binding.track.skeleton.names, stored.solved, binding.height))
     influence = factor_rows(scene, ob, INFLUENCE, *played_action(ob), frames)
     return assemble(ob, stored, body, surfaces, around, places, influence)
+
+
+def problem_of_frame(ob, scene, depsgraph, known: Problem, kept: BoneMotion | None) -> Problem:
+    """The problem with the rig and the user's choices as they are now, around the objects of a known one.
+
+    For single frames, which bring their own surroundings.  kept: see ``gather_now``.
+    """
+    stored = stored_of(ob)
+    binding = stored.binding
+    frames = binding.track.frames
+    motion = live_source(ob, scene, frames, kept)
+    places = places_by_curves(scene, depsgraph, _pin_targets(ob), frames)
+    if motion is None or places is None:
+        raise LiveProblem(f"What '{ob.name}' depends on moves in a way that only stepping through it tells.", "REFRESH")
+    body = fit_body(ob, stored, bound_source(ob, motion, binding.track.skeleton.names, stored.solved, binding.height))
+    around = list(zip(known.environment, known.states, strict=True))
+    return assemble(ob, stored, body, bound_surfaces(scene, ob, binding.objects), around, places, known.influence)
 
 
 def needs_stepping(ob, scene, kept: BoneMotion | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,12 +20,17 @@ from ..scene.topology import fingerprint
 from ..solvers import measures
 from ..solvers.adapt_binding import fit_steps
 from ..solvers.errors import SceneError
-from .adapt_action import remember_source, source_played, write_result
+from . import live
+from .adapt_action import plays_live, remember_source, source_played, write_result
+from .adapt_live_action import leave_live, rewrite_live
 from .adapt_problem import gather_steps, solve_steps
 from .adapt_source import bound_frames, joint_radii, read_source
 from .adapt_store import Stored, pack
 from .base import Steps, relayed, run_to_end, within
 from .result_keys import KeyOptions, choose_keys
+
+# The workflow's identifier.
+ADAPT = "adapt"
 
 
 @dataclass(frozen=True)
@@ -63,9 +69,11 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
     if ob in objects:
         raise SceneError(f"'{ob.name}' cannot be its own environment.")
     refuse_dependent(objects, ob)
-    frames = bound_frames(context, ob, start, end)
+    with _bound_now(ob):
+        frames = bound_frames(context, ob, start, end)
     yield 0.0, "Reading the motion"
-    source = read_source(context, ob, frames)
+    with _bound_now(ob):
+        source = read_source(context, ob, frames)
     yield 0.1, "Reading the environment"
     environment = yield from relayed(sweep_environment(context, objects, frames), 0.1, 0.4, "Reading the environment")
     radii = joint_radii(context, ob, source)
@@ -83,12 +91,18 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
     return _store(ob, stored, objects)
 
 
+def _bound_now(ob):
+    """A block in which a rig plays what is to be bound: what it plays, the source of what is live."""
+    return source_played(ob) if ob.motion_loom_adapt.live else nullcontext()
+
+
 def _store(ob, stored: Stored, objects) -> str:
     settings = ob.motion_loom_adapt
     mesh = binding_store.save(ob.name, *pack(stored))
     old, settings.binding = settings.binding, mesh
     binding_store.discard(old)
-    remember_source(ob)
+    if not settings.live:
+        remember_source(ob)
     uses = {item.target: (item.mode, item.influence) for item in settings.surfaces if item.target is not None}
     settings.surfaces.clear()
     for target, name in zip(objects, stored.binding.objects, strict=True):
@@ -137,10 +151,16 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
     with source_played(ob):
         keys = choose_keys(context, ob, solution.motion, problem.source.motion, options.keys)
     yield 0.97, "Writing the action"
-    heeded = ob.motion_loom_adapt.limits
+    settings = ob.motion_loom_adapt
+    heeded, was_live = settings.limits, settings.live and plays_live(ob)
+    if was_live:
+        rewrite_live(context.scene, ob, problem.source.motion, solution.motion)
     origin, new, silenced = write_result(
         context, ob, options.name, solution.motion, options.assign, heeded, keys.chosen, options.strip
     )
+    if was_live and (options.assign or options.strip):
+        live.end(ob, ADAPT)
+        leave_live(ob)
     report |= {
         "source": origin,
         "action": new.name,

@@ -1,0 +1,241 @@
+"""Adapt live: what follows one rig (see ``live``), and how it is switched on and off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..scene import actions
+from ..scene.live_action import keys_digest
+from ..scene.meshes import read_object
+from ..scene.motion import BoneMotion
+from ..scene.rig_state import scaled_bones
+from ..scene.rigs import require_armature
+from ..scene.session import is_active
+from ..scene.state_track import ObjectState, StateTrack
+from ..solvers.adapt_frame import FrameAdapter
+from ..solvers.errors import SceneError, StaleBindingError
+from ..state.cache import fingerprint
+from . import live
+from .adapt_action import bound_action, played_action
+from .adapt_live_action import leave_live, noted_channels, play_live, require_live_plays, rewrite_live
+from .adapt_live_frame import LiveFrame
+from .adapt_live_key import inputs_key
+from .adapt_model import stored_of
+from .adapt_problem import (
+    Problem,
+    Solution,
+    bound_surfaces,
+    gather_now,
+    gather_steps,
+    needs_stepping,
+    problem_of_frame,
+    solve_steps,
+)
+from .base import relayed, within
+from .live import NOTHING, SWEEP, TRACK, Moment
+
+
+@dataclass(frozen=True)
+class Track:
+    """What was solved. inputs: the key of what beside the environment it was solved for."""
+
+    problem: Problem
+    solution: Solution
+    adapter: FrameAdapter
+    inputs: str
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What the live action was solved for, as it is kept in the settings."""
+
+    inputs: str
+    states: tuple[StateTrack, ...]
+
+    def to_text(self) -> str:
+        return json.dumps([self.inputs, *(state.to_text() for state in self.states)])
+
+    @classmethod
+    def from_text(cls, text: str) -> Stamp:
+        if not text:
+            return cls("", ())
+        try:
+            inputs, *states = json.loads(text)
+        except ValueError as error:
+            raise StaleBindingError("The state of the live action is damaged; switch Live off and on.") from error
+        return cls(inputs, tuple(map(StateTrack.from_text, states)))
+
+    def fits(self, inputs: str, row: int | None, states: list[ObjectState]) -> bool:
+        """Whether the present inputs and objects are those of a row (None: between rows)."""
+        if inputs != self.inputs or len(states) != len(self.states):
+            return False
+        return all(known.matches(row, state) for known, state in zip(self.states, states, strict=True))
+
+
+class AdaptFollower:
+    """Follows one rig; at first it knows nothing."""
+
+    def __init__(self):
+        self.note: str | None = None
+        self.source_untouched = True
+        self._answer = NOTHING, ""
+        self._stamp: tuple[str, Stamp] = "", Stamp("", ())
+        self._scaled: tuple[int, np.ndarray] | None = None
+        self._states: list[ObjectState] = []
+        self._track: Track | None = None
+        self._keyed: np.ndarray | None = None
+        self._frame: tuple[str, LiveFrame] | None = None
+        self._source: BoneMotion | None = None  # where curves do not tell it
+
+    # ------------------------------------------------------------------------------------------- for the engine
+
+    def check(self, ob, moment: Moment) -> tuple[str, str]:
+        if ob.mode == "EDIT":
+            return self._answer  # its bones are being changed; all is looked at when that is over
+        try:
+            self._answer = self._look(ob, moment)
+        except SceneError:
+            if is_active(moment.depsgraph):
+                raise
+            # What it follows is not in this view layer, or not in this scene.
+        return self._answer
+
+    def pose(self, ob, moment: Moment) -> None:
+        if self._track is None:
+            return  # the first track brings what a frame needs
+        inputs = self._inputs(ob, moment)
+        if self._frame is None or self._frame[0] != inputs:
+            self._frame = inputs, self._frame_of(ob, moment, inputs)
+        self._frame[1].show(ob, moment.scene, moment.depsgraph, self._states)
+
+    def job(self, ob, moment: Moment) -> Generator[float, None, Track]:
+        self._look_at_source(ob)
+        problem = gather_now(ob, moment.scene, moment.depsgraph, self._source)
+        return _solved(problem, self._inputs(ob, moment))
+
+    def put(self, ob, scene, result: Track) -> None:
+        keyed = rewrite_live(scene, ob, result.problem.source.motion, result.solution.motion)
+        self.adopt(ob, result, keyed)
+
+    # -------------------------------------------------------------------------------------------------------------
+
+    def adopt(self, ob, track: Track, keyed: np.ndarray) -> None:
+        """A track is shown. keyed: (B, 3) bool, the channels that the live action holds."""
+        stamp = Stamp(track.inputs, tuple(track.problem.states))
+        text = stamp.to_text()
+        if ob.motion_loom_adapt.live_stamp != text:
+            ob.motion_loom_adapt.live_stamp = text
+        self._stamp, self._track, self._keyed, self._frame = (text, stamp), track, keyed, None
+        if track.problem.source.motion.sampled_because is not None:
+            self._source = track.problem.source.motion
+
+    def start(self, ob, moment: Moment, track: Track) -> None:
+        """As ``adopt``, of a track that was just written, for the inputs as they are now."""
+        self._look_at_source(ob)
+        self.adopt(ob, replace(track, inputs=self._inputs(ob, moment)), noted_channels(ob))
+
+    def _frame_of(self, ob, moment: Moment, inputs: str) -> LiveFrame:
+        """For the inputs as they are now: those of the track, or others that it was not solved for."""
+        track = self._track
+        if inputs == track.inputs:
+            return LiveFrame(ob, track.problem, track.adapter, self._keyed)
+        problem = problem_of_frame(ob, moment.scene, moment.depsgraph, track.problem, self._source)
+        adapter = FrameAdapter(problem.binding, problem.options, track.solution.adapted.moves)
+        return LiveFrame(ob, problem, adapter, self._keyed)
+
+    def _look_at_source(self, ob) -> None:
+        """Note whether the bound action is still as it was when live began."""
+        self.source_untouched = keys_digest(*bound_action(ob)) == ob.motion_loom_adapt.live_source
+
+    def _look(self, ob, moment: Moment) -> tuple[str, str]:
+        require_armature(ob)
+        require_live_plays(ob)
+        binding = stored_of(ob).binding
+        targets = [item.target for item in bound_surfaces(moment.scene, ob, binding.objects)]
+        self._states = [self._state(k, target, moment) for k, target in enumerate(targets)]
+        inputs = self._inputs(ob, moment)
+        row = _row(moment.scene.frame_current_final, binding.track.frames)
+        stepping = needs_stepping(ob, moment.scene, self._source)
+        if self._known(ob).fits(inputs, row, self._states):
+            # What a dragged frame needs is solved beforehand, where nobody has to wait for it.
+            is_new = self._track is None and not stepping and not live.at_once()
+            return TRACK if is_new else NOTHING, inputs
+        key = fingerprint(inputs, *(part for s in self._states for part in (s.digest, np.ascontiguousarray(s.matrix))))
+        return SWEEP if stepping else TRACK, key
+
+    def _state(self, index: int, target, moment: Moment) -> ObjectState:
+        """An object as it is now, read only where it may have changed since the last time."""
+        uid = target.session_uid
+        old = self._states[index] if index < len(self._states) else None
+        unchanged = moment.updated is not None and not moment.updated & {uid, target.data.session_uid}
+        if unchanged and old is not None and old.name == target.name_full:
+            return old
+        if uid not in moment.shared:
+            moment.shared[uid] = read_object(target, moment.depsgraph)
+        return moment.shared[uid]
+
+    def _inputs(self, ob, moment: Moment) -> str:
+        action, slot = played_action(ob)
+        count = actions.curve_count(action, slot)
+        if self._scaled is None or self._scaled[0] != count:
+            self._scaled = count, scaled_bones(ob, action, slot)
+        return inputs_key(ob, moment.scene, moment.depsgraph, self._scaled[1])
+
+    def _known(self, ob) -> Stamp:
+        text = ob.motion_loom_adapt.live_stamp
+        if text != self._stamp[0]:
+            self._stamp = text, Stamp.from_text(text)
+        return self._stamp[1]
+
+
+def _solved(problem: Problem, inputs: str) -> Generator[float, None, Track]:
+    """Arrays only: a thread may do it."""
+    solution = yield from solve_steps(problem)
+    return Track(problem, solution, FrameAdapter(problem.binding, problem.options, solution.adapted.moves), inputs)
+
+
+def _row(frame: float, frames: np.ndarray) -> int | None:
+    """The row of a track at a scene frame, None between rows and outside."""
+    row = int(np.searchsorted(frames, frame - 1e-4))
+    return row if row < len(frames) and abs(frames[row] - frame) < 1e-4 else None
+
+
+def live_on_steps(context, ob, workflow) -> Generator[tuple[float, str], None, str]:
+    """Solve and play the live action, with progress; the scene is changed after the last step only."""
+    track = yield from _all_steps(context, ob)
+    play_live(context, ob, track.problem.source.motion, track.solution.motion)
+    _begin(context, ob, workflow, track)
+    return f"'{ob.name}' is live: it plays '{ob.motion_loom_adapt.live_action.name}'"
+
+
+def refresh_steps(context, ob, workflow) -> Generator[tuple[float, str], None, str]:
+    """Solve the live action again, stepping through frames where that is needed."""
+    require_live_plays(ob)
+    track = yield from _all_steps(context, ob)
+    rewrite_live(context.scene, ob, track.problem.source.motion, track.solution.motion)
+    _begin(context, ob, workflow, track)
+    return f"'{ob.name}' is up to date at all frames"
+
+
+def _all_steps(context, ob):
+    problem = yield from within(gather_steps(context, ob), 0.0, 0.3)
+    track = yield from relayed(_solved(problem, ""), 0.3, 0.95, "Adapting")
+    yield 0.97, "Writing the live action"
+    return track
+
+
+def _begin(context, ob, workflow, track: Track) -> None:
+    follower = AdaptFollower()
+    follower.start(ob, Moment(context.scene, context.evaluated_depsgraph_get(), None), track)
+    live.begin(ob, workflow, follower)
+
+
+def live_off(ob, workflow) -> str | None:
+    """Play the source again; says so where the user's keys are kept."""
+    live.end(ob, workflow.id)
+    kept = leave_live(ob)
+    return kept and f"Keys were set while live: they are kept in '{kept}'"

@@ -1,0 +1,155 @@
+"""The live action of Adapt: a copy of the source that holds the solved track, and what the user keys meanwhile."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from ..scene import actions, playback, session
+from ..scene.live_action import keys_digest, restore, rewrite
+from ..scene.motion import changed_channels, source_of, written_channels
+from .adapt_action import (
+    LIVE,
+    bound_action,
+    play_source,
+    plays_live,
+    plays_result,
+    remember_values,
+    source_played,
+    values_of,
+    write_action,
+)
+from .live import LiveProblem
+
+# Who uses a live action that one rig plays: its animation and its settings.
+_USERS = 2
+
+
+def live_slot(ob):
+    """The slot of the live action; None before 4.4."""
+    settings = ob.motion_loom_adapt
+    return None if settings.live_action is None else playback.slot_of(settings.live_action, settings.live_slot)
+
+
+def require_live_plays(ob) -> None:
+    """Raises LiveProblem where the rig does not play a live action of its own."""
+    data = ob.animation_data
+    if not plays_live(ob):
+        played = f"the action '{data.action.name}'" if data is not None and data.action is not None else "no action"
+        raise LiveProblem(f"'{ob.name}' plays {played}, not its live one. Resume, or switch Live off.", "RESUME")
+    if data.use_tweak_mode:
+        raise LiveProblem(f"'{ob.name}' is tweaking an NLA strip; leave tweak mode (Tab in the NLA editor).")
+    if ob.motion_loom_adapt.live_action.users > _USERS and _sharers(ob):
+        other = _sharers(ob)[0].name
+        raise LiveProblem(f"'{ob.name}' shares its live action with '{other}'. Resume to give it its own.", "RESUME")
+
+
+def live_rigs() -> list:
+    """All live rigs of the file."""
+    return [ob for ob in session.all_objects() if ob.type == "ARMATURE" and ob.motion_loom_adapt.live]
+
+
+def _sharers(ob) -> list:
+    """Other live rigs that the live action of a rig belongs to as well: it was duplicated."""
+    action = ob.motion_loom_adapt.live_action
+    return [other for other in live_rigs() if other != ob and other.motion_loom_adapt.live_action == action]
+
+
+def play_live(context, ob, original, motion) -> None:
+    """Play a live action that moves the rig as a motion says; after an error nothing has changed.
+
+    The one that was kept for the user's keys goes on, else a new one is made.  original: the source's motion.
+    """
+    settings = ob.motion_loom_adapt
+    if plays_result(ob):
+        play_source(ob)
+    with source_played(ob):
+        keyed = written_channels(context, ob, motion, source_of(ob), original)
+    if settings.live_action is not None and not _sharers(ob):
+        _play_again(context.scene, ob, motion, keyed)
+    else:
+        _play_new(context, ob, motion, keyed)
+    settings.live, settings.live_action.use_fake_user = True, False
+    settings.live_source = keys_digest(*bound_action(ob))
+    _note_keys(settings, keyed, keyed & ~changed_channels(original, motion))
+
+
+def _play_new(context, ob, motion, keyed: np.ndarray) -> None:
+    settings = ob.motion_loom_adapt
+    keys = np.broadcast_to(keyed, (len(motion.frames), *keyed.shape))
+    written = write_action(context, ob, None, LIVE, motion, settings.limits, keys)
+    with playback.removed_after_error(written.action):
+        actions.assign(ob, written.action, written.slot)
+    settings.live_action, settings.live_slot = written.action, playback.handle_of(written.slot)
+    settings.live_keyed = False
+    remember_values(settings.live_before, written.before)
+
+
+def _play_again(scene, ob, motion, keyed: np.ndarray) -> None:
+    settings = ob.motion_loom_adapt
+    action, slot = settings.live_action, live_slot(ob)
+    with source_played(ob):
+        before = playback.values_before(ob, action, slot, *source_of(ob))
+    actions.assign(ob, action, slot)
+    rewrite(scene, action, slot, motion, keyed)
+    remember_values(settings.live_before, before)
+
+
+def _note_keys(settings, keyed: np.ndarray, always: np.ndarray) -> None:
+    """keyed: (B, 3) bool, the channels that hold solved keys.  always: those that do even where nothing changes."""
+    settings.live_channels = json.dumps([np.packbits(part).tobytes().hex() for part in (keyed, always)])
+    slot = playback.slot_of(settings.live_action, settings.live_slot)
+    settings.live_written = keys_digest(settings.live_action, slot)
+
+
+def _noted_keys(settings, bones: int) -> tuple[np.ndarray, np.ndarray]:
+    """What ``_note_keys`` noted."""
+    packed = [np.frombuffer(bytes.fromhex(part), np.uint8) for part in json.loads(settings.live_channels)]
+    keyed, always = (np.unpackbits(part, count=3 * bones).astype(bool).reshape(bones, 3) for part in packed)
+    return keyed, always
+
+
+def noted_channels(ob) -> np.ndarray:
+    """(B, 3) bool: the channels of the live action that hold solved keys."""
+    return _noted_keys(ob.motion_loom_adapt, len(ob.data.bones))[0]
+
+
+def rewrite_live(scene, ob, original, motion) -> np.ndarray:
+    """Write another motion into the live action, noticing whether the user has keyed it meanwhile.
+
+    Channels that are no longer changed get the source's curves again.  Returns the channels written, (B, 3) bool.
+    """
+    settings = ob.motion_loom_adapt
+    action, slot = settings.live_action, live_slot(ob)
+    if keys_digest(action, slot) != settings.live_written:
+        settings.live_keyed = True
+    before, always = _noted_keys(settings, len(motion.rig.names))
+    keyed = changed_channels(original, motion) | always
+    restore(action, slot, *bound_action(ob), motion.rig, before & ~keyed)
+    rewrite(scene, action, slot, motion, keyed)
+    _note_keys(settings, keyed, always)
+    return keyed
+
+
+def leave_live(ob) -> str | None:
+    """Play the bound action again, everything as it was; the live one is kept if the user has keyed it.
+
+    A rig that plays something else by now goes on playing it.  Returns the name of what was kept.
+    """
+    settings = ob.motion_loom_adapt
+    action, slot = settings.live_action, live_slot(ob)
+    keyed = action is not None and (settings.live_keyed or keys_digest(action, slot) != settings.live_written)
+    if plays_live(ob):
+        playback.play(ob, *bound_action(ob), values_of(settings.live_before))
+    settings.live, settings.live_stamp, settings.live_keyed = False, "", keyed
+    settings.live_before.clear()
+    if action is None:
+        return None
+    if keyed:
+        action.use_fake_user = True
+        return action.name
+    settings.live_action = None
+    action.use_fake_user = False
+    actions.discard(action)
+    return None

@@ -1,0 +1,71 @@
+"""One frame of a live rig, solved by itself and shown over what the live action says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..scene.pose_channels import PoseWriter
+from ..scene.state_track import ObjectState
+from ..solvers.adapt_frame import FrameAdapter
+from ..solvers.types import TriangleMesh
+from .adapt_action import INFLUENCE
+from .adapt_problem import Problem, faded
+from .adapt_source import Source, adapted_motion
+
+
+class LiveFrame:
+    """Arrays that stay the same while a user drags."""
+
+    def __init__(self, ob, problem: Problem, adapter: FrameAdapter, keyed: np.ndarray):
+        """keyed: (B, 3) bool, the channels that the live action holds."""
+        self._problem, self._adapter = problem, adapter
+        self._triangles = [mesh.triangles for mesh in problem.environment]
+        self._writer = PoseWriter.of(ob, problem.source.motion.rig, keyed)
+        self._meshes: list[tuple[ObjectState, TriangleMesh]] = []
+        self._starts = problem.source.motion.channels()[1]
+
+    def show(self, ob, scene, depsgraph, states: list[ObjectState]) -> bool:
+        """Solve the scene's present frame among objects as they are now; returns whether that changed the pose."""
+        self._adapter.update(self._present(states))
+        influence = ob.evaluated_get(depsgraph).path_resolve(INFLUENCE)
+        rows, share = rows_at(scene.frame_current_final, self._problem.binding.track.frames)
+        shown = [self._channels(row, influence) for row in rows]
+        values = shown[0] if len(shown) == 1 else [(1 - share) * a + share * b for a, b in zip(*shown, strict=True)]
+        return self._writer.write(ob, depsgraph, tuple(part.astype(np.float32) for part in values))
+
+    def _present(self, states: list[ObjectState]) -> list[TriangleMesh]:
+        known = self._meshes or [(None, None)] * len(states)
+        self._meshes = [
+            (state, mesh if state is old else state.surface(triangles))
+            for state, triangles, (old, mesh) in zip(states, self._triangles, known, strict=True)
+        ]
+        return [mesh for _, mesh in self._meshes]
+
+    def _channels(self, row: int, influence: float) -> tuple[np.ndarray, ...]:
+        """Location (B, 3), rotation (B, 4) and scale (B, 3) of a row."""
+        found = self._adapter.solve(row)
+        part = slice(row, row + 1)
+        problem = self._problem
+        source = row_of(problem.source, part)
+        whole = adapted_motion(source, found.positions[None], found.turns[None], problem.turned[part])
+        motion = faded(replace(problem, source=source, influence=np.array([influence])), whole)
+        return tuple(values[0] for values in replace(motion, rotation_start=self._starts[row]).channels())
+
+
+def row_of(source: Source, part: slice) -> Source:
+    """Some rows of a source."""
+    motion = source.motion
+    some = replace(
+        motion, basis=motion.basis[part], object_world=motion.object_world[part], frames=motion.frames[part]
+    )
+    return replace(source, motion=some)
+
+
+def rows_at(frame: float, frames: np.ndarray) -> tuple[list[int], float]:
+    """Rows of a track that a scene frame lies between, or the one that it is at, and how far it is on the way."""
+    place = np.clip(np.interp(frame, frames, np.arange(len(frames))), 0, len(frames) - 1)
+    row = int(place)
+    share = float(place - row)
+    return ([row], 0.0) if share < 1e-6 else ([row, row + 1], share)
