@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import collision
+from . import quaternions as quat
 from .adapt_binding import Binding
 from .adapt_options import ATTACH, AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, checked_uses
 from .adapt_terms import (
@@ -24,6 +25,7 @@ from .adapt_terms import (
 from .collision import Colliders
 from .descriptor_frames import descriptor_frames
 from .errors import InputError
+from .joint_tree import TreePose
 from .relationship import carries
 from .steps import result_of
 from .surface_track import SurfaceTrack
@@ -50,15 +52,29 @@ DEFORMING_BATCH = 32
 
 @dataclass(frozen=True)
 class SmoothedMoves:
-    """What the solving of a whole track added to each frame and smoothed over time; tree order, frames last.
+    """What solving a whole track told of each frame that the frame cannot know by itself; tree order, frames last.
 
-    exits: (J, 3, F) from targets inside an object to where they may be, metres; zero without collision.
-    displacement: (J, 3, F) by which the pass that answers collisions moved the joints from where the surroundings carry
-    them, metres; None where there was none.
+    exits: (J, 3, F) metres that smoothing added to the moves of the targets out of objects.
+    start: (B, 4, F) turns of the pass that answers each frame's collisions, against the mean turn of the surroundings.
+    bends: (B, 4, F) what the last pass, which follows the smoothed moves, added to them.
+    shifts: (R, 3, F) and to the roots, metres, in the roots' own frames.
     """
 
     exits: np.ndarray
-    displacement: np.ndarray | None
+    start: np.ndarray
+    bends: np.ndarray
+    shifts: np.ndarray
+
+    @classmethod
+    def between(cls, exits: np.ndarray, start: TreePose, first: TreePose, last: TreePose) -> SmoothedMoves:
+        """Of the carried pose, the first pass and the last."""
+        back = quat.conj(first.rotations)
+        return cls(
+            exits,
+            quat.mul(quat.conj(start.rotations), first.rotations),
+            quat.mul(back, last.rotations),
+            quat.rotate(back[: len(last.roots)], last.roots - first.roots),
+        )
 
 
 @dataclass(frozen=True)
@@ -94,19 +110,19 @@ def adapt_steps(
     start = problem.start
     free, used = yield from problem.run(slices, start, None, 0.0)
     unconverged = used >= MAX_ITERATIONS
-    result, displacement = free, None
+    first = result = free
     if options.collision and problem.surfaces:
         near = problem.colliders(slices)
         first, used_first = yield from problem.run(slices, free, near, 1 / 3)
         # Against the carried pose, so that a motion that is carried rigidly is not smoothed itself.
         carried = problem.start.joints
-        displacement = problem.smoothed(first.joints - carried)
-        problem.follow(carried + displacement)
+        problem.follow(carried + problem.smoothed(first.joints - carried))
         light = [c.weighted(LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT) for c in near]
         result, used_light = yield from problem.run(slices, free, light, 2 / 3)
         used = used + used_first + used_light
         unconverged = used_light >= MAX_ITERATIONS
-    return _motion(binding, result, used, ~unconverged, SmoothedMoves(problem.exits, displacement))
+    moves = SmoothedMoves.between(problem.exits, problem.start, first, result)
+    return _motion(binding, result, used, ~unconverged, moves)
 
 
 def _uses_over_time(binding, environment, options):
@@ -136,19 +152,19 @@ class _Problem:
         turns = terms.turns(everything, turn)
         self.facing = terms.facing(turns)
         self.targets = terms.targets(everything, shift)
-        unmoved = self.targets
-        self.exits = np.zeros_like(unmoved)
-        if options.collision:
-            self.exits = self._exits()
-        self.targets, self.affinity = terms.pinned(everything, unmoved + self.exits, terms.affinity)
+        own = self._exits() if options.collision else np.zeros_like(self.targets)
+        # Smoothed: where the way out changes sides the targets would jump.
+        smooth = self.smoothed(own)
+        self.exits = smooth - own
+        self.targets, self.affinity = terms.pinned(everything, self.targets + smooth, terms.affinity)
         self.start = terms.start(everything, turns[:, 0], self.targets)
 
     def _exits(self):
-        """Moves of targets to where they may be, smoothed: where the way out changes sides they would jump."""
+        """Moves of targets to where they may be."""
         count, _, frames = self.targets.shape
         frame = np.repeat(np.arange(frames), count)
         asked = [(surface, frame) for surface in self.surfaces]
-        return self.smoothed(self.terms.exits(slice(None), self.targets, asked))
+        return self.terms.exits(slice(None), self.targets, asked)
 
     def follow(self, joints):
         """Ask the next pass for joints (J, 3, F) in place of the targets, which are in them already."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +69,7 @@ class AdaptOptions:
     contact_reach: float | None = None
 
 
-def checked_uses(binding: Binding, environment: list, options: AdaptOptions) -> tuple[SurfaceUse, ...]:
+def checked_uses(binding: Binding, environment: Sequence, options: AdaptOptions) -> tuple[SurfaceUse, ...]:
     """How each object of an environment, given in the binding's order, is heeded.
 
     Raises StaleBindingError where there are more or fewer objects, InputError for options out of range.
@@ -78,10 +79,6 @@ def checked_uses(binding: Binding, environment: list, options: AdaptOptions) -> 
             f"The motion is bound to {len(binding.objects)} objects ({', '.join(binding.objects)}), "
             f"{len(environment)} were given; bind again."
         )
-    frames = len(binding.track.positions)
-    for mesh in environment:
-        if not mesh.is_static and len(mesh.vertices) != frames:
-            raise InputError(f"'{mesh.name}' has {len(mesh.vertices)} states for {frames} frames of motion.")
     _check_options(binding, options)
     uses = options.surfaces or (SurfaceUse(),) * len(environment)
     if len(uses) != len(environment):

@@ -25,7 +25,7 @@ EXIT_SHARE = 0.5
 # Metres at a 1.8 m body that a sample near a surface may move before it is asked again.
 FRESH = 0.004
 # Share of the reach that a point beyond it must move before it is asked again: it may be deep inside, not outside.
-_MARGIN = 0.25
+MARGIN = 0.25
 
 
 @dataclass(frozen=True)
@@ -164,18 +164,28 @@ class Colliders:
 
     def _ask_within(self, obj, points, sample, frame, reach):
         at, when = points[sample, :, frame], self._frames[frame]
-        margin = _MARGIN * self._reach
+        margin = MARGIN * self._reach
         goals, surface = self._goals, self._surfaces[obj]
         found = surface.query(at, when, reach + margin)
         least, hold, side = (a[obj][sample, frame] for a in (goals.least, goals.hold, goals.side))
-        deep = found.distance < -reach
-        slack = np.where(deep, -found.distance - reach, found.distance - least)
-        slack[np.isinf(found.distance)] = margin
-        near = np.abs(found.distance) <= reach
-        # A held sample matters at any distance within reach.
-        slack = np.where(hold > 0, np.where(near, -1.0, np.minimum(slack, np.abs(found.distance) - reach)), slack)
         distance, gradient = sided(surface, at, when, found, side, EXIT_SHARE * self._reach)
         self._seen[obj][sample, :, frame] = at
-        self._slack[obj][sample, frame] = np.maximum(slack, np.where(near, -np.inf, self._fresh))
+        self._slack[obj][sample, frame] = slacks(found.distance, least, hold, reach, margin, self._fresh)
         self._distance[obj][sample, frame] = distance
         self._gradient[obj][sample, :, frame] = gradient
+
+
+def slacks(
+    distance: np.ndarray, least: np.ndarray, hold: np.ndarray, reach: float | np.ndarray, margin: float, fresh: float
+) -> np.ndarray:
+    """How far samples (M,) may move before they matter, metres; below ``fresh`` they matter now.
+
+    distance: found, inf beyond reach + margin, or -inf.  least, hold: of ``DistanceGoals``.
+    """
+    deep = distance < -reach
+    slack = np.where(deep, -distance - reach, distance - least)
+    slack[np.isinf(distance)] = margin
+    near = np.abs(distance) <= reach
+    # A held sample matters at any distance within reach.
+    slack = np.where(hold > 0, np.where(near, -1.0, np.minimum(slack, np.abs(distance) - reach)), slack)
+    return np.maximum(slack, np.where(near, -np.inf, fresh))

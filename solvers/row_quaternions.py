@@ -84,3 +84,8 @@ def log(q: np.ndarray) -> np.ndarray:
 def normalised(q: np.ndarray) -> np.ndarray:
     """(N, 4) scaled to unit length."""
     return q / np.sqrt(np.einsum("nk,nk->n", q, q))[:, None]
+
+
+def rotate(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Vectors (N, 3) turned by (N, 4)."""
+    return np.einsum("nab,nb->na", matrices(q), v)

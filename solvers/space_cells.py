@@ -18,6 +18,9 @@ _GRID, _GRID_DEPTH = 4096, 4
 # A cell is split when it holds more triangles than this and its points have cost that many tests.
 _LEAF, _WORTH = 16, 64
 _DEPTH = 12
+# Of no more points than this a cell is split only when they have cost this many tests of triangles: splitting is cheap
+# by the thousand.
+_FEW, _SPLIT = 512, 65536
 # Share of a cell's size under which the gradient of a distance is not trusted.
 _TOUCHING = 1e-5
 # Pairs of points and triangles at a time, and points at a time: their numbers fit the cache.
@@ -63,6 +66,8 @@ class SpaceCells:
         # What cells hold: triangles or blocks, and gradient and distance of the triangles.
         self._item, self._slope = _Rows(dtype=int), _Rows(4)
         half = (hi - lo).max() / 2
+        # No cell at the last depth, which is not split, is as large.
+        self._least = 1.5 * half / (1 << _DEPTH)
         self._add(((lo + hi) / 2)[None], np.array([half]), np.array([-1]))
         self._coarse.values[0] = True
         self._store(np.zeros(1, int), np.zeros(len(blocks.start), int), np.arange(len(blocks.start)), 0.0)
@@ -112,6 +117,10 @@ class SpaceCells:
         """The cell (M,) that each point lies in, growing the tree on the way."""
         place = np.clip(((points - self._corner) / self._edge).astype(int), 0, self._side - 1)
         cell = 1 + place @ (self._side**2, self._side, 1)
+        if len(points) <= _FEW:
+            deepest = self._walk(points, cell)
+            if deepest is not None:
+                return deepest
         active = np.arange(len(points))
         for depth in range(self._depth, _DEPTH + 1):
             still = active[self._child.values[cell[active]] == 0]
@@ -125,6 +134,23 @@ class SpaceCells:
             cell[active] = self._child.values[at] + upper @ (1, 2, 4)
         return cell
 
+    def _walk(self, points, cell):
+        """As ``_descend`` of few points from their cells (M,) where the tree need not grow for them, else None."""
+        while True:
+            child = self._child.values[cell]
+            inner = child > 0
+            if not inner.any():
+                break
+            upper = points >= self._centre.values[cell]
+            cell = np.where(inner, child + upper @ (1, 2, 4), cell)
+        count = self._count.values[cell]
+        np.add.at(self._visits.values, cell, 1)
+        # Splitting a cell takes as long as this many tests.
+        worth = (self._visits.values[cell] * count > _SPLIT) & (count > _LEAF) & (self._half.values[cell] > self._least)
+        if (worth | (count < 0) | (self._coarse.values[cell] & (count > 0))).any():
+            return None
+        return cell
+
     def _grow(self, cells, depth):
         """Fill cells that are new, split those that are worth it. cells: of one depth, one entry a point."""
         cells, number = np.unique(cells, return_counts=True)
@@ -135,7 +161,8 @@ class SpaceCells:
             return
         self._visits.values[cells] += number
         count, coarse = self._count.values[cells], self._coarse.values[cells]
-        worth = (count > _LEAF) & (self._visits.values[cells] > _WORTH)
+        few = number.sum() <= _FEW
+        worth = (count > _LEAF) & (self._visits.values[cells] > (_SPLIT // np.maximum(count, 1) if few else _WORTH))
         split = cells[worth | (coarse & (count > 0))]
         if split.size:
             half = self._half.values[split] / 2
@@ -289,6 +316,8 @@ def _expand(starts, counts):
 def _cuts(numbers, budget):
     """Slices (a, b) of ragged rows with numbers (R,) each, of about a budget of entries."""
     ends = np.cumsum(numbers)
+    if ends[-1] <= budget:
+        return ((0, len(numbers)),)
     budgets = np.arange(budget, ends[-1] + budget, budget)
     cuts = np.unique(np.append(0, np.minimum(np.searchsorted(ends, budgets) + 1, len(numbers))))
     return zip(cuts[:-1], cuts[1:], strict=True)

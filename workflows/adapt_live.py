@@ -12,7 +12,7 @@ from ..scene import actions
 from ..scene.live_action import keys_digest
 from ..scene.meshes import read_object
 from ..scene.motion import BoneMotion
-from ..scene.rig_state import scaled_bones
+from ..scene.rig_state import Animated
 from ..scene.rigs import require_armature
 from ..scene.session import is_active
 from ..scene.state_track import ObjectState, StateTrack
@@ -84,7 +84,7 @@ class AdaptFollower:
         self.source_untouched = True
         self._answer = NOTHING, ""
         self._stamp: tuple[str, Stamp] = "", Stamp("", ())
-        self._scaled: tuple[int, np.ndarray] | None = None
+        self._animated: tuple[int, Animated] | None = None
         self._states: list[ObjectState] = []
         self._track: Track | None = None
         self._keyed: np.ndarray | None = None
@@ -181,9 +181,9 @@ class AdaptFollower:
     def _inputs(self, ob, moment: Moment) -> str:
         action, slot = played_action(ob)
         count = actions.curve_count(action, slot)
-        if self._scaled is None or self._scaled[0] != count:
-            self._scaled = count, scaled_bones(ob, action, slot)
-        return inputs_key(ob, moment.scene, moment.depsgraph, self._scaled[1])
+        if self._animated is None or self._animated[0] != count:
+            self._animated = count, Animated.by(ob, action, slot)
+        return inputs_key(ob, moment.scene, moment.depsgraph, self._animated[1])
 
     def _known(self, ob) -> Stamp:
         text = ob.motion_loom_adapt.live_stamp

@@ -21,6 +21,7 @@ class LiveFrame:
     def __init__(self, ob, problem: Problem, adapter: FrameAdapter, keyed: np.ndarray):
         """keyed: (B, 3) bool, the channels that the live action holds."""
         self._problem, self._adapter = problem, adapter
+        keyed = keyed | _solved_channels(problem.source)
         self._triangles = [mesh.triangles for mesh in problem.environment]
         self._writer = PoseWriter.of(ob, problem.source.motion.rig, keyed)
         self._meshes: list[tuple[ObjectState, TriangleMesh]] = []
@@ -52,6 +53,17 @@ class LiveFrame:
         whole = adapted_motion(source, found.positions[None], found.turns[None], problem.turned[part])
         motion = faded(replace(problem, source=source, influence=np.array([influence])), whole)
         return tuple(values[0] for values in replace(motion, rotation_start=self._starts[row]).channels())
+
+
+def _solved_channels(source: Source) -> np.ndarray:
+    """(B, 3) bool: the channels that solving can change."""
+    rig, bones = source.motion.rig, source.bones
+    out = np.zeros((len(rig.names), 3), bool)
+    heads = bones >= 0
+    out[bones[heads], 1] = True
+    out[~rig.inherit_rotation, 1] = True
+    out[bones[heads & source.solved.placed], 0] = True
+    return out
 
 
 def row_of(source: Source, part: slice) -> Source:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..scene import actions, binding_store
 from ..scene.influence import is_driven
 from ..scene.points import still_place
-from ..scene.rig_state import rig_state
+from ..scene.rig_state import Animated, rig_state
 from ..scene.rigs import joint_limits
 from ..state.cache import fingerprint
 from .adapt_action import INFLUENCE, played_action
 
 
-def inputs_key(ob, scene, depsgraph, scaled: np.ndarray) -> str:
+def inputs_key(ob, scene, depsgraph, animated: Animated) -> str:
     """Digest of all that the solved track depends on but the environment and the source action's keys.
 
     Looks at the rig while it plays its live action.  The influence counts by its keys, or by its value where it has
-    none.  scaled: see ``rig_state``.
+    none.  animated: see ``rig_state``.
     """
-    rig = rig_state(ob, depsgraph, scaled)
+    rig = rig_state(ob, depsgraph, animated)
     return fingerprint(*_choices(ob, scene), *_pins(ob, depsgraph), *_limits(ob), *_influence(ob), *rig)
 
 

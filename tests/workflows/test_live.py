@@ -188,6 +188,7 @@ def test_a_deforming_environment_needs_a_refresh(rig):
     key = step.shape_key_add(name="High")
     for point in key.data:
         point.co.z += 0.2
+    key.value = 0.0
     key.keyframe_insert("value", frame=1)
     key.value = 1.0
     key.keyframe_insert("value", frame=24)
