@@ -65,6 +65,8 @@ class Adapt(Workflow):
                 return f"'{ob.name}' has no action to bind."
         elif settings.binding is None:
             return "Bind the motion to its environment first."
+        elif step.startswith("live") and ob.animation_data is not None and ob.animation_data.use_tweak_mode:
+            return "An NLA strip is being tweaked: leave that first (Tab in the NLA editor)."
         return None
 
     def fit(self, context) -> Steps:

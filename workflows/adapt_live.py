@@ -236,6 +236,6 @@ def _begin(context, ob, workflow, track: Track) -> None:
 
 def live_off(ob, workflow) -> str | None:
     """Play the source again; says so where the user's keys are kept."""
-    live.end(ob, workflow.id)
     kept = leave_live(ob)
+    live.end(ob, workflow.id)
     return kept and f"Keys were set while live: they are kept in '{kept}'"

@@ -9,6 +9,7 @@ import numpy as np
 from ..scene import actions, playback, session
 from ..scene.live_action import keys_digest, restore, rewrite
 from ..scene.motion import changed_channels, source_of, written_channels
+from ..scene.strips import require_no_tweak
 from .adapt_action import (
     LIVE,
     bound_action,
@@ -136,7 +137,9 @@ def leave_live(ob) -> str | None:
     """Play the bound action again, everything as it was; the live one is kept if the user has keyed it.
 
     A rig that plays something else by now goes on playing it.  Returns the name of what was kept.
+    Raises SceneError while an NLA strip is tweaked.
     """
+    require_no_tweak(ob)
     settings = ob.motion_loom_adapt
     action, slot = settings.live_action, live_slot(ob)
     keyed = action is not None and (settings.live_keyed or keys_digest(action, slot) != settings.live_written)
