@@ -13,7 +13,7 @@ from .workflows import WORKFLOWS, live
 @persistent
 def _frame_changed(scene, depsgraph) -> None:
     """After the frame's evaluation, for what moves by itself; what is written here is evaluated before it is shown."""
-    _follow(scene, depsgraph)
+    _follow(scene, depsgraph, is_playback=True)
 
 
 @persistent
@@ -79,9 +79,10 @@ def _came_or_went() -> bool:
     return len(bpy.data.objects) != live_runs.known
 
 
-def _follow(scene, depsgraph) -> None:
+def _follow(scene, depsgraph, is_playback: bool = False) -> None:
     if _came_or_went():
         live.look_through(WORKFLOWS)
         live.follow_all(scene, depsgraph, None)
     elif live_runs.runs:
-        live.follow_all(scene, depsgraph, {update.id.original.session_uid for update in depsgraph.updates})
+        updated = {update.id.original.session_uid for update in depsgraph.updates}
+        live.follow_all(scene, depsgraph, updated, is_playback)

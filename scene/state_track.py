@@ -63,11 +63,14 @@ class StateTrack:
         still is compared."""
         if row is None and len(self.matrices) + len(self.shapes) > 2:
             return True
-        matrix = self.matrices[0 if len(self.matrices) == 1 else row]
-        size = max(float(np.abs(matrix).max()), 1e-12)
-        if np.abs(matrix - state.matrix).max() > _SAME_PLACE * size:
+        if not _same_place(self.matrices[0 if len(self.matrices) == 1 else row], state.matrix):
             return False
         return self.shapes[0 if len(self.shapes) == 1 else row] == state.digest
+
+    def goes_along(self, worlds: np.ndarray) -> bool:
+        """Whether world matrices (F or 1, 4, 4) are those of all rows."""
+        alike = len(worlds) == len(self.matrices) or 1 in (len(worlds), len(self.matrices))
+        return alike and _same_place(self.matrices, worlds)
 
     def to_text(self) -> str:
         """Compact, for a property that is saved."""
@@ -83,3 +86,8 @@ class StateTrack:
             return cls(flat.reshape(-1, 4, 4).astype(np.float32), tuple(shapes))
         except (ValueError, zlib.error) as error:
             raise StaleBindingError("The state of the live action is damaged; switch Live off and on.") from error
+
+
+def _same_place(matrix: np.ndarray, other: np.ndarray) -> bool:
+    """Whether world matrices (..., 4, 4) are the same but for rounding."""
+    return bool(np.abs(matrix - other).max() <= _SAME_PLACE * max(float(np.abs(matrix).max()), 1e-12))

@@ -12,10 +12,12 @@ from ..scene import actions
 from ..scene.live_action import keys_digest
 from ..scene.meshes import read_object
 from ..scene.motion import BoneMotion
+from ..scene.object_motion import worlds_by_curves
 from ..scene.rig_state import Animated
 from ..scene.rigs import require_armature
 from ..scene.session import is_active
 from ..scene.state_track import ObjectState, StateTrack
+from ..scene.stillness import can_move
 from ..solvers.adapt_frame import FrameAdapter
 from ..solvers.errors import SceneError, StaleBindingError
 from ..state.cache import fingerprint
@@ -74,6 +76,16 @@ class Stamp:
         if inputs != self.inputs or len(states) != len(self.states):
             return False
         return all(known.matches(row, state) for known, state in zip(self.states, states, strict=True))
+
+
+    def goes_along(self, ways: list[np.ndarray | None]) -> bool:
+        """Whether what moves by curves moves as it did. ways: see ``_ways``."""
+        return all(way is None or known.goes_along(way) for known, way in zip(self.states, ways, strict=True))
+
+
+def _ways(scene, targets, frames: np.ndarray) -> list[np.ndarray | None]:
+    """World matrices (F, 4, 4) of each object that moves by its curves, None of others."""
+    return [worlds_by_curves(scene, target, frames) if can_move(target) else None for target in targets]
 
 
 class AdaptFollower:
@@ -158,14 +170,20 @@ class AdaptFollower:
         targets = [item.target for item in bound_surfaces(moment.scene, ob, binding.objects)]
         self._states = [self._state(k, target, moment) for k, target in enumerate(targets)]
         inputs = self._inputs(ob, moment)
-        row = _row(moment.scene.frame_current_final, binding.track.frames)
+        frames = binding.track.frames
         stepping = needs_stepping(ob, moment.scene, self._source)
-        if self._known(ob).fits(inputs, row, self._states):
-            # What a dragged frame needs is solved beforehand, where nobody has to wait for it.
-            is_new = self._track is None and not stepping and not live.at_once()
-            return TRACK if is_new else NOTHING, inputs
-        key = fingerprint(inputs, *(part for s in self._states for part in (s.digest, np.ascontiguousarray(s.matrix))))
-        return SWEEP if stepping else TRACK, key
+        known = self._known(ob)
+        if known.fits(inputs, _row(moment.scene.frame_current_final, frames), self._states):
+            # Keys may have been moved at other frames, which playback does not do.
+            if moment.is_playback and not live.at_once() or known.goes_along(_ways(moment.scene, targets, frames)):
+                # What a dragged frame needs is solved beforehand, where nobody has to wait for it.
+                is_new = self._track is None and not stepping and not live.at_once()
+                return TRACK if is_new else NOTHING, inputs
+        ways = _ways(moment.scene, targets, frames)
+        places = [state.matrix if way is None else way for state, way in zip(self._states, ways, strict=True)]
+        return SWEEP if stepping else TRACK, fingerprint(
+            inputs, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
+        )
 
     def _state(self, index: int, target, moment: Moment) -> ObjectState:
         """An object as it is now, read only where it may have changed since the last time."""

@@ -40,11 +40,13 @@ class LiveProblem(MotionLoomError):
 @dataclass(frozen=True)
 class Moment:
     """What a handler was called for. updated: ``session_uid`` of all that was evaluated, None where anything may have
-    changed.  shared: what followers have read of objects, for the others that need it as well."""
+    changed.  is_playback: another frame, which by itself is no edit.  shared: what followers have read of objects, for
+    the others that need it as well."""
 
     scene: Any
     depsgraph: Any
     updated: set[int] | None
+    is_playback: bool = False
     shared: dict = field(default_factory=dict)
 
 
@@ -136,12 +138,12 @@ def look_through(workflows) -> None:
     live_runs.known = session.object_count()
 
 
-def follow_all(scene, depsgraph, updated: set[int] | None) -> None:
+def follow_all(scene, depsgraph, updated: set[int] | None, is_playback: bool = False) -> None:
     """Bring every live object of the scene up to date; to be called by handlers."""
     if live_runs.busy or depsgraph.mode == "RENDER":
         return
     live_runs.busy = True
-    moment = Moment(scene, depsgraph, updated)
+    moment = Moment(scene, depsgraph, updated, is_playback)
     try:
         for run, ob in _present(scene):
             _follow(run, ob, moment)

@@ -181,6 +181,21 @@ def test_an_environment_whose_keys_change(rig):
     assert np.abs(followed - baked(rig)).max() < SAME
 
 
+def test_keys_that_move_at_another_frame(rig):
+    step = bpy.data.objects["Step"]
+    for frame in (1, 24):
+        step.keyframe_insert("location", frame=frame)
+    toggle()
+    bpy.context.scene.frame_set(1)
+    curve = actions.find_curve(*actions.assigned(step), "location", 2)
+    curve.keyframe_points[1].co.y += 0.2
+    curve.update()
+    bpy.context.scene.frame_set(1)
+    assert status(rig).track == "READY"
+    followed = shuffled(rig)
+    assert np.abs(followed - baked(rig)).max() < SAME
+
+
 def test_a_deforming_environment_needs_a_refresh(rig):
     toggle()
     step = bpy.data.objects["Step"]
