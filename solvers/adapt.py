@@ -54,7 +54,7 @@ DEFORMING_BATCH = 32
 class SmoothedMoves:
     """What solving a whole track told of each frame that the frame cannot know by itself; tree order, frames last.
 
-    exits: (J, 3, F) metres that smoothing added to the moves of the targets out of objects.
+    exits: (J, 3, F) metres that targets were moved out of objects.
     start: (B, 4, F) turns of the pass that answers each frame's collisions, against the mean turn of the surroundings.
     bends: (B, 4, F) what the last pass, which follows the smoothed moves, added to them.
     shifts: (R, 3, F) and to the roots, metres, in the roots' own frames.
@@ -152,19 +152,16 @@ class _Problem:
         turns = terms.turns(everything, turn)
         self.facing = terms.facing(turns)
         self.targets = terms.targets(everything, shift)
-        own = self._exits() if options.collision else np.zeros_like(self.targets)
-        # Smoothed: where the way out changes sides the targets would jump.
-        smooth = self.smoothed(own)
-        self.exits = smooth - own
-        self.targets, self.affinity = terms.pinned(everything, self.targets + smooth, terms.affinity)
+        self.exits = self._exits() if options.collision else np.zeros_like(self.targets)
+        self.targets, self.affinity = terms.pinned(everything, self.targets + self.exits, terms.affinity)
         self.start = terms.start(everything, turns[:, 0], self.targets)
 
     def _exits(self):
-        """Moves of targets to where they may be."""
+        """Moves of targets to where they may be, smoothed: where the way out changes sides they would jump."""
         count, _, frames = self.targets.shape
         frame = np.repeat(np.arange(frames), count)
         asked = [(surface, frame) for surface in self.surfaces]
-        return self.terms.exits(slice(None), self.targets, asked)
+        return self.smoothed(self.terms.exits(slice(None), self.targets, asked))
 
     def follow(self, joints):
         """Ask the next pass for joints (J, 3, F) in place of the targets, which are in them already."""

@@ -78,6 +78,16 @@ class FrameTree:
         self.carriers = tree.parents[roots:]
         self.carried = np.zeros((bodies, count - roots))
         self.carried[self.carriers, np.arange(count - roots)] = 1.0
+        # Springs: bodies against their parents, then bodies against what they face.
+        inner = bodies - roots
+        self.above = tree.parents[roots:bodies]
+        self.springs = np.zeros((inner + bodies, bodies))
+        self.springs[np.arange(inner), np.arange(roots, bodies)] = 1.0
+        self.springs[np.arange(inner), self.above] = -1.0
+        self.springs[inner:] = np.eye(bodies)
+        # A bend pulls its body back, what is faced pulls it there.
+        self.pulls = self.springs.T.copy()
+        self.pulls[:, :inner] *= -1.0
         # Of the bodies' own 3x3 blocks in the system, flat.
         place = 3 * roots + np.arange(3)[:, None] * bodies + np.arange(bodies)
         self.own = (place.T[:, :, None] * self.unknowns + place.T[:, None, :]).reshape(-1)
@@ -94,17 +104,22 @@ class FrameTree:
 
 
 def warp_frame(
-    frame: FrameTree, goals: FrameGoals, rotations: np.ndarray, roots: np.ndarray, scale: float = 1.0
+    frame: FrameTree,
+    goals: FrameGoals,
+    rotations: np.ndarray,
+    roots: np.ndarray,
+    scale: float = 1.0,
+    most: int = MAX_ITERATIONS,
 ) -> tuple[FramePose, int]:
     """Minimise the energy of one frame from a start, as ``tree_warp.warp`` does.
 
     rotations: (B, 4) and roots: (R, 3), the start.  scale: body height / 1.8 m.
-    Returns the pose and the iterations used, MAX_ITERATIONS where it did not converge.
+    Returns the pose and the iterations used, ``most`` where it did not converge.
     """
     system = _FrameSystem(frame, goals, scale)
     now = system.at(frame.forward(goals.offsets, rotations, roots))
     damping, close = 0.0, False
-    for iteration in range(1, MAX_ITERATIONS + 1):
+    for iteration in range(1, most + 1):
         pose = system.advanced(now, damping, close)
         if pose is None:
             damping, close = max(10 * damping, FIRST_DAMPING), False
@@ -123,7 +138,7 @@ def warp_frame(
         if damping < LEAST_DAMPING:
             damping = 0.0
         close = better and (close or moved < CLOSE * scale)
-    return now.pose, MAX_ITERATIONS
+    return now.pose, most
 
 
 @dataclass(frozen=True)
@@ -147,52 +162,36 @@ class _FrameSystem:
         tree = frame.tree
         count, bodies, roots = len(tree.parents), tree.bodies, tree.roots
         self._root = np.sqrt(goals.affinity)
-        # Springs: bodies against their parents, and those that face something against it.
-        inner = np.arange(roots, bodies)
-        faced = np.flatnonzero(goals.facing_weight > 0)
-        self._first, self._second = np.concatenate((inner, faced)), tree.parents[inner]
-        self._facing = goals.facing[faced]
-        self._faced = faced
-        self._spring = np.concatenate((goals.stiffness[inner], goals.facing_weight[faced]))
-        self._torque = np.zeros((bodies, len(self._spring)))
-        spring = np.arange(len(self._spring))
-        self._torque[self._first, spring] = self._spring
-        # A bend pulls the body back and its parent along, what is faced pulls the body.
-        self._torque[:, : len(inner)] *= -1.0
-        self._torque[self._second, spring[: len(inner)]] = self._spring[: len(inner)]
-        self._constant = self._springs(inner)
+        self._spring = np.concatenate((goals.stiffness[roots:], goals.facing_weight))
+        self._torque = frame.pulls * self._spring
+        self._constant = self._springs()
         # Rows of the joints' derivatives, weighted; what the roots' translations do to them stays.
         self._rows = np.zeros((3 * count, frame.unknowns))
-        moves = np.einsum("j,jr,ik->jikr", self._root, frame.root_of, np.eye(3))
-        self._rows[:, : 3 * roots] = moves.reshape(3 * count, 3 * roots)
+        moves = self._rows.reshape(count, 3, -1)
+        for k in range(3):
+            moves[:, k, k * roots : (k + 1) * roots] = self._root[:, None] * frame.root_of
         self._turns = self._rows.reshape(count, 3, -1)[:, :, 3 * roots :].reshape(count, 3, 3, bodies)
 
-    def _springs(self, inner):
-        """Their part of the system, which no pose changes."""
-        frame, goals = self._frame, self._goals
-        tree = frame.tree
-        block = np.zeros((tree.bodies, tree.bodies))
-        weight, up = goals.stiffness[inner], tree.parents[inner]
-        block[inner, inner] = weight
-        np.add.at(block, (up, up), weight)
-        block[inner, up] = block[up, inner] = -weight
-        block[np.diag_indices(tree.bodies)] += goals.facing_weight
+    def _springs(self):
+        """The springs' part of the system, which no pose changes."""
+        frame, tree = self._frame, self._frame.tree
+        block = (frame.springs.T * self._spring) @ frame.springs
+        block.flat[: tree.roots * (tree.bodies + 1) : tree.bodies + 1] += ROOT_FLOOR * self._scale**2
         out = np.zeros((frame.unknowns, frame.unknowns))
         edge = 3 * tree.roots
-        out[range(edge), range(edge)] = ROOT_FLOOR
+        out.reshape(-1)[frame.diagonal[:edge]] = ROOT_FLOOR
         for k in range(3):
             part = slice(edge + k * tree.bodies, edge + (k + 1) * tree.bodies)
             out[part, part] = block
-            own = range(part.start, part.start + tree.roots)
-            out[own, own] += ROOT_FLOOR * self._scale**2
         return out
 
     def at(self, pose: FramePose) -> _Place:
         """The energy at a pose."""
         goals, q = self._goals, pose.rotations
         error = goals.targets - pose.joints
-        first = np.concatenate((q[self._frame.tree.roots :], self._facing))
-        bend = quat.log(quat.mul_conj(first, np.concatenate((q[self._second], q[self._faced]))))
+        frame = self._frame
+        first = np.concatenate((q[frame.tree.roots :], goals.facing))
+        bend = quat.log(quat.mul_conj(first, np.concatenate((q[frame.above], q))))
         total = goals.affinity @ np.einsum("jk,jk->j", error, error) + self._spring @ np.einsum("sk,sk->s", bend, bend)
         contacts = violations = None
         if goals.obstacles is not None:
