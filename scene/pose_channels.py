@@ -1,4 +1,9 @@
-"""The pose of one frame, written over what the animation says until the next frame."""
+"""The pose of one frame, written over what the animation says until the next frame.
+
+Measured on 4.2, 4.5, 5.0 and 5.3: what a handler of frame_change_post or depsgraph_update_post writes and tags is
+evaluated before the frame change or the update returns, and that evaluation calls no handler.  A tagged pose is copied
+from the original object as a whole, and is not animated again until time or a curve changes.
+"""
 
 from __future__ import annotations
 
@@ -39,21 +44,34 @@ class PoseWriter:
         """Show channels on an object, inside a handler: location (B, 3), rotation (B, 4) in each mode, scale (B, 3).
 
         Bones that are not written keep what the depsgraph has evaluated for them: tagging copies the whole pose.
-        Returns False where all is shown already, so that showing it again causes no evaluation.
+        Returns False where all is shown already, bit by bit, so that showing it again causes no evaluation; that takes
+        a look at both: another view layer may have evaluated its own copy from the curves since the original was set.
         """
         location, rotation, scale = values
+        original, evaluated = ob.pose.bones, ob.evaluated_get(depsgraph).pose.bones
+        found = {channel: (_read(original, channel), _read(evaluated, channel)) for channel in SIZES}
         differs = False
-        evaluated = ob.evaluated_get(depsgraph)
         for channel, rows in self.rows.items():
             new = {"location": location, "scale": scale}.get(channel, rotation)
-            flat = np.empty((len(ob.pose.bones), SIZES[channel]), np.float32)
-            evaluated.pose.bones.foreach_get(channel, flat.reshape(-1))
-            wanted = flat.copy()
-            wanted[rows] = new[self.bones[channel], : SIZES[channel]]
-            ob.pose.bones.foreach_get(channel, flat.reshape(-1))
-            if not np.array_equal(flat, wanted) or differs:
-                ob.pose.bones.foreach_set(channel, wanted.reshape(-1))
-                differs = True
+            wanted = np.asarray(new[self.bones[channel], : SIZES[channel]], np.float32)
+            held, shown = found[channel]
+            differs = differs or not (_same(held[rows], wanted) and _same(shown[rows], wanted))
+            shown[rows] = wanted
         if differs:
+            for channel, (held, wanted) in found.items():
+                if not _same(held, wanted):
+                    original.foreach_set(channel, wanted.reshape(-1))
             ob.update_tag(refresh={"DATA"})
         return differs
+
+
+def _read(bones, channel: str) -> np.ndarray:
+    """(B, size) in the pose's own order."""
+    out = np.empty((len(bones), SIZES[channel]), np.float32)
+    bones.foreach_get(channel, out.reshape(-1))
+    return out
+
+
+def _same(values: np.ndarray, others: np.ndarray) -> bool:
+    """Whether two single precision arrays of one shape hold the same bits, also of what is not a number."""
+    return values.tobytes() == others.tobytes()
