@@ -84,10 +84,10 @@ def rigid_motion(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """
     centre = vertices.mean(axis=1, keepdims=True)
     local = vertices - centre
-    u, _, vt = np.linalg.svd(np.einsum("sva,vb->sab", local, local[0]))
+    u, _, vt = np.linalg.svd(np.swapaxes(local, 1, 2) @ local[0])
     u[..., 2] *= np.linalg.det(u @ vt)[:, None]
     rotations = u @ vt
-    residual = np.abs(np.einsum("sab,vb->sva", rotations, local[0]) - local).max()
+    residual = np.abs(local[0] @ np.swapaxes(rotations, 1, 2) - local).max()
     if residual > _RIGID_TOLERANCE * max(np.abs(local[0]).max(), 1e-12) + 1e-7 * np.abs(vertices).max():
         return None
     return rotations, (centre - np.einsum("sab,cb->sca", rotations, centre[0]))[:, 0]
