@@ -349,7 +349,7 @@ def test_short_clips(up, frames):
 def test_what_one_frame_cannot_know_is_handed_on(up):
     """The last pass bends a frame from what it did by itself; without collisions there is none."""
     tree, frames = up.binding.tree, len(up.track.positions)
-    moves = adapt(up.binding, up.changed("tilted")).moves
+    moves = adapt(up.binding, up.changed("mixed")).moves
     assert moves.exits.shape == (len(tree.parents), 3, frames) and moves.shifts.shape == (tree.roots, 3, frames)
     assert moves.start.shape == moves.bends.shape == (tree.bodies, 4, frames)
     assert np.abs(moves.bends[:, 1:]).max() > 0.01 and np.abs(moves.shifts).max() > 1e-3
