@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 from figure import body_radius, make_body
-from shapes import add_box, add_grid, get_vertices, set_vertices
+from shapes import add_box, add_grid, get_vertices, key_moves, set_vertices
 from strip import quiet
 
 SECONDS = 8.0  # of the clip; what follows is left out
@@ -117,7 +117,7 @@ def make_ground(rig: bpy.types.Object, height: float) -> list[bpy.types.Object]:
     ]
 
 
-def change_ground(course: list[bpy.types.Object]) -> None:
+def change_course(course: list[bpy.types.Object]) -> None:
     """Raise and tilt, widen, and bend: by transform, by vertices, by shape key in turn."""
     floor, *stones = course
     for k, stone in enumerate(stones):
@@ -137,6 +137,39 @@ def change_ground(course: list[bpy.types.Object]) -> None:
     points[:, 2] += 0.08 * np.cos(2.0 * np.pi * (points - centre)[:, :2].sum(axis=1) / size) - 0.08
     set_vertices(bent.points, points)
     bent.value = 1.0
+
+
+def moments(scene) -> range:
+    """Frames worth a picture: all."""
+    return range(scene.frame_start, scene.frame_end + 1)
+
+
+live_moments = moments
+
+
+def steps(course: list[bpy.types.Object]) -> list[bpy.types.Object]:
+    """What feet stand on."""
+    return course[1:]
+
+
+def raise_course(course: list[bpy.types.Object]) -> None:
+    """Every stone is lifted, every other one more."""
+    for k, stone in enumerate(course[1:]):
+        stone.location.z += 0.10 + 0.08 * (k % 2)
+
+
+def tilt_course(course: list[bpy.types.Object]) -> None:
+    """Every stone leans to one side, the next to the other."""
+    for k, stone in enumerate(course[1:]):
+        stone.rotation_euler.x = math.radians(8.0 - 16.0 * (k % 2))
+
+
+def key_course(course: list[bpy.types.Object]) -> None:
+    """Every stone goes down and up all the time."""
+    scene = bpy.context.scene
+    frames = np.linspace(scene.frame_start, scene.frame_end, 9).round()
+    for k, stone in enumerate(course[1:]):
+        key_moves(stone, [(int(frame), (0.0, 0.0, 0.06 * (-1) ** (n + k))) for n, frame in enumerate(frames)])
 
 
 def _feet(rig, height: float) -> tuple[list[str], np.ndarray, np.ndarray]:

@@ -48,3 +48,11 @@ def get_vertices(ob: bpy.types.Object) -> np.ndarray:
 def set_vertices(points, values: np.ndarray) -> None:
     """Write values (V, 3) into a mesh's vertices or a shape key's points."""
     points.foreach_set("co", values.astype(np.float32).ravel())
+
+
+def key_moves(ob: bpy.types.Object, moves) -> None:
+    """Key an object away from where it is: (frame, (x, y, z)) pairs, metres."""
+    place = ob.location.copy()
+    for frame, away in moves:
+        ob.location = place + type(place)(away)
+        ob.keyframe_insert("location", frame=frame)

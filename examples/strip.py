@@ -29,7 +29,7 @@ class Studio:
         scene.render.engine = "CYCLES"
         scene.cycles.device = "CPU"
         scene.cycles.samples = samples
-        scene.cycles.use_denoising = False
+        scene.cycles.use_denoising = True
         scene.cycles.max_bounces = 3
         scene.render.resolution_x, scene.render.resolution_y = size
         scene.render.resolution_percentage = 100
@@ -107,16 +107,29 @@ def save(pixels: np.ndarray, path: str) -> None:
     bpy.data.images.remove(image)
 
 
-def paint(ob: bpy.types.Object, colour, alpha: float = 1.0) -> None:
+def paint(ob: bpy.types.Object, colour) -> None:
     """Give an object one plain colour (r, g, b)."""
     material = bpy.data.materials.new(f"{ob.name} colour")
     material.use_nodes = True
     shader = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
     shader.inputs["Base Color"].default_value = (*colour, 1.0)
     shader.inputs["Roughness"].default_value = 0.7
-    shader.inputs["Alpha"].default_value = alpha
     ob.data.materials.clear()
     ob.data.materials.append(material)
+
+
+def veil(ob: bpy.types.Object, colour, alpha: float = 0.55) -> None:
+    """Give an object a colour (r, g, b) that can be looked through; only what faces the eye is seen."""
+    paint(ob, colour)
+    tree = ob.data.materials[0].node_tree
+    shader = next(node for node in tree.nodes if node.type == "BSDF_PRINCIPLED")
+    side, seen = tree.nodes.new("ShaderNodeNewGeometry"), tree.nodes.new("ShaderNodeMapRange")
+    seen.inputs["To Min"].default_value, seen.inputs["To Max"].default_value = alpha, 0.0
+    tree.links.new(side.outputs["Backfacing"], seen.inputs["Value"])
+    tree.links.new(seen.outputs["Result"], shader.inputs["Alpha"])
+    shader.inputs["Emission Color"].default_value = (*colour, 1.0)
+    shader.inputs["Emission Strength"].default_value = 0.15
+    ob.visible_shadow = False
 
 
 def checker(ob: bpy.types.Object, dark, light, cell: float = 0.5) -> None:

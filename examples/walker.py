@@ -9,7 +9,7 @@ import gait
 import numpy as np
 from figure import make_figure, skeleton
 from mathutils import Matrix
-from shapes import add_box, add_grid, get_vertices, set_vertices
+from shapes import add_box, add_grid, get_vertices, key_moves, set_vertices
 
 FPS = 30
 FIRST_STEP, LAST_STEP = -1, 14
@@ -19,6 +19,7 @@ SLABS = {"Slab low": (1.70, 2.33, 0.12), "Slab high": (2.38, 3.04, 0.21)}  # fro
 TABLE_X, TABLE_Y, TABLE_TOP = (4.15, 5.65), (0.36, 1.0), 0.97
 BEAM_X, BEAM_BOTTOM = 6.93, 1.56
 MOMENTS = (18, 42, 58, 77, 98, 113, 159, 180)  # frames worth a picture
+LIVE_MOMENTS = (42, 58, 77, 113, 159)
 
 # The figure looks along -Y in its own axes, as Blender's do, and the object is turned to walk along X.
 _TO_LOCAL = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -87,6 +88,46 @@ def change_course(course: list[bpy.types.Object]) -> None:
     points[:, 0] = np.where(points[:, 0] > 0, points[:, 0] + 0.15, points[:, 0])
     set_vertices(high.data.vertices, points)
     high.data.update()
+
+
+def moments(_scene) -> tuple[int, ...]:
+    """Frames worth a picture."""
+    return MOMENTS
+
+
+def live_moments(_scene) -> tuple[int, ...]:
+    """Frames worth a picture while it is changed bit by bit."""
+    return LIVE_MOMENTS
+
+
+def steps(course: list[bpy.types.Object]) -> list[bpy.types.Object]:
+    """What feet stand on."""
+    return course[1:3]
+
+
+def raise_course(course: list[bpy.types.Object]) -> None:
+    """Higher steps and table, a lower beam."""
+    for ob, lift in zip(course[1:], (0.10, 0.16, 0.10, -0.16), strict=True):
+        ob.location.z += lift
+
+
+def tilt_course(course: list[bpy.types.Object]) -> None:
+    """The first step becomes a ramp, the second leans aside, and so does the table."""
+    _, low, high, table, _ = course
+    low.rotation_euler.y = math.radians(-10.0)
+    high.rotation_euler.x = math.radians(9.0)
+    table.rotation_euler.x = math.radians(-10.0)
+
+
+def key_course(course: list[bpy.types.Object]) -> None:
+    """The second step is a lift, the table comes along, the beam sinks."""
+    _, _, high, table, beam = course
+    for ob, moves in (
+        (high, ((44, (0, 0, -0.10)), (60, (0, 0, 0.12)), (74, (0, 0, 0.12)), (96, (0, 0, -0.10)))),
+        (table, ((98, (0, 0, 0)), (135, (0.25, 0.05, 0.12)))),
+        (beam, ((130, (0, 0, 0.20)), (156, (0, 0, -0.08)))),
+    ):
+        key_moves(ob, moves)
 
 
 def _key(rig, hips: np.ndarray, turns: dict[str, np.ndarray]) -> None:

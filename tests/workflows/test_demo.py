@@ -1,4 +1,4 @@
-"""The demo, run as users run it but with tiny pictures; and the walk it makes up."""
+"""The demos, run as users run them but with tiny pictures; and the walk it makes up."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom.workflows import live
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDTH, PICTURES, GAP = 16, 2, 4
+# A state of the set: how far the motion has moved, and how far what is live is from what is baked, metres.
+MEASURED = re.compile(r"^ .+? ([\d.]+) +([\d.]+e[+-]\d+) +[\d.]+$", re.MULTILINE)
 
 
-def run_demo(out: Path, *words: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, str(ROOT / "examples" / "demo_adapt.py"), "--out", str(out), *words]
+def run_demo(out: Path, *words: str, script: str = "demo_adapt.py") -> subprocess.CompletedProcess:
+    command = [sys.executable, str(ROOT / "examples" / script), "--out", str(out), *words]
     command += ["--pictures", str(PICTURES), "--width", str(WIDTH), "--samples", "1"]
     environment = {k: v for k, v in os.environ.items() if k not in ("CLIP", "BLENDER_USER_RESOURCES")}
     return subprocess.run(
@@ -73,6 +76,34 @@ def test_walks_a_captured_clip(data, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "taken as 1.67 m" in done.stdout
     assert figure_of(done.stdout, "contacts kept") > 95.0
+
+
+def test_live_follows_each_change_and_is_saved_live(tmp_path):
+    done = run_demo(tmp_path, script="demo_live.py")
+    assert done.returncode == 0, done.stderr
+    assert "live vs bake, largest difference" in done.stdout and "'WalkerAction' untouched        true" in done.stdout
+    moved, off_bake = (np.array(column, float) for column in zip(*MEASURED.findall(done.stdout), strict=True))
+    assert moved[0] < 1e-4 and (moved[1:] > 0.1).all()
+    assert len(off_bake) == 5 and off_bake.max() < 1e-6
+    strip = bpy.data.images.load(str(tmp_path / "live.png"))
+    assert tuple(strip.size) == (PICTURES * WIDTH + GAP, 5 * 21 + 4 * GAP)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "live.blend"))
+    rig = bpy.data.objects["Walker"]
+    assert {ob.name for ob in bpy.data.objects if ob.type == "ARMATURE"} == {"Walker"}
+    status = live.status(rig, "adapt")
+    assert status.track == "READY" and status.problem is None and status.source_untouched
+    bpy.context.scene.frame_set(113)
+    hand = rig.matrix_world @ rig.pose.bones["hand.L"].head
+    bpy.data.objects["Table"].animation_data_clear()
+    bpy.data.objects["Table"].location.z += 0.1
+    bpy.context.view_layer.update()
+    assert (rig.matrix_world @ rig.pose.bones["hand.L"].head - hand).length > 0.05
+
+
+def test_live_follows_under_a_clip_of_the_users(own_clip, tmp_path):
+    done = run_demo(tmp_path, "--clip", str(own_clip), script="demo_live.py")
+    assert done.returncode == 0, done.stderr
+    assert "untouched" in done.stdout and (tmp_path / "live.png").stat().st_size > 0
 
 
 HEADER = "HIERARCHY\nROOT Hips\n{\nOFFSET 0 90 0\nCHANNELS 3 Xposition Yposition Zposition\n"
