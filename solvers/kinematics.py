@@ -74,6 +74,15 @@ class Rig:
             depth[bone] = depth[parent] + 1 if parent >= 0 else 0
         return tuple(np.flatnonzero(depth == level) for level in range(depth.max() + 1))
 
+    def ancestry(self, bones: np.ndarray) -> np.ndarray:
+        """Indices, rising, of bones (n,) and all their ancestors."""
+        above = np.zeros(len(self.parents), bool)
+        for bone in bones:
+            while bone >= 0 and not above[bone]:
+                above[bone] = True
+                bone = self.parents[bone]
+        return np.flatnonzero(above)
+
     @cached_property
     def is_plain(self) -> np.ndarray:
         """(B,) bool: the bone follows its parent's whole matrix, location included."""
@@ -84,6 +93,24 @@ class Rig:
     def leaves(self) -> np.ndarray:
         """Indices of bones without children."""
         return np.setdiff1d(np.arange(len(self.parents)), self.parents)
+
+
+def _part_of(rig: Rig, bones: np.ndarray) -> Rig:
+    """A rig of some bones (n,) alone, rising; all their ancestors are among them."""
+    index = np.full(len(rig.parents) + 1, -1)
+    index[bones] = np.arange(len(bones))
+    return Rig(
+        tuple(rig.names[bone] for bone in bones),
+        index[rig.parents[bones]],
+        rig.rest[bones],
+        rig.lengths[bones],
+        rig.use_connect[bones],
+        rig.inherit_rotation[bones],
+        tuple(rig.inherit_scale[bone] for bone in bones),
+        rig.use_local_location[bones],
+        tuple(rig.rotation_modes[bone] for bone in bones),
+        rig.name,
+    )
 
 
 @dataclass(frozen=True)
@@ -140,25 +167,58 @@ def rotate_bones(
     """
     if increments.shape != (*basis.shape[:2], 3, 3):
         raise InputError(f"Increments have shape {increments.shape}, expected {(*basis.shape[:2], 3, 3)}.")
-    bones = np.arange(len(rig.parents))
-    turn = _orthogonal(_frame(rig, bones, pose_matrices(rig, basis)).turn)
+    turn = inherited_turns(rig, basis)
     follows = (rig.parents >= 0) & rig.inherit_rotation
     carried = np.where(follows[:, None, None], increments[:, np.maximum(rig.parents, 0)], np.eye(3))
     own = np.swapaxes(carried, -1, -2) @ increments
     out = basis.copy()
     out[..., :3, :3] = np.swapaxes(turn, -1, -2) @ own @ turn @ basis[..., :3, :3]
-    for bone in sorted(heads or {}):
-        out[:, bone, :3, 3] = _location_at(rig, out, bone, heads[bone])
+    if heads:
+        bones = np.array(sorted(heads))
+        placer = HeadPlacer(rig, bones)
+        part = out[:, placer.above]
+        placer.place(part, np.stack([heads[bone] for bone in bones], axis=1))
+        out[:, placer.above] = part
     return out
 
 
-def _location_at(rig: Rig, basis: np.ndarray, bone: int, head: np.ndarray) -> np.ndarray:
-    """Location channel (F, 3) that puts one bone's head (F, 3) where it is wanted; ancestors are set."""
-    if rig.use_connect[bone]:
-        raise InputError(f"Bone '{rig.names[bone]}' is connected and cannot be moved; disconnect it.")
-    pose = pose_matrices(rig, basis) if rig.parents[bone] >= 0 else basis
-    bones = np.array([bone])
-    return _location(rig, bones, _frame(rig, bones, pose), head[:, None])[:, 0]
+class HeadPlacer:
+    """Sets locations that put some bones' heads where they are wanted; only those bones and their ancestors count."""
+
+    def __init__(self, rig: Rig, bones: np.ndarray):
+        """bones: (n,).  Raises InputError for a connected bone."""
+        connected = bones[rig.use_connect[bones]]
+        if connected.size:
+            raise InputError(f"Bone '{rig.names[connected[0]]}' is connected and cannot be moved; disconnect it.")
+        self.above = rig.ancestry(bones)
+        self._part = _part_of(rig, self.above)
+        place = np.full(len(rig.names), -1)
+        place[bones] = np.arange(len(bones))
+        self._levels = [(level, place[self.above[level]]) for level in self._part.levels]
+
+    def place(self, basis: np.ndarray, heads: np.ndarray) -> None:
+        """Set locations in place.
+
+        basis: (F, m, 4, 4) of the bones `above`, all else in it as it is wanted.  heads: (F, n, 3) armature space.
+        """
+        locations, pose = basis[..., :3, 3], np.empty(basis.shape)
+        for level, place in self._levels:
+            frame = _frame(self._part, level, pose)
+            if (place >= 0).any():
+                found = _location(self._part, level, frame, heads[:, place])
+                locations[:, level[place >= 0]] = found[:, place >= 0]
+            if level is not self._levels[-1][0]:
+                pose[:, level] = _apply(self._part, level, frame, basis[:, level])
+
+
+def carriers(rig: Rig, solved: np.ndarray) -> np.ndarray:
+    """(B,) which of the solved bones (K,) each bone rides on: itself or its nearest solved ancestor, K for none."""
+    out = np.full(len(rig.parents), len(solved))
+    out[solved] = np.arange(len(solved))
+    for bone, parent in enumerate(rig.parents):
+        if out[bone] == len(solved) and parent >= 0:
+            out[bone] = out[parent]
+    return out
 
 
 def carry_increments(rig: Rig, solved: np.ndarray, increments: np.ndarray) -> np.ndarray:
@@ -166,14 +226,20 @@ def carry_increments(rig: Rig, solved: np.ndarray, increments: np.ndarray) -> np
 
     A bone that was not solved rides on its nearest solved ancestor; without one it does not turn.
     """
-    out = np.empty((len(increments), len(rig.parents), 3, 3))
-    column = {int(bone): k for k, bone in enumerate(solved)}
-    for bone, parent in enumerate(rig.parents):
-        if bone in column:
-            out[:, bone] = increments[:, column[bone]]
-        else:
-            out[:, bone] = out[:, parent] if parent >= 0 else np.eye(3)
-    return out
+    still = np.broadcast_to(np.eye(3), (len(increments), 1, 3, 3))
+    return np.concatenate((increments, still), axis=1)[:, carriers(rig, solved)]
+
+
+def inherited_turns(rig: Rig, basis: np.ndarray) -> np.ndarray:
+    """(F, B, 3, 3) orthonormal, armature space: what the rotation of a basis (F, B, 4, 4) is applied to."""
+    bones = np.arange(len(rig.parents))
+    return _orthogonal(_frame(rig, bones, pose_matrices(rig, basis)).turn)
+
+
+def basis_turns(basis: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """(..., B, 3, 3) rotations in a basis (..., B, 4, 4), without scales and their signs; see `basis_to_channels`."""
+    matrix = basis[..., :3, :3]
+    return _orthogonal(matrix) * _fitting(signs, matrix)[..., None, :]
 
 
 def channels_to_basis(rig: Rig, location: np.ndarray, rotation: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -200,14 +266,19 @@ def basis_to_channels(
     else positive.  Sheared axes are made orthogonal about the bone's length.
     """
     matrix = basis[..., :3, :3]
-    hand = np.where(np.linalg.det(matrix) < 0.0, -1.0, 1.0)[..., None]
-    sign = np.where(signs.prod(axis=-1, keepdims=True) == hand, signs, hand)
+    sign = _fitting(signs, matrix)
     scale = np.linalg.norm(matrix, axis=-2) * sign
     turn = _orthogonal(matrix) * sign[..., None, :]
     rotation = np.zeros((*basis.shape[:2], 4))
     for mode, bones in _by(rig.rotation_modes):
         rotation[:, bones] = _from_matrix(mode, turn[:, bones], start[bones])
     return basis[..., :3, 3].copy(), rotation, scale
+
+
+def _fitting(signs: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """(..., B, 3) signs (B, 3) of scales, where they do not fit the handedness of a matrix (..., B, 3, 3) all alike."""
+    hand = np.where(np.linalg.det(matrix) < 0.0, -1.0, 1.0)[..., None]
+    return np.where(signs.prod(axis=-1, keepdims=True) == hand, signs, hand)
 
 
 def _to_matrix(mode: str, rotation: np.ndarray) -> np.ndarray:

@@ -118,7 +118,11 @@ def axis_angle_to_matrix(axis_angle: np.ndarray) -> np.ndarray:
 
 def matrix_to_axis_angle(matrices: np.ndarray) -> np.ndarray:
     """Rotation matrices (..., 3, 3) to angle in [0, pi] and unit axis (..., 4), y where nothing turns."""
-    q = matrix_to_quaternion(matrices)
+    return quaternion_to_axis_angle(matrix_to_quaternion(matrices))
+
+
+def quaternion_to_axis_angle(q: np.ndarray) -> np.ndarray:
+    """Unit quaternions (..., 4), w >= 0, to angle in [0, pi] and unit axis (..., 4), y where nothing turns."""
     sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
     turns = sine > 1e-9
     axis = np.where(turns, q[..., 1:] / np.where(turns, sine, 1.0), (0.0, 1.0, 0.0))
