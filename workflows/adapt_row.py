@@ -1,4 +1,4 @@
-"""Single rows of an adapted motion as channels: what ``adapted_motion`` gives for all of them, fast enough for a drag."""
+"""Single rows of an adapted motion as channels: what ``adapted_motion`` gives for all, fast enough for a drag."""
 
 from __future__ import annotations
 
