@@ -37,16 +37,19 @@ def examples(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
 
 
-@pytest.fixture
-def own_clip(examples, tmp_path) -> Path:
+def export_walk(path: Path, end: int) -> Path:
     """The demo's walk as a BVH file in centimetres, Y up."""
     import walker
 
     rig = walker.make_walker()
-    path = tmp_path / "my own walk.bvh"
-    bpy.ops.export_anim.bvh(filepath=str(path), global_scale=100.0, frame_start=1, frame_end=110, rotate_mode="NATIVE")
+    bpy.ops.export_anim.bvh(filepath=str(path), global_scale=100.0, frame_start=1, frame_end=end, rotate_mode="NATIVE")
     assert rig.animation_data.action
     return path
+
+
+@pytest.fixture
+def own_clip(examples, tmp_path) -> Path:
+    return export_walk(tmp_path / "my own walk.bvh", 110)
 
 
 def test_makes_a_file_and_a_strip_and_keeps_contacts(tmp_path):
@@ -100,8 +103,9 @@ def test_live_follows_each_change_and_is_saved_live(tmp_path):
     assert (rig.matrix_world @ rig.pose.bones["hand.L"].head - hand).length > 0.05
 
 
-def test_live_follows_under_a_clip_of_the_users(own_clip, tmp_path):
-    done = run_demo(tmp_path, "--clip", str(own_clip), script="demo_live.py")
+def test_live_follows_under_a_clip_of_the_users(examples, tmp_path):
+    clip = export_walk(tmp_path / "short walk.bvh", 40)
+    done = run_demo(tmp_path, "--clip", str(clip), script="demo_live.py")
     assert done.returncode == 0, done.stderr
     assert "untouched" in done.stdout and (tmp_path / "live.png").stat().st_size > 0
 
