@@ -13,6 +13,7 @@ import importlib
 import os
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import demo
@@ -134,25 +135,20 @@ class _Watch:
 
     def state(self, title: str) -> State:
         """Scrub, out of order, and compare."""
+        self.scene.frame_set(self.frames[-1])  # all frames are solved
         followed, original, ms = self._scrub()
         off = _apart(followed, self._baked())
         return State(title, _apart(followed, original), off, ms)
 
     def drag(self, step, frame: int) -> float:
-        """Lift a step bit by bit at a frame and put it back; returns the milliseconds from a move to the pose.
-
-        As in a window: the frame that is shown is solved by itself, the others later.
-        """
+        """Lift a step bit by bit at a frame and put it back; returns the milliseconds from a move to the pose."""
         self.scene.frame_set(frame)
         times = []
-        self.runs.at_once = False
-        try:
+        with self._as_in_a_window():
             for lift in (0.01,) * PULLS + (-0.01,) * PULLS:
                 step.location.z += lift
                 self.scene.view_layers[0].update()
                 times.append(self._status().ms)
-        finally:
-            self.runs.at_once = None
         return sorted(times)[PULLS]
 
     def source_untouched(self) -> bool:
@@ -164,11 +160,12 @@ class _Watch:
 
         heads = np.empty((2, len(self.frames), len(self.rig.pose.bones), 3))
         ms = []
-        for k, frame in enumerate(self.frames):
-            self.scene.frame_set(frame)
-            ms.append(self._status().ms)
-            for ob, place in zip((self.rig, self.ghost), heads[:, k], strict=True):
-                place[:] = [ob.matrix_world @ bone.head for bone in ob.pose.bones]
+        with self._as_in_a_window():
+            for k, frame in enumerate(self.frames):
+                self.scene.frame_set(frame)
+                ms.append(self._status().ms)
+                for ob, place in zip((self.rig, self.ghost), heads[:, k], strict=True):
+                    place[:] = [ob.matrix_world @ bone.head for bone in ob.pose.bones]
         return *heads, sorted(ms)[len(ms) // 2]
 
     def _baked(self):
@@ -185,6 +182,15 @@ class _Watch:
         bpy.data.actions.remove(action)
         self.rig.motion_loom_adapt.assign = True
         return heads
+
+    @contextmanager
+    def _as_in_a_window(self):
+        """A block in which the frame that is shown is solved by itself, the others not at once."""
+        self.runs.at_once = False
+        try:
+            yield
+        finally:
+            self.runs.at_once = None
 
     def _status(self):
         status = self.live.status(self.rig, WORKFLOW)
