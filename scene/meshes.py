@@ -14,7 +14,7 @@ import numpy as np
 
 from ..solvers.errors import InputError, SceneError
 from ..solvers.types import MeshTrack, TriangleMesh
-from .object_motion import worlds_by_curves
+from .object_motion import sizes_by_curves, worlds_by_curves
 from .state_track import ObjectState, StateTrack, shape_digest
 from .stillness import can_deform, can_move
 from .surfaces import expand
@@ -105,21 +105,28 @@ def _sweep(context: bpy.types.Context, readers: list[_Reader], frames: np.ndarra
 def _reader(scene: bpy.types.Scene, ob: bpy.types.Object, frames: np.ndarray) -> _Reader:
     moves, deforms = can_move(ob), can_deform(ob)
     worlds = worlds_by_curves(scene, ob, frames) if moves and not deforms else None
-    return _Reader(ob, moves, deforms, len(frames), worlds)
+    sizes = None if worlds is None else sizes_by_curves(scene, ob, frames)
+    return _Reader(ob, moves, deforms, len(frames), worlds, sizes)
 
 
 class _Reader:
     """Collects one object over the range: matrices every frame, geometry only where it may deform.
 
-    worlds: (F, 4, 4) of an object whose curves tell them, so that it is read once.
+    worlds, sizes: (F, 4, 4) of an object whose curves tell them (see `object_motion`), so that it is read once.
     """
 
     def __init__(
-        self, ob: bpy.types.Object, moves: bool, deforms: bool, frame_count: int, worlds: np.ndarray | None = None
+        self,
+        ob: bpy.types.Object,
+        moves: bool,
+        deforms: bool,
+        frame_count: int,
+        worlds: np.ndarray | None,
+        sizes: np.ndarray | None,
     ):
         self.ob = ob
         self.name = ob.name_full
-        self.worlds = worlds
+        self.worlds, self.sizes = worlds, sizes
         self.is_sampled = (moves or deforms) and worlds is None
         self.deforms = deforms
         self.matrices = np.empty((frame_count if self.is_sampled else 1, 4, 4))
@@ -154,10 +161,10 @@ class _Reader:
         shapes, matrices = _unrepeated(self.shapes), _unrepeated(self.matrices)
         return MeshTrack(self.name, _to_world(shapes, matrices), triangles)
 
-
     def states(self) -> StateTrack:
+        """What tells later whether the object is still like that."""
         shapes = tuple(shape_digest(shape, self.faces) for shape in _unrepeated(self.shapes))
-        return StateTrack(_unrepeated(self.matrices).astype(np.float32), shapes)
+        return StateTrack.of(_unrepeated(self.matrices), shapes, self.sizes)
 
 
 def _unrepeated(states: np.ndarray) -> np.ndarray:
@@ -203,7 +210,15 @@ def _read_one(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, bound: np.nd
 def read_object(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> ObjectState:
     """One object as this depsgraph evaluated it; raises as `read_state`, but for what only `read_surface` looks at."""
     with _evaluated_mesh(ob, depsgraph, "") as (evaluated, mesh):
-        return _state(ob, evaluated, mesh)
+        state = _state(ob, evaluated, mesh)
+    _is_mirrored(state.name, state.matrix[None], None)
+    _require_numbers(state.name, state.positions, "")
+    return state
+
+
+def require_evaluated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> None:
+    """Raises SceneError where Blender does not update the object: it is hidden, excluded or in another view layer."""
+    _evaluated(ob, depsgraph, "")
 
 
 def _state(ob: bpy.types.Object, evaluated: bpy.types.Object, mesh: bpy.types.Mesh) -> ObjectState:
@@ -234,19 +249,37 @@ def mesh_track(state: ObjectState, triangles: np.ndarray, worlds: np.ndarray) ->
 def _evaluated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, when: str) -> bpy.types.Object:
     """The evaluated object, refused when Blender skips it and so leaves an old state in it.
 
-    `is_evaluated` alone is not enough: it stays set while an animated hiding switches evaluation off.
+    `is_evaluated` alone is not enough: it stays set while an animated hiding switches evaluation off, and for an object
+    of an excluded collection that the settings of another refer to.
     """
     evaluated = ob.evaluated_get(depsgraph)
     if depsgraph.mode == "RENDER":
         hidden, way_out = evaluated.hide_render, "enable it in renders (it may be invisible to the camera)"
     else:
         hidden, way_out = evaluated.hide_viewport, "enable it, and its collections, in viewports"
-    if hidden or not evaluated.is_evaluated:
+    if hidden or not evaluated.is_evaluated or not _is_enabled(ob, depsgraph):
         raise SceneError(
             f"'{ob.name_full}' is hidden, excluded or not in this view layer{when}, so that Blender does not "
             f"update it; {way_out} or take it out of the environment."
         )
     return evaluated
+
+
+def _is_enabled(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether the view layer's collections let an object be evaluated, be it hidden from view or not."""
+    layer = depsgraph.view_layer
+    return (
+        depsgraph.mode == "RENDER"
+        or ob.visible_get(view_layer=layer)
+        or any(not part.exclude and part.collection in ob.users_collection for part in _enabled(layer.layer_collection))
+    )
+
+
+def _enabled(layer: bpy.types.LayerCollection) -> Iterator[bpy.types.LayerCollection]:
+    if not layer.collection.hide_viewport:
+        yield layer
+        for child in layer.children:
+            yield from _enabled(child)
 
 
 @contextmanager
@@ -310,13 +343,17 @@ def _at(frames: np.ndarray | None, culprits: np.ndarray) -> str:
 
 def _check_geometry(name: str, positions: np.ndarray, triangles: np.ndarray, when: str) -> None:
     """Raise InputError for coordinates that are not numbers and for a mesh without any area."""
-    if not np.isfinite(positions).all():
-        raise InputError(f"'{name}' has vertices that are not numbers{when}; repair or delete them.")
+    _require_numbers(name, positions, when)
     if not (_has_area(positions, triangles[:_LOOKED_AT_FIRST]) or _has_area(positions, triangles)):
         raise InputError(
             f"No triangle of '{name}' has any area{when}; give it a surface or leave it out of the "
             "environment."
         )
+
+
+def _require_numbers(name: str, positions: np.ndarray, when: str) -> None:
+    if not np.isfinite(positions).all():
+        raise InputError(f"'{name}' has vertices that are not numbers{when}; repair or delete them.")
 
 
 def _has_area(positions: np.ndarray, triangles: np.ndarray) -> bool:

@@ -9,15 +9,16 @@ import numpy as np
 
 from . import actions
 from .channels import SIZES
+from .sampling import strip_curves
 from .stillness import can_move
 
 
 @dataclass(frozen=True)
 class Animated:
-    """What an action moves of a rig beside its pose. scaled: (B,) bool, bones of the pose with keyed scale.
-    placed: object channels with keys."""
+    """What is animated of a rig beside its pose. scaled: bones with keys in its action.
+    placed: channels of the object that the action, strips or drivers move."""
 
-    scaled: np.ndarray
+    scaled: frozenset[str]
     placed: frozenset[str]
 
     @classmethod
@@ -29,7 +30,9 @@ class Animated:
                 placed.add(curve.data_path)
             elif bone[1] == "scale":
                 scaled.add(bone[0])
-        return cls(np.array([bone.name in scaled for bone in ob.pose.bones], bool), frozenset(placed))
+        others = (*strip_curves(ob), *ob.animation_data.drivers)
+        placed.update(other.data_path for other in others)
+        return cls(frozenset(scaled), frozenset(placed))
 
 
 def rig_state(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, animated: Animated) -> tuple:
@@ -42,7 +45,7 @@ def rig_state(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, animated: An
     bones.foreach_get("length", length)
     scale = np.empty((len(pose), 3), np.float32)
     pose.foreach_get("scale", scale.reshape(-1))
-    scale[animated.scaled] = 1.0
+    scale[[bone.name in animated.scaled for bone in pose]] = 1.0
     names = "\n".join(bone.name for bone in bones)
     parents = "\n".join(bone.parent.name if bone.parent else "" for bone in bones)
     modes = "\n".join(bone.rotation_mode for bone in pose)
@@ -50,15 +53,23 @@ def rig_state(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, animated: An
 
 
 def _place(ob, depsgraph, animated):
-    if len(ob.constraints) or ob.rigid_body is not None:
+    yield from placing(ob, animated)
+    if ob.parent is not None and not can_move(ob.parent):
+        yield _numbers(ob.parent.evaluated_get(depsgraph).matrix_world)
+
+
+def placing(ob: bpy.types.Object, animated: Animated):
+    """What places the object beside its animation and its parent: texts and arrays."""
+    if ob.rigid_body is not None:
         return
-    for channel in SIZES:
+    for channel in (*SIZES, "delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale"):
         if channel not in animated.placed:
-            yield np.array(getattr(ob, channel), np.float32) + np.float32(0.0)
-    for channel in ("delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale"):
-        yield np.array(getattr(ob, channel), np.float32) + np.float32(0.0)
+            yield _numbers(getattr(ob, channel))
     yield ob.rotation_mode
     if ob.parent is not None:
-        yield np.array(ob.matrix_parent_inverse, np.float32) + np.float32(0.0)
-        if not can_move(ob.parent):
-            yield np.array(ob.parent.evaluated_get(depsgraph).matrix_world, np.float32) + np.float32(0.0)
+        yield _numbers(ob.matrix_parent_inverse)
+
+
+def _numbers(values) -> np.ndarray:
+    """A copy row by row, whatever the order in memory of what Blender hands out; -0 is 0."""
+    return np.array(values, np.float32, order="C") + np.float32(0.0)

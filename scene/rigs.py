@@ -187,7 +187,12 @@ def joint_track(rig: Rig, pose: np.ndarray, object_world: np.ndarray, fps: float
 
 
 def require_positive_scale(name: str, object_world: np.ndarray, frames: np.ndarray) -> None:
-    """Raises SceneError where the object's world matrix (F, 4, 4) is flat or mirrored."""
+    """Raises SceneError where the object's world matrix (F, 4, 4) is no number, flat or mirrored."""
+    bad = ~np.isfinite(object_world).all(axis=(1, 2))
+    if bad.any():
+        raise SceneError(
+            f"The transform of '{name}' is not a number at frame {frames[bad.argmax()]:g}; clear or repair it."
+        )
     size = np.linalg.norm(object_world[:, :3, :3], axis=-2)
     flat = size.min(axis=-1) <= _FLAT * size.max(axis=-1)
     for bad, what in ((flat, "zero"), (np.linalg.det(object_world[:, :3, :3]) < 0.0, "negative")):

@@ -46,7 +46,8 @@ class LiveRun:
 
     pending: what the rest of the track needs, "" nothing.  key: of the state that it would be solved for.
     due: when (``time.monotonic``) that may be begun.  ms: the last frame took.
-    problem: why it does not follow, or None.  remedy: the button that mends it.
+    problem: why it does not follow, or None.  remedy: the button that mends it.  failed: the key of the state for which
+    it could not be solved, "" where none is known.
     """
 
     uid: int
@@ -60,6 +61,7 @@ class LiveRun:
     ms: float | None = None
     problem: str | None = None
     remedy: str | None = None
+    failed: str = ""
 
     def cancel(self) -> None:
         """Stop solving; what is pending stays so."""

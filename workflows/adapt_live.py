@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..scene import actions
+from ..scene.interference import refuse_dependent
 from ..scene.live_action import keys_digest
-from ..scene.meshes import read_object
+from ..scene.meshes import read_object, require_evaluated
 from ..scene.motion import BoneMotion
 from ..scene.object_motion import worlds_by_curves
 from ..scene.rig_state import Animated
@@ -35,6 +36,7 @@ from .adapt_problem import (
     gather_steps,
     needs_stepping,
     problem_of_frame,
+    require_bound_shape,
     solve_steps,
 )
 from .base import relayed, within
@@ -108,12 +110,13 @@ class AdaptFollower:
     def check(self, ob, moment: Moment) -> tuple[str, str]:
         if ob.mode == "EDIT":
             return self._answer  # its bones are being changed; all is looked at when that is over
+        states = self._states
         try:
             self._answer = self._look(ob, moment)
         except SceneError:
             if is_active(moment.depsgraph):
                 raise
-            # What it follows is not in this view layer, or not in this scene.
+            self._states = states  # what it follows is not in this view layer, or not in this scene
         return self._answer
 
     def pose(self, ob, moment: Moment) -> None:
@@ -157,7 +160,7 @@ class AdaptFollower:
             return LiveFrame(ob, track.problem, track.adapter, self._keyed)
         problem = problem_of_frame(ob, moment.scene, moment.depsgraph, track.problem, self._source)
         adapter = FrameAdapter(problem.binding, problem.options, track.solution.adapted.moves)
-        return LiveFrame(ob, problem, adapter, self._keyed)
+        return LiveFrame(ob, problem, adapter, noted_channels(ob))
 
     def _look_at_source(self, ob) -> None:
         """Note whether the bound action is still as it was when live began."""
@@ -168,7 +171,10 @@ class AdaptFollower:
         require_live_plays(ob)
         binding = stored_of(ob).binding
         targets = [item.target for item in bound_surfaces(moment.scene, ob, binding.objects)]
-        self._states = [self._state(k, target, moment) for k, target in enumerate(targets)]
+        # After an error all is read again: what was read before it tells nothing about what is there now.
+        known, self._states = self._states, []
+        known = known or [None] * len(targets)
+        self._states = [self._state(ob, k, target, moment, known[k]) for k, target in enumerate(targets)]
         inputs = self._inputs(ob, moment)
         frames = binding.track.frames
         stepping = needs_stepping(ob, moment.scene, self._source)
@@ -185,22 +191,27 @@ class AdaptFollower:
             inputs, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
         )
 
-    def _state(self, index: int, target, moment: Moment) -> ObjectState:
+    def _state(self, ob, index: int, target, moment: Moment, old: ObjectState | None) -> ObjectState:
         """An object as it is now, read only where it may have changed since the last time."""
+        require_evaluated(target, moment.depsgraph)
         uid = target.session_uid
-        old = self._states[index] if index < len(self._states) else None
         unchanged = moment.updated is not None and not moment.updated & {uid, target.data.session_uid}
         if unchanged and old is not None and old.name == target.name_full:
             return old
+        refuse_dependent([target], ob)
         if uid not in moment.shared:
             moment.shared[uid] = read_object(target, moment.depsgraph)
-        return moment.shared[uid]
+        state = moment.shared[uid]
+        if old is None or not state.faces.same_as(old.faces):
+            stored = stored_of(ob)
+            require_bound_shape(target, moment.depsgraph, stored.triangles[index], stored.fingerprints[index])
+        return state
 
     def _inputs(self, ob, moment: Moment) -> str:
         action, slot = played_action(ob)
         count = actions.curve_count(action, slot)
         if self._animated is None or self._animated[0] != count:
-            self._animated = count, Animated.by(ob, action, slot)
+            self._animated = count, Animated.by(action, slot)
         return inputs_key(ob, moment.scene, moment.depsgraph, self._animated[1])
 
     def _known(self, ob) -> Stamp:

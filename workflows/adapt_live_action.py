@@ -26,6 +26,8 @@ from .live import LiveProblem
 # Who uses a live action that one rig plays: its animation and its settings.
 _USERS = 2
 
+# Of location, rotation and scale, in what is noted of them.
+_CHANNEL_BITS = np.array([1, 2, 4])
 
 def live_slot(ob):
     """The slot of the live action; None before 4.4."""
@@ -73,7 +75,7 @@ def play_live(context, ob, original, motion) -> None:
         _play_new(context, ob, motion, keyed)
     settings.live, settings.live_action.use_fake_user = True, False
     settings.live_source = keys_digest(*bound_action(ob))
-    _note_keys(settings, keyed, keyed & ~changed_channels(original, motion))
+    _note_keys(settings, motion.rig.names, keyed, keyed & ~changed_channels(original, motion))
 
 
 def _play_new(context, ob, motion, keyed: np.ndarray) -> None:
@@ -97,23 +99,25 @@ def _play_again(scene, ob, motion, keyed: np.ndarray) -> None:
     remember_values(settings.live_before, before)
 
 
-def _note_keys(settings, keyed: np.ndarray, always: np.ndarray) -> None:
+def _note_keys(settings, names: tuple[str, ...], keyed: np.ndarray, always: np.ndarray) -> None:
     """keyed: (B, 3) bool, the channels that hold solved keys.  always: those that do even where nothing changes."""
-    settings.live_channels = json.dumps([np.packbits(part).tobytes().hex() for part in (keyed, always)])
+    bits = np.stack([keyed, always], axis=1) @ _CHANNEL_BITS
+    settings.live_channels = json.dumps({names[bone]: bits[bone].tolist() for bone in np.flatnonzero(bits.any(axis=1))})
     slot = playback.slot_of(settings.live_action, settings.live_slot)
     settings.live_written = keys_digest(settings.live_action, slot)
 
 
-def _noted_keys(settings, bones: int) -> tuple[np.ndarray, np.ndarray]:
-    """What ``_note_keys`` noted."""
-    packed = [np.frombuffer(bytes.fromhex(part), np.uint8) for part in json.loads(settings.live_channels)]
-    keyed, always = (np.unpackbits(part, count=3 * bones).astype(bool).reshape(bones, 3) for part in packed)
+def _noted_keys(settings, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """What ``_note_keys`` noted, for the bones that there are now."""
+    noted = json.loads(settings.live_channels)
+    bits = np.array([noted.get(name, (0, 0)) for name in names])
+    keyed, always = (bits.T[..., None] & _CHANNEL_BITS).astype(bool)
     return keyed, always
 
 
 def noted_channels(ob) -> np.ndarray:
     """(B, 3) bool: the channels of the live action that hold solved keys."""
-    return _noted_keys(ob.motion_loom_adapt, len(ob.data.bones))[0]
+    return _noted_keys(ob.motion_loom_adapt, tuple(bone.name for bone in ob.data.bones))[0]
 
 
 def rewrite_live(scene, ob, original, motion) -> np.ndarray:
@@ -125,11 +129,11 @@ def rewrite_live(scene, ob, original, motion) -> np.ndarray:
     action, slot = settings.live_action, live_slot(ob)
     if keys_digest(action, slot) != settings.live_written:
         settings.live_keyed = True
-    before, always = _noted_keys(settings, len(motion.rig.names))
+    before, always = _noted_keys(settings, motion.rig.names)
     keyed = changed_channels(original, motion) | always
     restore(action, slot, *bound_action(ob), motion.rig, before & ~keyed)
     rewrite(scene, action, slot, motion, keyed)
-    _note_keys(settings, keyed, always)
+    _note_keys(settings, motion.rig.names, keyed, always)
     return keyed
 
 

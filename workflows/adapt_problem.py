@@ -10,8 +10,8 @@ import numpy as np
 
 from ..scene.environment_state import needs_sweep, present_tracks
 from ..scene.influence import factor_rows, is_driven, sampled_factor
-from ..scene.interference import require_result_plays
-from ..scene.meshes import sweep_states
+from ..scene.interference import refuse_dependent, require_result_plays
+from ..scene.meshes import read_surface, sweep_states
 from ..scene.motion import BoneMotion, motion_by_curves
 from ..scene.object_motion import worlds_by_curves
 from ..scene.points import moved_by_curves, object_positions, places_by_curves
@@ -24,7 +24,7 @@ from ..solvers.adapt_binding import Binding
 from ..solvers.clearance import smoothstep
 from ..solvers.errors import InputError, OutputError, StaleBindingError
 from ..solvers.pose_blend import blend_basis
-from ..solvers.types import JointTrack, MeshTrack
+from ..solvers.types import JointTrack, MeshTrack, TriangleMesh
 from .adapt_action import INFLUENCE, bound_action, played_action, plays_live, source_played, values_of
 from .adapt_model import stored_of
 from .adapt_source import (
@@ -91,6 +91,7 @@ def gather_steps(
     stored = stored_of(ob)
     binding = stored.binding
     surfaces = bound_surfaces(context.scene, ob, binding.objects)
+    refuse_dependent([item.target for item in surfaces], ob)
     yield 0.0, "Reading the motion"
     frames, names = binding.track.frames, binding.track.skeleton.names
     with source_played(ob):
@@ -198,7 +199,8 @@ def assemble(ob, stored: Stored, body: Body, surfaces, around, pin_places, influ
     Raises StaleBindingError where the topology of an object has changed, InputError for choices that make no sense.
     """
     environment = [mesh for mesh, _ in around]
-    _check_topology([item.target for item in surfaces], environment, stored.fingerprints)
+    for item, mesh, bound in zip(surfaces, environment, stored.fingerprints, strict=True):
+        _check_topology(item.target.name, mesh, bound)
     options = _solver_options(ob, stored.binding, body, surfaces, pin_places, only)
     states = [state for _, state in around]
     return Problem(stored, body.source, body.turned, environment, options, influence, states)
@@ -246,11 +248,19 @@ def bound_surfaces(scene, ob, objects):
     return found
 
 
-def _check_topology(targets, environment, fingerprints):
-    for target, mesh, bound in zip(targets, environment, fingerprints, strict=True):
-        change = explain_change(target.name, bound, fingerprint(mesh))
-        if change:
-            raise StaleBindingError(f"{change} Restore its faces or bind again.")
+def require_bound_shape(target, depsgraph, triangles: np.ndarray, bound: str) -> None:
+    """Raises StaleBindingError where an object has other faces than at bind, InputError where it has no surface.
+
+    triangles: at bind.  bound: see ``topology.fingerprint``.
+    """
+    state, now = read_surface(target, depsgraph, triangles)
+    _check_topology(target.name, state.surface(now), bound)
+
+
+def _check_topology(name: str, mesh: MeshTrack | TriangleMesh, bound: str) -> None:
+    change = explain_change(name, bound, fingerprint(mesh))
+    if change:
+        raise StaleBindingError(f"{change} Restore its faces or bind again.")
 
 
 def _solver_options(ob, binding, body: Body, surfaces, pin_places, only):

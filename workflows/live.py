@@ -210,27 +210,32 @@ def _present(scene) -> list[tuple[LiveRun, Any]]:
 
 def _follow(run: LiveRun, ob, moment: Moment) -> None:
     began = time.perf_counter()
+    key = ""
     try:
         pending, key = run.follower.check(ob, moment)
+        has_failed = bool(pending) and key == run.failed
+        if has_failed and moment.is_playback:
+            return  # another frame changes nothing about that
         if pending == TRACK and at_once():
             run.follower.put(ob, moment.scene, result_of(run.follower.job(ob, moment)))
-            pending = NOTHING
-        elif pending:
+            pending, has_failed = NOTHING, False
+        elif pending and not has_failed:
             run.follower.pose(ob, moment)
     except Exception as error:
-        _fail(run, error)
+        _fail(run, error, key)
         return
-    run.problem = run.remedy = None
+    if not has_failed:
+        run.problem, run.remedy, run.failed = None, None, ""
     run.ms = 1000.0 * (time.perf_counter() - began)
     if (pending, key) != (run.pending, run.key):
         run.cancel()
         run.pending, run.key, run.due = pending, key, time.monotonic() + _PAUSE
 
 
-def _fail(run: LiveRun, error: BaseException) -> None:
-    """One run stands still and says why; the others go on."""
+def _fail(run: LiveRun, error: BaseException, key: str) -> None:
+    """One run stands still and says why; the others go on. key: of the state that it failed in, "" where unknown."""
     run.cancel()
-    run.pending, run.key = NOTHING, ""
+    run.pending, run.key, run.failed = NOTHING, "", key
     if isinstance(error, MotionLoomError):
         run.problem = str(error)
         run.remedy = "BIND" if isinstance(error, StaleBindingError) else getattr(error, "remedy", None)
@@ -269,7 +274,7 @@ def _start(run: LiveRun, ob, moment: Moment) -> None:
     try:
         run.job = Job(run.follower.job(ob, moment))
     except Exception as error:
-        _fail(run, error)
+        _fail(run, error, run.key)
         return
     _lend_interpreter(True)
     run.job.start()
@@ -293,8 +298,8 @@ def _harvest(run: LiveRun, ob, scene) -> None:
         if job.error is not None:
             raise job.error
         run.follower.put(ob, scene, job.result)
-        run.pending = NOTHING
+        run.pending, run.problem, run.remedy, run.failed = NOTHING, None, None, ""
     except Exception as error:
-        _fail(run, error)
+        _fail(run, error, run.key)
     finally:
         live_runs.busy = False
