@@ -113,7 +113,12 @@ def keys_of(curve) -> np.ndarray:
 
 def playing_curves(action, slot) -> list:
     """The curves of one slot that move something: neither muted nor empty."""
-    return [curve for curve in all_curves(action, slot) if not (curve.mute or curve.is_empty or _is_muted(curve.group))]
+    return [curve for curve in all_curves(action, slot) if not (curve.is_empty or is_silenced(curve))]
+
+
+def is_silenced(curve) -> bool:
+    """Whether a curve is muted, by itself or by its group."""
+    return curve.mute or _is_muted(curve.group)
 
 
 def _is_muted(group) -> bool:
@@ -218,7 +223,7 @@ def copy_curve(holder, curve) -> None:
         new.group = holder.groups.get(curve.group.name) or holder.groups.new(curve.group.name)
     count = len(curve.keyframe_points)
     new.keyframe_points.add(count)
-    for prop, (kind, size) in _KEY_PROPERTIES.items():
+    for prop, (kind, size) in KEY_PROPERTIES.items():
         values = np.empty(count * size, kind)
         curve.keyframe_points.foreach_get(prop, values)
         new.keyframe_points.foreach_set(prop, values)
@@ -229,7 +234,7 @@ def copy_curve(holder, curve) -> None:
 
 
 # What makes a key, as foreach_get takes it: element type and size.
-_KEY_PROPERTIES = {
+KEY_PROPERTIES = {
     "handle_left_type": (np.int32, 1), "handle_right_type": (np.int32, 1), "interpolation": (np.int32, 1),
     "easing": (np.int32, 1), "type": (np.int32, 1), "amplitude": (np.float32, 1), "back": (np.float32, 1),
     "period": (np.float32, 1), "co": (np.float32, 2), "handle_left": (np.float32, 2), "handle_right": (np.float32, 2),

@@ -15,19 +15,26 @@ from .motion import BoneMotion
 def rewrite(scene: bpy.types.Scene, action, slot, motion: BoneMotion, keyed: np.ndarray) -> None:
     """Write a motion into an action that plays already; channels that have other keys get new curves.
 
-    keyed: (B, 3) bool, which of location, rotation and scale of each bone are written.  Whoever plays the action is
-    evaluated again, also when a handler calls this: Blender tags it where a curve is updated.
+    keyed: (B, 3) bool, which of location, rotation and scale of each bone are written.
+
+    Whoever plays the action is evaluated again without any other tag.  Measured on 4.2, 4.5, 5.0 and 5.3: what handlers
+    of frame_change_pre, frame_change_post and depsgraph_update_post write is evaluated before the frame change or the
+    update returns, and that evaluation calls no handler; what a timer writes is evaluated by the next update.
     """
     holder = actions.curve_list(action, slot, create=True)
     times = action_times(scene, motion.frames).astype(np.float32)
     values = [rows.astype(np.float32) for rows in motion.channels()]
+    changed = None
     for bone in np.flatnonzero(keyed.any(axis=1)):
         name = motion.rig.names[bone]
         for channel, rows, chosen in zip(channels_of(motion.rig, bone), values, keyed[bone], strict=True):
             if chosen:
                 path = actions.bone_path(name, channel)
                 for index in range(SIZES[channel]):
-                    _write(holder, path, index, name, times, rows[:, bone, index])
+                    changed = _write(holder, path, index, name, times, rows[:, bone, index]) or changed
+    if changed is not None:
+        # One tags the action; to work out the handles of all, which linear keys do not heed, takes most of the time.
+        changed.update()
 
 
 def restore(action, slot, source, source_slot, rig, channels: np.ndarray) -> None:
@@ -46,36 +53,74 @@ def restore(action, slot, source, source_slot, rig, channels: np.ndarray) -> Non
                     holder.fcurves.remove(there)
 
 
-def _write(holder, path: str, index: int, bone: str, times: np.ndarray, values: np.ndarray) -> None:
+def _write(holder, path: str, index: int, bone: str, times: np.ndarray, values: np.ndarray):
+    """Returns the curve if its keys have changed in place and are not updated yet."""
     curve = holder.fcurves.find(path, index=index)
     if curve is not None:
         points = _points(curve)
-        if len(points) == len(times) and np.array_equal(points[:, 0], times) and not curve.mute:
-            if not np.array_equal(points[:, 1], values):
-                points[:, 1] = values
-                curve.keyframe_points.foreach_set("co", points.ravel())
-                curve.update()
-            return
+        if np.array_equal(points[:, 0], times) and _plays_as_written(curve):
+            if np.array_equal(points[:, 1], values):
+                return None
+            points[:, 1] = values
+            curve.keyframe_points.foreach_set("co", points.ravel())
+            return curve
         holder.fcurves.remove(curve)
     actions.write_curve(holder, path, index, actions.group_named(holder, bone), times, values)
+    return None
+
+
+def _plays_as_written(curve) -> bool:
+    """Whether a curve is linear between its keys and still after them, and nothing is done to it."""
+    changed = actions.is_silenced(curve) or len(curve.modifiers) or curve.extrapolation != "CONSTANT"
+    return not changed and bool((actions.interpolations(curve) == actions.LINEAR).all())
 
 
 def keys_digest(action, slot) -> str:
-    """Digest of all that moves something in one slot: curves, keys, interpolation, and what silences them."""
+    """Digest of all that moves something in one slot: curves, keys, interpolation, modifiers, and what silences them.
+
+    Reading keys takes all of the time, 50 us for 1,000 linear keys: handles are read where they count.
+    """
     digest = hashlib.blake2b(digest_size=8)
     for curve in actions.all_curves(action, slot) if action is not None else ():
-        about = f"{curve.data_path}[{curve.array_index}] {curve.mute} {len(curve.modifiers)} {curve.extrapolation}"
-        digest.update(about.encode())
-        digest.update(_points(curve).tobytes())
+        about = curve.data_path, curve.array_index, actions.is_silenced(curve), curve.extrapolation
+        digest.update(repr((about, [_content(modifier) for modifier in curve.modifiers])).encode())
         codes = actions.interpolations(curve)
         digest.update(codes.tobytes())
-        if (codes == actions.BEZIER).any():
-            digest.update(actions.keys_of(curve).tobytes())
+        for name in _counting(codes):
+            digest.update(_read(curve, name).tobytes())
     return digest.hexdigest()
+
+
+def _counting(codes: np.ndarray) -> list[str]:
+    """What tells the course of a curve with keys of these interpolations."""
+    names = ["co"]
+    if (codes == actions.BEZIER).any():
+        names += ["handle_left", "handle_right"]
+    if (codes > actions.BEZIER).any():
+        names += ["easing", "amplitude", "back", "period"]
+    return names
+
+
+def _content(item) -> list[tuple]:
+    """The values of a modifier of a curve, but for how it is listed."""
+    found = []
+    for prop in item.bl_rna.properties:
+        if prop.type != "POINTER" and prop.identifier not in ("show_expanded", "active", "name"):
+            value = getattr(item, prop.identifier)
+            if prop.type == "COLLECTION":
+                value = [_content(part) for part in value]
+            found.append((prop.identifier, list(value) if getattr(prop, "is_array", False) else value))
+    return found
 
 
 def _points(curve) -> np.ndarray:
     """(K, 2) time and value of each key."""
-    points = np.empty((len(curve.keyframe_points), 2), np.float32)
-    curve.keyframe_points.foreach_get("co", points.ravel())
-    return points
+    return _read(curve, "co").reshape(-1, 2)
+
+
+def _read(curve, name: str) -> np.ndarray:
+    """A property of all keys, flat."""
+    kind, size = actions.KEY_PROPERTIES[name]
+    out = np.empty(len(curve.keyframe_points) * size, kind)
+    curve.keyframe_points.foreach_get(name, out)
+    return out

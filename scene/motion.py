@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import bpy
 import numpy as np
@@ -58,8 +59,18 @@ class BoneMotion:
         return pose_matrices(self.rig, self.basis)
 
     def channels(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Location (F, B, 3), rotation (F, B, 4) in each bone's mode and scale (F, B, 3), as they are written."""
-        return basis_to_channels(self.rig, self.basis, self.rotation_start, self.scale_signs)
+        """Location (F, B, 3), rotation (F, B, 4) in each bone's mode and scale (F, B, 3), as they are written.
+
+        Worked out once, so that a thread can do it beforehand; not to be changed.
+        """
+        return self._channels
+
+    @cached_property
+    def _channels(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        found = basis_to_channels(self.rig, self.basis, self.rotation_start, self.scale_signs)
+        for part in found:
+            part.flags.writeable = False
+        return found
 
     def joints(self) -> JointTrack:
         """Bone heads and leaf tails in world space; see `scene.rigs.joint_track`."""
