@@ -34,6 +34,7 @@ class MOTION_LOOM_OT_adapt_add_objects(bpy.types.Operator):
             item = settings.surfaces.add()
             item.name, item.target = ob.name, ob
         settings.active_surface = len(settings.surfaces) - 1
+        _note(context.object)
         return {"FINISHED"}
 
 
@@ -56,6 +57,7 @@ class MOTION_LOOM_OT_adapt_add_item(bpy.types.Operator):
         item.bone = bone.name if bone else ""
         if self.items == "pins":
             item.start = item.end = context.scene.frame_current
+        _note(context.object)
         return {"FINISHED"}
 
 
@@ -81,6 +83,7 @@ class MOTION_LOOM_OT_adapt_remove_item(bpy.types.Operator):
             return {"CANCELLED"}
         entries.remove(index)
         settings.active_surface = min(settings.active_surface, len(settings.surfaces) - 1)
+        _note(context.object)
         return {"FINISHED"}
 
 
@@ -107,6 +110,11 @@ class MOTION_LOOM_OT_adapt_play_source(bpy.types.Operator):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         return {"FINISHED"}
+
+
+def _note(ob) -> None:
+    """Blender evaluates nothing where a list changes: what is live would not look at it."""
+    ob.update_tag(refresh={"OBJECT"})
 
 
 def _why_nothing_is_added(selected, present) -> str:
