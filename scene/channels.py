@@ -13,7 +13,8 @@ _ROTATION_CHANNELS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotati
 
 def action_times(scene: bpy.types.Scene, frames: np.ndarray) -> np.ndarray:
     """Times at which curves are evaluated at scene frames (F,): they differ where the scene remaps time."""
-    return frames * (scene.render.frame_map_old / scene.render.frame_map_new)
+    stretch = np.float32(scene.render.frame_map_old) / np.float32(scene.render.frame_map_new)
+    return (np.asarray(frames, np.float32) * stretch).astype(float)  # in single precision, as the program does it
 
 
 def scene_frames(scene: bpy.types.Scene, times: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..solvers.types import MeshTrack
 from .meshes import mesh_track, read_surface
-from .object_motion import worlds_by_curves
+from .object_motion import sizes_by_curves, worlds_by_curves
 from .state_track import StateTrack
 from .stillness import can_deform, can_move
 
@@ -38,6 +38,8 @@ def present_tracks(
     found = []
     for ob in objects:
         state, triangles = read_surface(ob, depsgraph, bound.get(ob.name_full))
-        worlds = worlds_by_curves(scene, ob, frames) if can_move(ob) else state.matrix[None]
-        found.append((mesh_track(state, triangles, worlds), StateTrack(worlds.astype(np.float32), (state.digest,))))
+        moves = can_move(ob)
+        worlds = worlds_by_curves(scene, ob, frames) if moves else state.matrix[None]
+        sizes = sizes_by_curves(scene, ob, frames) if moves else None
+        found.append((mesh_track(state, triangles, worlds), StateTrack.of(worlds, (state.digest,), sizes)))
     return found

@@ -2,52 +2,91 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import bpy
 import numpy as np
 
 from ..solvers.kinematics import Rig, channels_to_basis
 from . import actions
 from .channels import SIZES, action_times, rotation_now
-from .stillness import can_deform, can_move, moved_by_scripts
+from .sampling import strip_curves
+from .stillness import moved_by_scripts
+
+# Delta channels, and what each adds to.
+_DELTAS = {
+    "delta_location": "location", "delta_rotation_euler": "rotation_euler",
+    "delta_rotation_quaternion": "rotation_quaternion", "delta_scale": "scale",
+}  # fmt: skip
+# Beginnings of data paths that move an object, or switch it off, without being its channels.
+_BEYOND_CHANNELS = ("rotation_mode", "hide_viewport", "matrix_", "constraints[")
 
 
 def worlds_by_curves(scene: bpy.types.Scene, ob: bpy.types.Object, frames: np.ndarray) -> np.ndarray | None:
-    """World matrices (F, 4, 4) of an object at scene frames (F,), or (1, 4, 4) of one that stands still.
+    """World matrices (F, 4, 4) of an object at scene frames (F,), from its curves and those of its parents.
 
-    None where only stepping through the frames tells: constraints, drivers, NLA strips, physics, parents that deform.
+    None where only stepping through the frames tells: constraints, drivers or NLA strips that place it, physics,
+    parents of another kind than objects, scripts that act on frame changes.
     """
-    if not can_move(ob):
-        return _still_world(ob)[None]
+    links = _links(scene, ob, frames)
+    return None if links is None else reduce(np.matmul, links)
+
+
+def sizes_by_curves(scene: bpy.types.Scene, ob: bpy.types.Object, frames: np.ndarray) -> np.ndarray:
+    """(F, 4, 4) sizes of what each element of ``worlds_by_curves`` adds up from, which is what it is rounded by.
+
+    They are larger than the elements where a parent inverse takes back what a parent far away does.
+    """
+    return reduce(np.matmul, map(np.abs, _links(scene, ob, frames)))
+
+
+def _links(scene, ob, frames: np.ndarray) -> list[np.ndarray] | None:
+    """The matrices (F, 4, 4) or (4, 4) whose product is the object's world matrix, or None: `worlds_by_curves`."""
     times = action_times(scene, frames)
-    world = np.repeat(np.eye(4)[None], len(frames), axis=0)
+    links: list[np.ndarray] = []
     while ob is not None:
         if not _told_by_curves(ob):
             return None
         curves = actions.playing_curves(*actions.assigned(ob)) if actions.plays_action(ob) else []
-        world = _object_basis(ob, curves, times) @ world
+        links.insert(0, _object_basis(ob, curves, times))
         if ob.parent is not None:
-            world = np.array(ob.matrix_parent_inverse, float) @ world
+            links.insert(0, np.array(ob.matrix_parent_inverse, float))
         ob = ob.parent
-    return world
+    return links
 
 
 def _told_by_curves(ob: bpy.types.Object) -> bool:
     """Whether curves of its own action alone move an object against its parent."""
-    data = ob.animation_data
     if any(not constraint.mute for constraint in ob.constraints) or ob.rigid_body is not None or moved_by_scripts():
         return False
-    if ob.parent is not None and (ob.parent_type != "OBJECT" or can_deform(ob.parent)):
+    if ob.parent is not None and (ob.parent_type != "OBJECT" or _carries_along_path(ob.parent)):
         return False
+    data = ob.animation_data
     if data is None:
         return True
-    if len(data.nla_tracks) or data.use_tweak_mode or any(not driver.mute for driver in data.drivers):
+    if data.use_tweak_mode or (len(data.nla_tracks) and not _plays_as_it_is(data)):
         return False
-    if data.action is None:
-        return True
-    return actions.plays_action(ob) and not any(
-        curve.data_path in ("rotation_mode", "hide_viewport") or curve.data_path.startswith(("delta_", "matrix_"))
-        for curve in actions.playing_curves(*actions.assigned(ob))
-    )
+    others = [*strip_curves(ob), *(driver for driver in data.drivers if not driver.mute)]
+    if any(_places(other.data_path) for other in others):
+        return False
+    curves = actions.playing_curves(*actions.assigned(ob)) if actions.plays_action(ob) else []
+    return not any(curve.data_path.startswith(_BEYOND_CHANNELS) for curve in curves)
+
+
+def _places(path: str) -> bool:
+    """Whether an object's property at a data path has to do with where it is."""
+    return path in SIZES or path in _DELTAS or path.startswith(_BEYOND_CHANNELS)
+
+
+def _plays_as_it_is(data: bpy.types.AnimData) -> bool:
+    """Whether an action beside NLA tracks is played without blending, and at all times."""
+    replaces = data.action_influence == 1.0 and data.action_blend_type == "REPLACE"
+    return replaces and data.action_extrapolation != "NOTHING"
+
+
+def _carries_along_path(parent: bpy.types.Object) -> bool:
+    """Whether children of an object ride along its curve, which has no matrix of its own."""
+    return parent.type == "CURVE" and parent.data.use_path
 
 
 def object_world(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.ndarray:
@@ -64,26 +103,23 @@ def _still_world(ob: bpy.types.Object) -> np.ndarray:
 
 def _object_basis(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.ndarray:
     """The object's own transform (F, 4, 4), delta transforms included."""
-    moving = {name: [curve for curve in curves if curve.data_path == name] for name in SIZES}
-    if not any(moving.values()):
+    values = {name: np.array(getattr(ob, name)[:], float) for name in (*SIZES, *_DELTAS)}
+    moving = [curve for curve in curves if curve.data_path in values]
+    if not moving:
         return np.repeat(np.array(ob.matrix_basis, float)[None], len(times), axis=0)
-    channels = {}
-    for name, size in SIZES.items():
-        channels[name] = np.tile(np.array(getattr(ob, name)[:size], float), (len(times), 1, 1))
-        for curve in moving[name]:
-            channels[name][:, 0, curve.array_index] = actions.sample(curve, times)
-    delta = {
-        "location": ob.delta_location, "scale": ob.delta_scale, "rotation_euler": ob.delta_rotation_euler,
-        "rotation_quaternion": ob.delta_rotation_quaternion, "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
-    }  # fmt: skip
-    delta = {name: np.array(value[:], float)[None, None] for name, value in delta.items()}
+    values = {name: np.tile(value, (len(times), 1, 1)) for name, value in values.items()}
+    for curve in moving:
+        channel = values[curve.data_path]
+        if curve.array_index < channel.shape[-1]:
+            channel[:, 0, curve.array_index] = actions.sample(curve, times)
+    delta = {_DELTAS[name]: values[name] for name in _DELTAS}
+    delta["rotation_axis_angle"] = np.zeros((len(times), 1, 4))  # there is no such channel
     single = _single_bone(ob)
-    rotation = rotation_now(single, channels)
-    turn = channels_to_basis(single, 0.0 * channels["location"], rotation, channels["scale"] * delta["scale"])
-    unit = np.ones((1, 1, 3))
-    extra = channels_to_basis(single, 0.0 * unit, rotation_now(single, delta), unit)
+    nowhere = np.zeros((len(times), 1, 3))
+    turn = channels_to_basis(single, nowhere, rotation_now(single, values), values["scale"] * delta["scale"])
+    extra = channels_to_basis(single, nowhere, rotation_now(single, delta), nowhere + 1.0)
     out = (extra @ turn)[:, 0]
-    out[:, :3, 3] = (channels["location"] + delta["location"])[:, 0]
+    out[:, :3, 3] = (values["location"] + delta["location"])[:, 0]
     return out
 
 

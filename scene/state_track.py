@@ -14,10 +14,8 @@ from ..solvers.errors import StaleBindingError
 from ..solvers.types import TriangleMesh
 from .topology import Faces
 
-# Of the object's size: matrices that curves make differ by rounding from those that the program evaluates.
-_SAME_PLACE = 2e-6
-
-
+# Single precision: matrices that the program evaluates differ by less than 6e-7 of what they add up from.
+_ROUNDING = 2e-6
 
 
 @dataclass(frozen=True)
@@ -53,28 +51,39 @@ class StateTrack:
     """What an object was like when it was solved for.
 
     matrices: (F or 1, 4, 4) float32, world.  shapes: F or 1 digests of the local geometry.
+    slack: (4, 4) float32, by how much the elements of a matrix may differ from rounding alone.
     """
 
     matrices: np.ndarray
     shapes: tuple[str, ...]
+    slack: np.ndarray
+
+    @classmethod
+    def of(cls, worlds: np.ndarray, shapes: tuple[str, ...], sizes: np.ndarray | None = None) -> StateTrack:
+        """worlds: (F or 1, 4, 4).  sizes: alike, of what they add up from where that is larger than they are."""
+        return cls(worlds.astype(np.float32), shapes, _slack(np.abs(worlds) if sizes is None else sizes))
 
     def matches(self, row: int | None, state: ObjectState) -> bool:
         """Whether the object is now as it was at a row; without a row, between the frames or outside, only what stands
         still is compared."""
         if row is None and len(self.matrices) + len(self.shapes) > 2:
             return True
-        if not _same_place(self.matrices[0 if len(self.matrices) == 1 else row], state.matrix):
+        if not self._is_near(self.matrices[0 if len(self.matrices) == 1 else row], state.matrix):
             return False
         return self.shapes[0 if len(self.shapes) == 1 else row] == state.digest
 
     def goes_along(self, worlds: np.ndarray) -> bool:
         """Whether world matrices (F or 1, 4, 4) are those of all rows."""
         alike = len(worlds) == len(self.matrices) or 1 in (len(worlds), len(self.matrices))
-        return alike and _same_place(self.matrices, worlds)
+        return alike and self._is_near(self.matrices, worlds)
+
+    def _is_near(self, matrices: np.ndarray, worlds: np.ndarray) -> bool:
+        return bool((np.abs(matrices - worlds) <= self.slack).all())
 
     def to_text(self) -> str:
         """Compact, for a property that is saved."""
-        packed = base64.b85encode(zlib.compress(np.ascontiguousarray(self.matrices, "<f4").tobytes(), 1)).decode()
+        rows = np.concatenate((self.slack[None], self.matrices)).astype("<f4")
+        packed = base64.b85encode(zlib.compress(rows.tobytes(), 1)).decode()
         return f"{packed} {' '.join(self.shapes)}"
 
     @classmethod
@@ -82,12 +91,16 @@ class StateTrack:
         """Raises StaleBindingError where the text is none of ``to_text``."""
         try:
             packed, *shapes = text.split(" ")
-            flat = np.frombuffer(zlib.decompress(base64.b85decode(packed)), "<f4")
-            return cls(flat.reshape(-1, 4, 4).astype(np.float32), tuple(shapes))
+            rows = np.frombuffer(zlib.decompress(base64.b85decode(packed)), "<f4").reshape(-1, 4, 4).astype(np.float32)
+            slack, *matrices = rows
+            return cls(np.stack(matrices), tuple(shapes), slack)
         except (ValueError, zlib.error) as error:
             raise StaleBindingError("The state of the live action is damaged; switch Live off and on.") from error
 
 
-def _same_place(matrix: np.ndarray, other: np.ndarray) -> bool:
-    """Whether world matrices (..., 4, 4) are the same but for rounding."""
-    return bool(np.abs(matrix - other).max() <= _SAME_PLACE * max(float(np.abs(matrix).max()), 1e-12))
+def _slack(sizes: np.ndarray) -> np.ndarray:
+    """(4, 4) of sizes (F, 4, 4): the linear part and the place have units of their own."""
+    linear, place = sizes[:, :3, :3].max(), sizes[:, :3].max()
+    out = np.zeros((4, 4), np.float32)
+    out[:3, :3], out[:3, 3] = _ROUNDING * linear, _ROUNDING * place
+    return out
