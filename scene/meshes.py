@@ -14,6 +14,7 @@ import numpy as np
 
 from ..solvers.errors import InputError, SceneError
 from ..solvers.types import MeshTrack, TriangleMesh
+from .frames import frame_kept, step_through
 from .object_motion import sizes_by_curves, worlds_by_curves
 from .state_track import ObjectState, StateTrack, shape_digest
 from .stillness import can_deform, can_move
@@ -88,18 +89,11 @@ def sweep_states(
 
 
 def _sweep(context: bpy.types.Context, readers: list[_Reader], frames: np.ndarray) -> Iterator[float]:
-    scene = context.scene
-    start, start_subframe = scene.frame_current, scene.frame_subframe
-    try:
-        for index, frame in enumerate(frames):
-            whole = int(np.floor(frame))
-            scene.frame_set(whole, subframe=float(frame - whole))
-            depsgraph = context.evaluated_depsgraph_get()
+    with frame_kept(context.scene):
+        for index, depsgraph in enumerate(step_through(context, frames)):
             for reader in readers:
-                reader.read(index, depsgraph, f" at frame {frame:g}")
+                reader.read(index, depsgraph, f" at frame {frames[index]:g}")
             yield (index + 1) / len(frames)
-    finally:
-        scene.frame_set(start, subframe=start_subframe)
 
 
 def _reader(scene: bpy.types.Scene, ob: bpy.types.Object, frames: np.ndarray) -> _Reader:

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ..solvers.errors import SceneError
+from .frames import frame_kept, step_through
 from .object_motion import worlds_by_curves
 from .stillness import can_move
 
@@ -32,17 +33,10 @@ def object_positions(
     moving = [k for k, ob in enumerate(objects) if can_move(ob)]
     if not moving:
         return out
-    scene = context.scene
-    frame, subframe = scene.frame_current, scene.frame_subframe
-    try:
-        for number, at in enumerate(frames):
-            whole = int(np.floor(at))
-            scene.frame_set(whole, subframe=float(at - whole))
-            depsgraph = context.evaluated_depsgraph_get()
+    with frame_kept(context.scene):
+        for number, depsgraph in enumerate(step_through(context, frames)):
             for k in moving:
                 out[k, number] = objects[k].evaluated_get(depsgraph).matrix_world.translation
-    finally:
-        scene.frame_set(frame, subframe=subframe)
     return out
 
 

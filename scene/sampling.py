@@ -10,6 +10,7 @@ import numpy as np
 
 from ..solvers.errors import SceneError
 from .actions import HAS_SLOTS, bone_of_path, playing_curves
+from .frames import frame_kept, step_through
 from .rigs import matrices
 from .stillness import can_deform, can_move
 
@@ -42,6 +43,24 @@ def reason_to_sample(ob: bpy.types.Object, action, slot) -> str | None:
     if ob.rigid_body is not None:
         return "the object is a rigid body"
     return _unusual_curve(playing_curves(action, slot))
+
+
+def reaches_out(ob: bpy.types.Object) -> bool:
+    """Whether constraints or drivers of a rig's bones depend on what is outside of it, so that its pose would be
+    another if its object were elsewhere."""
+    constraints = [each for bone in ob.pose.bones for each in bone.constraints if not each.mute]
+    drivers = [each.driver for each in ob.animation_data.drivers if not each.mute]
+    ids = [target.id for driver in drivers for variable in driver.variables for target in variable.targets]
+    return any(map(_looks_outside, constraints)) or any(each not in (None, ob, ob.data) for each in ids)
+
+
+def _looks_outside(constraint) -> bool:
+    targets = [getattr(constraint, "target", None), getattr(constraint, "pole_target", None)]
+    targets += [each.target for each in getattr(constraint, "targets", ())]
+    targets = [target for target in targets if target is not None]
+    if not targets:
+        return constraint.owner_space == "WORLD"
+    return any(target != constraint.id_data for target in targets)
 
 
 def plays_strips(ob: bpy.types.Object) -> bool:
@@ -133,9 +152,8 @@ def _numbers(ob: bpy.types.Object, path: str) -> list | None:
 
 def _evaluated(context: bpy.types.Context, ob: bpy.types.Object, frames: np.ndarray) -> Iterator[bpy.types.Object]:
     """The evaluated object at each frame; raises SceneError where the program does not evaluate it."""
-    for frame in frames:
-        _go_to(context.scene, frame)
-        evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
+    for frame, depsgraph in zip(frames, step_through(context, frames), strict=True):
+        evaluated = ob.evaluated_get(depsgraph)
         if evaluated.hide_viewport or not evaluated.is_evaluated:
             raise SceneError(
                 f"'{ob.name}' is hidden or excluded at frame {frame:g}, so that its motion cannot be read; "
@@ -144,21 +162,15 @@ def _evaluated(context: bpy.types.Context, ob: bpy.types.Object, frames: np.ndar
         yield evaluated
 
 
-def _go_to(scene: bpy.types.Scene, frame: float) -> None:
-    whole = int(np.floor(frame))
-    scene.frame_set(whole, subframe=float(frame - whole))
-
-
 @contextmanager
 def _kept(scene: bpy.types.Scene, ob: bpy.types.Object) -> Iterator[None]:
     """Puts back the scene's frame, and channel values that a user may have changed without a key."""
-    frame, subframe = scene.frame_current, scene.frame_subframe
     pose = _read_pose(ob)
     placed = {channel: tuple(getattr(ob, channel)) for channel in _OBJECT_CHANNELS}
     try:
-        yield
+        with frame_kept(scene):
+            yield
     finally:
-        scene.frame_set(frame, subframe=subframe)
         for channel, values in _read_pose(ob).items():
             if not np.array_equal(values, pose[channel]):
                 ob.pose.bones.foreach_set(channel, pose[channel])
