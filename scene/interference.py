@@ -1,4 +1,4 @@
-"""What would act on top of a new action: constraints, drivers and blending, and what depends on the rig itself."""
+"""What would act on top of a new action: constraints, drivers and blending; what depends on the rig, and it on."""
 
 from __future__ import annotations
 
@@ -76,6 +76,24 @@ def refuse_dependent(objects: list[bpy.types.Object], rig: bpy.types.Object) -> 
             raise SceneError(
                 f"'{ob.name}' cannot be in the environment of '{rig.name}', which moves it ({link}); leave it out."
             )
+
+
+def reaches_out(ob: bpy.types.Object) -> bool:
+    """Whether constraints or drivers of a rig's bones depend on what is outside of it, so that its pose would be
+    another if its object were elsewhere."""
+    constraints = [each for bone in ob.pose.bones for each in bone.constraints if not each.mute]
+    drivers = [each.driver for each in ob.animation_data.drivers if not each.mute]
+    ids = [target.id for driver in drivers for variable in driver.variables for target in variable.targets]
+    return any(map(_looks_outside, constraints)) or any(each not in (None, ob, ob.data) for each in ids)
+
+
+def _looks_outside(constraint) -> bool:
+    targets = [getattr(constraint, "target", None), getattr(constraint, "pole_target", None)]
+    targets += [each.target for each in getattr(constraint, "targets", ())]
+    targets = [target for target in targets if target is not None]
+    if not targets:
+        return constraint.owner_space == "WORLD"
+    return any(target != constraint.id_data for target in targets)
 
 
 def _link_to(ob, rig, seen) -> str | None:

@@ -60,7 +60,7 @@ class PoseWriter:
         if differs:
             for channel, (held, wanted) in found.items():
                 if not _same(held, wanted):
-                    original.foreach_set(channel, wanted.reshape(-1))
+                    _set(ob, channel, held, wanted)
             ob.update_tag(refresh={"DATA"})
         return differs
 
@@ -70,6 +70,16 @@ def _read(bones, channel: str) -> np.ndarray:
     out = np.empty((len(bones), SIZES[channel]), np.float32)
     bones.foreach_get(channel, out.reshape(-1))
     return out
+
+
+def _set(ob: bpy.types.Object, channel: str, held: np.ndarray, wanted: np.ndarray) -> None:
+    """Write a channel (B, size) of all bones that held other values."""
+    if ob.override_library is not None and ob.override_library.is_system_override:
+        # Of overrides that Blender made for what a user overrides only single values can be written.
+        for row in np.flatnonzero((held != wanted).any(axis=1)):
+            setattr(ob.pose.bones[row], channel, wanted[row])
+    else:
+        ob.pose.bones.foreach_set(channel, wanted.reshape(-1))
 
 
 def _same(values: np.ndarray, others: np.ndarray) -> bool:

@@ -8,16 +8,17 @@ import bpy
 def prepare_overrides() -> None:
     """Let the settings of library overrides be saved; to be called before a file is.
 
-    Since 5.0 settings that the linked object has never had are saved as a whole, which Blender cannot load again.
-    Reading them there makes them exist, and what differs is saved one by one.
+    Since 5.0 settings that either the object or the linked one has never had are saved as a whole, which Blender cannot
+    load again.  Reading them makes them exist, and what differs is saved one by one.
     """
     names = [p.identifier for p in bpy.types.Object.bl_rna.properties if p.identifier.startswith("motion_loom_")]
     for ob in bpy.data.objects:
         if ob.override_library is not None and ob.override_library.reference is not None:
-            for name in names:
-                group = getattr(ob.override_library.reference, name)
-                for prop in group.bl_rna.properties:
-                    getattr(group, prop.identifier)
+            for owner in (ob, ob.override_library.reference):
+                for name in names:
+                    group = getattr(owner, name)
+                    for prop in group.bl_rna.properties:
+                        getattr(group, prop.identifier)
 
 
 def register(workflows) -> None:

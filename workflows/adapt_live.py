@@ -12,7 +12,6 @@ from ..scene import actions
 from ..scene.interference import refuse_dependent
 from ..scene.live_action import keys_digest
 from ..scene.meshes import read_object, require_evaluated
-from ..scene.motion import BoneMotion
 from ..scene.object_motion import worlds_by_curves
 from ..scene.rig_state import Animated
 from ..scene.rigs import require_armature
@@ -27,6 +26,7 @@ from .adapt_action import bound_action, played_action
 from .adapt_live_action import leave_live, noted_channels, play_live, require_live_plays, rewrite_live
 from .adapt_live_frame import LiveFrame
 from .adapt_live_key import inputs_key
+from .adapt_live_source import keep_motion
 from .adapt_model import stored_of
 from .adapt_problem import (
     Problem,
@@ -103,7 +103,6 @@ class AdaptFollower:
         self._track: Track | None = None
         self._keyed: np.ndarray | None = None
         self._frame: tuple[str, LiveFrame] | None = None
-        self._source: BoneMotion | None = None  # where curves do not tell it
 
     # ------------------------------------------------------------------------------------------- for the engine
 
@@ -129,7 +128,7 @@ class AdaptFollower:
 
     def job(self, ob, moment: Moment) -> Generator[float, None, Track]:
         self._look_at_source(ob)
-        problem = gather_now(ob, moment.scene, moment.depsgraph, self._source)
+        problem = gather_now(ob, moment.scene, moment.depsgraph)
         return _solved(problem, self._inputs(ob, moment))
 
     def put(self, ob, scene, result: Track) -> None:
@@ -145,8 +144,6 @@ class AdaptFollower:
         if ob.motion_loom_adapt.live_stamp != text:
             ob.motion_loom_adapt.live_stamp = text
         self._stamp, self._track, self._keyed, self._frame = (text, stamp), track, keyed, None
-        if track.problem.source.motion.sampled_because is not None:
-            self._source = track.problem.source.motion
 
     def start(self, ob, moment: Moment, track: Track) -> None:
         """As ``adopt``, of a track that was just written, for the inputs as they are now."""
@@ -158,7 +155,7 @@ class AdaptFollower:
         track = self._track
         if inputs == track.inputs:
             return LiveFrame(ob, track.problem, track.adapter, self._keyed)
-        problem = problem_of_frame(ob, moment.scene, moment.depsgraph, track.problem, self._source)
+        problem = problem_of_frame(ob, moment.scene, moment.depsgraph, track.problem)
         adapter = FrameAdapter(problem.binding, problem.options, track.solution.adapted.moves)
         return LiveFrame(ob, problem, adapter, noted_channels(ob))
 
@@ -177,7 +174,7 @@ class AdaptFollower:
         self._states = [self._state(ob, k, target, moment, known[k]) for k, target in enumerate(targets)]
         inputs = self._inputs(ob, moment)
         frames = binding.track.frames
-        stepping = needs_stepping(ob, moment.scene, self._source)
+        stepping = needs_stepping(ob, moment.scene)
         known = self._known(ob)
         if known.fits(inputs, _row(moment.scene.frame_current_final, frames), self._states):
             # Keys may have been moved at other frames, which playback does not do.
@@ -211,7 +208,7 @@ class AdaptFollower:
         action, slot = played_action(ob)
         count = actions.curve_count(action, slot)
         if self._animated is None or self._animated[0] != count:
-            self._animated = count, Animated.by(action, slot)
+            self._animated = count, Animated.by(ob, action, slot)
         return inputs_key(ob, moment.scene, moment.depsgraph, self._animated[1])
 
     def _known(self, ob) -> Stamp:
@@ -258,6 +255,7 @@ def _all_steps(context, ob):
 
 
 def _begin(context, ob, workflow, track: Track) -> None:
+    keep_motion(ob, track.problem.source.motion)
     follower = AdaptFollower()
     follower.start(ob, Moment(context.scene, context.evaluated_depsgraph_get(), None), track)
     live.begin(ob, workflow, follower)

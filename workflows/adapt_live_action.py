@@ -21,13 +21,14 @@ from .adapt_action import (
     values_of,
     write_action,
 )
+from .adapt_live_source import forget_motion
 from .live import LiveProblem
 
 # Who uses a live action that one rig plays: its animation and its settings.
 _USERS = 2
-
 # Of location, rotation and scale, in what is noted of them.
 _CHANNEL_BITS = np.array([1, 2, 4])
+
 
 def live_slot(ob):
     """The slot of the live action; None before 4.4."""
@@ -151,6 +152,7 @@ def leave_live(ob) -> str | None:
         playback.play(ob, *bound_action(ob), values_of(settings.live_before))
     settings.live, settings.live_stamp, settings.live_keyed = False, "", keyed
     settings.live_before.clear()
+    forget_motion(ob)
     if action is None:
         return None
     if keyed:

@@ -12,11 +12,9 @@ from ..scene.environment_state import needs_sweep, present_tracks
 from ..scene.influence import factor_rows, is_driven, sampled_factor
 from ..scene.interference import refuse_dependent, require_result_plays
 from ..scene.meshes import read_surface, sweep_states
-from ..scene.motion import BoneMotion, motion_by_curves
-from ..scene.object_motion import worlds_by_curves
+from ..scene.motion import BoneMotion
 from ..scene.points import moved_by_curves, object_positions, places_by_curves
-from ..scene.rigs import read_rig, require_armature, require_editable
-from ..scene.sampling import reason_to_sample
+from ..scene.rigs import require_armature, require_editable
 from ..scene.state_track import StateTrack
 from ..scene.topology import explain_change, fingerprint
 from ..solvers import adapt as solver
@@ -25,7 +23,8 @@ from ..solvers.clearance import smoothstep
 from ..solvers.errors import InputError, OutputError, StaleBindingError
 from ..solvers.pose_blend import blend_basis
 from ..solvers.types import JointTrack, MeshTrack, TriangleMesh
-from .adapt_action import INFLUENCE, bound_action, played_action, plays_live, source_played, values_of
+from .adapt_action import INFLUENCE, played_action, plays_live, source_played
+from .adapt_live_source import has_kept, is_sampled, live_source
 from .adapt_model import stored_of
 from .adapt_source import (
     Source,
@@ -108,10 +107,9 @@ def gather_steps(
     return assemble(ob, stored, body, surfaces, around, places, influence, only)
 
 
-def gather_now(ob, scene, depsgraph, kept: BoneMotion | None) -> Problem:
+def gather_now(ob, scene, depsgraph) -> Problem:
     """As ``gather_steps`` without stepping, for a rig that plays its live action.
 
-    kept: the source's motion as it was read once, for one that curves do not tell.
     Raises LiveProblem, whose remedy is a refresh, where only stepping through the frames would tell.
     """
     require_armature(ob)
@@ -120,7 +118,7 @@ def gather_now(ob, scene, depsgraph, kept: BoneMotion | None) -> Problem:
     frames = binding.track.frames
     surfaces = bound_surfaces(scene, ob, binding.objects)
     targets = [item.target for item in surfaces]
-    motion = live_source(ob, scene, frames, kept)
+    motion = live_source(ob, scene, frames)
     around = present_tracks(scene, depsgraph, targets, frames, bound_triangles(stored, targets))
     places = places_by_curves(scene, depsgraph, _pin_targets(ob), frames)
     if motion is None or around is None or places is None:
@@ -130,15 +128,15 @@ def gather_now(ob, scene, depsgraph, kept: BoneMotion | None) -> Problem:
     return assemble(ob, stored, body, surfaces, around, places, influence)
 
 
-def problem_of_frame(ob, scene, depsgraph, known: Problem, kept: BoneMotion | None) -> Problem:
+def problem_of_frame(ob, scene, depsgraph, known: Problem) -> Problem:
     """The problem with the rig and the user's choices as they are now, around the objects of a known one.
 
-    For single frames, which bring their own surroundings.  kept: see ``gather_now``.
+    For single frames, which bring their own surroundings.
     """
     stored = stored_of(ob)
     binding = stored.binding
     frames = binding.track.frames
-    motion = live_source(ob, scene, frames, kept)
+    motion = live_source(ob, scene, frames)
     places = places_by_curves(scene, depsgraph, _pin_targets(ob), frames)
     if motion is None or places is None:
         raise LiveProblem(f"What '{ob.name}' depends on moves in a way that only stepping through it tells.", "REFRESH")
@@ -147,32 +145,14 @@ def problem_of_frame(ob, scene, depsgraph, known: Problem, kept: BoneMotion | No
     return assemble(ob, stored, body, bound_surfaces(scene, ob, binding.objects), around, places, known.influence)
 
 
-def needs_stepping(ob, scene, kept: BoneMotion | None) -> bool:
+def needs_stepping(ob, scene) -> bool:
     """Whether ``gather_now`` would raise for want of a sweep; cheap enough for a handler."""
     settings = ob.motion_loom_adapt
     targets = [item.target for item in settings.surfaces if item.bound_name and item.target is not None]
     pins = [pin.target for pin in settings.pins if pin.target is not None]
-    return bool(needs_sweep(scene, targets) or not moved_by_curves(scene, pins) or (kept is None and is_sampled(ob)))
-
-
-def live_source(ob, scene, frames: np.ndarray, kept: BoneMotion | None) -> BoneMotion | None:
-    """The bound motion of a rig that plays its live action, or None where it would have to be stepped through."""
-    settings = ob.motion_loom_adapt
-    values = {(value.path, value.index): value.value for value in values_of(settings.live_before)}
-    motion = motion_by_curves(scene, ob, *bound_action(ob), frames, values)
-    if motion is not None or kept is None:
-        return motion
-    rig, worlds = read_rig(ob), worlds_by_curves(scene, ob, frames)
-    if rig.names != kept.rig.names or not np.allclose(rig.rest, kept.rig.rest, atol=1e-6):
-        return None
-    world = kept.object_world if worlds is None else np.broadcast_to(worlds, kept.object_world.shape)
-    return replace(kept, rig=rig, object_world=world)
-
-
-def is_sampled(ob) -> bool:
-    """Whether the bound motion has to be stepped through to be read."""
-    action, slot = bound_action(ob)
-    return action is None or reason_to_sample(ob, action, slot) is not None
+    if needs_sweep(scene, targets) or not moved_by_curves(scene, pins):
+        return True
+    return not has_kept(ob) and is_sampled(ob)
 
 
 @dataclass(frozen=True)

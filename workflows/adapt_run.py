@@ -23,6 +23,7 @@ from ..solvers.errors import SceneError
 from . import live
 from .adapt_action import plays_live, remember_source, source_played, write_result
 from .adapt_live_action import leave_live, rewrite_live
+from .adapt_live_source import keep_motion
 from .adapt_problem import gather_steps, solve_steps
 from .adapt_source import bound_frames, joint_radii, read_source
 from .adapt_store import Stored, pack
@@ -88,7 +89,10 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
         [fingerprint(mesh) for mesh in environment],
     )
     yield 0.99, "Storing"
-    return _store(ob, stored, objects)
+    done = _store(ob, stored, objects)
+    if ob.motion_loom_adapt.live:
+        keep_motion(ob, source.motion)
+    return done
 
 
 def _bound_now(ob):

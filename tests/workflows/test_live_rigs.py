@@ -1,0 +1,537 @@
+"""Adapt live on rigs that are not plain: sampled, overriding, linked, duplicated, appended, scaled, oddly named."""
+
+import contextlib
+import time
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom.scene import actions, binding_store
+from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
+from bl_ext.devrepo.motion_loom.workflows import live
+
+from tests import adapt_scenes as scenes
+from tests.rig_scenes import add_strip, fingerprint
+from tests.workflows.test_adapt_rigs import add_leg_ik
+
+SAME = 1e-6
+STEP = 0.12
+
+
+@pytest.fixture(autouse=True)
+def silence(capfd, monkeypatch):
+    """Nothing that a handler, a timer or an operator does may end in a traceback."""
+    monkeypatch.setattr(live, "_PAUSE", 0.0)
+    yield
+    out, err = capfd.readouterr()
+    assert "Traceback" not in out + err and "Internal error" not in out + err, out + err
+    assert "RNA_" not in out + err, out + err
+
+
+@pytest.fixture
+def rig():
+    return scenes.add_scene()
+
+
+def activate(ob):
+    bpy.ops.object.select_all(action="DESELECT")
+    bpy.context.view_layer.objects.active = ob
+    ob.select_set(True)
+
+
+def bind(rig, environment=("Floor", "Step")):
+    activate(rig)
+    objects = bpy.context.scene.objects
+    for item in rig.motion_loom_adapt.surfaces:  # of a library: such a list cannot lose its entries
+        if item.target is not None and item.target.library is not None:
+            item.target = objects[item.target.name]
+    known = {item.target for item in rig.motion_loom_adapt.surfaces}
+    for name in environment:
+        target = bpy.context.scene.objects[name]
+        if target not in known:
+            rig.motion_loom_adapt.surfaces.add().target = target
+    assert bpy.ops.motion_loom.fit(workflow="adapt") == {"FINISHED"}
+    return rig
+
+
+def press(rig, button="live"):
+    activate(rig)
+    assert getattr(bpy.ops.motion_loom, button)(workflow="adapt") == {"FINISHED"}
+
+
+def refused(rig, button="live"):
+    """What is said when a button does nothing."""
+    activate(rig)
+    with pytest.raises(RuntimeError) as caught:
+        getattr(bpy.ops.motion_loom, button)(workflow="adapt")
+    return str(caught.value)
+
+
+def status(rig):
+    return live.status(rig, "adapt")
+
+
+def settle():
+    """Evaluate, follow, and solve what the timer would."""
+    layer = bpy.context.view_layer
+    layer.update()
+    deadline = time.monotonic() + 20
+    while live._tick() is not None:
+        assert time.monotonic() < deadline, "the timer never ends"
+        time.sleep(0.002)
+        layer.update()
+    layer.update()
+
+
+@contextlib.contextmanager
+def interactive():
+    """Single frames in handlers, tracks by the timer."""
+    live_runs.at_once = False
+    try:
+        yield
+    finally:
+        live_runs.at_once = None
+
+
+def lift(height=STEP, name="Step"):
+    bpy.context.scene.objects[name].location.z += height
+    settle()
+
+
+def follows(rig):
+    """The status is good and the step moves the rig."""
+    settle()
+    found = status(rig)
+    assert found.problem is None and found.track == "READY", found
+
+
+def reopen(path):
+    """Save, open again; the rig."""
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    return next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
+
+
+def live_is_bake(rig, tolerance=SAME):
+    """All frames are up to date and Bake finds the same; the rig plays the result then."""
+    follows(rig)
+    followed = scenes.joints_of(rig)
+    assert status(rig).problem is None and status(rig).track == "READY", status(rig)
+    press(rig, "bake")
+    assert not rig.motion_loom_adapt.live and rig.motion_loom_adapt.live_sampled is None
+    np.testing.assert_allclose(scenes.joints_of(rig), followed, atol=tolerance)
+    return followed
+
+
+def kept_meshes():
+    return [mesh for mesh in bpy.data.meshes if mesh.name.startswith(".motion_loom")]
+
+
+# ------------------------------------------------------------------------------------------- sampled sources
+
+
+def with_ik(rig):
+    add_leg_ik(rig)
+
+
+def with_copy_rotation(rig):
+    handle = bpy.data.objects.new("Handle", None)
+    bpy.context.scene.collection.objects.link(handle)
+    for frame, angle in ((1, -0.3), (24, 0.4)):
+        handle.rotation_euler = angle, 0.1, 0.0
+        handle.keyframe_insert("rotation_euler", frame=frame)
+    constraint = rig.pose.bones["chest"].constraints.new("COPY_ROTATION")
+    constraint.target, constraint.mix_mode = handle, "ADD"
+
+
+def with_a_driver(rig):
+    rig["speed"] = 0.0
+    rig.driver_add('["speed"]').driver.expression = "0.01 * frame"
+
+
+def with_strips_alone(rig):
+    add_strip(rig, *actions.assigned(rig), 1)
+    rig.animation_data.action = None
+
+
+def with_strips_that_walk(rig):
+    """The object itself has keys, in a strip."""
+    for frame, y in ((1, 0.0), (24, 0.1)):
+        rig.location.y = y
+        rig.keyframe_insert("location", frame=frame)
+    with_strips_alone(rig)
+
+
+def with_strips_below_an_action(rig):
+    action, slot = actions.assigned(rig)
+    add_strip(rig, action, slot, 1)
+    head = action.copy()
+    curves = actions.all_curves(head, head.slots[0] if actions.HAS_SLOTS else None)
+    gone = [curve for curve in curves if "arm.L" not in curve.data_path and "hips" not in curve.data_path]
+    actions_of = actions.curve_list(head, head.slots[0] if actions.HAS_SLOTS else None)
+    for curve in gone:
+        actions_of.fcurves.remove(curve)
+    actions.assign(rig, head, head.slots[0] if actions.HAS_SLOTS else None)
+
+
+def with_a_moving_parent(rig):
+    cart = bpy.data.objects.new("Cart", None)
+    bpy.context.scene.collection.objects.link(cart)
+    for frame, place in ((1, (0, 0, 0)), (24, (0.05, 0.1, 0.02))):
+        cart.location = place
+        cart.keyframe_insert("location", frame=frame)
+    rig.parent = cart
+
+
+def with_an_object_constraint(rig):
+    with_a_moving_parent(rig)
+    rig.parent = None
+    rig.constraints.new("COPY_LOCATION").target = bpy.data.objects["Cart"]
+
+
+SAMPLED = [
+    with_ik, with_copy_rotation, with_a_driver, with_strips_alone, with_strips_that_walk, with_strips_below_an_action,
+    with_a_moving_parent, with_an_object_constraint,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", SAMPLED)
+def test_a_sampled_source_is_live_and_stays_so(rig, make, tmp_path):
+    make(rig)
+    bpy.context.scene.frame_set(1)
+    before = scenes.joints_of(rig)
+    played = rig.animation_data.action
+    old = None if played is None else fingerprint(played)
+    influences = [c.influence for bone in rig.pose.bones for c in bone.constraints]
+    bind(rig)
+    press(rig)
+    follows(rig)
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-5)
+    assert all(c.influence == 0.0 for bone in rig.pose.bones for c in bone.constraints)
+    assert rig.motion_loom_adapt.live_sampled is not None
+    rig = reopen(tmp_path / "live.blend")
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-5)
+    lift()
+    follows(rig)
+    followed = scenes.joints_of(rig)
+    assert np.abs(followed - before).max() > 0.6 * STEP
+    rig = reopen(tmp_path / "again.blend")
+    np.testing.assert_allclose(scenes.joints_of(rig), followed, atol=SAME)
+    np.testing.assert_allclose(live_is_bake(rig), followed, atol=SAME)
+    activate(rig)
+    bpy.ops.motion_loom.adapt_play_source()
+    press(rig)
+    np.testing.assert_allclose(scenes.joints_of(rig), followed, atol=SAME)
+    press(rig)
+    assert [c.influence for bone in rig.pose.bones for c in bone.constraints] == influences
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-6)
+    played = rig.animation_data.action
+    assert old == (None if played is None else fingerprint(played))
+    assert rig.motion_loom_adapt.live_sampled is None and len(kept_meshes()) == 1
+
+
+@pytest.mark.parametrize("make", SAMPLED)
+def test_a_sampled_source_while_it_is_dragged(rig, make, tmp_path):
+    make(rig)
+    bind(rig)
+    press(rig)
+    rig = reopen(tmp_path / "live.blend")
+    with interactive():
+        bpy.context.scene.frame_set(20)
+        settle()
+        here = np.array([20])
+        before = scenes.joints_of(rig, here)
+        bpy.context.scene.objects["Step"].location.z += STEP
+        bpy.context.view_layer.update()
+        assert status(rig).problem is None and status(rig).track == "WAITING"
+        alone = scenes.joints_of(rig, here)
+        assert np.abs(alone - before).max() > 0.6 * STEP
+        live_is_bake(rig)
+
+
+@pytest.mark.parametrize("make", SAMPLED)
+@pytest.mark.parametrize("edit", ["scale", "location"])
+def test_a_sampled_rig_is_resized_or_moved(rig, make, edit):
+    make(rig)
+    bind(rig)
+    press(rig)
+    if edit == "scale":
+        rig.scale = (0.9,) * 3
+    else:
+        rig.location = 0.1, 0.0, 0.0
+    settle()
+    if status(rig).problem or status(rig).track == "SWEEP":
+        assert status(rig).remedy == "REFRESH"
+        assert make in (with_ik, with_copy_rotation, with_strips_that_walk, with_an_object_constraint)
+        if make is with_ik:  # its target stays where it was: that is another motion
+            assert "bind again" in refused(rig, "live_refresh")
+            return
+        press(rig, "live_refresh")
+    live_is_bake(rig)
+
+
+def test_frames_alone_are_no_change(rig, monkeypatch):
+    """What strips move is no reason to solve again."""
+    with_strips_that_walk(rig)
+    bind(rig)
+    press(rig)
+    written = rig.motion_loom_adapt.live_stamp
+    with interactive():
+        for frame in (3, 17, 9):
+            bpy.context.scene.frame_set(frame)
+            assert status(rig).track == "READY"
+    assert rig.motion_loom_adapt.live_stamp == written
+
+
+def test_the_kept_motion_is_exact(rig):
+    with_ik(rig)
+    rig.location.x = 100.0
+    bpy.data.objects["Target"].delta_location.x = 100.0
+    for name in ("Floor", "Step"):
+        bpy.data.objects[name].location.x = 100.0
+    bind(rig)
+    press(rig)
+    lift()
+    live_is_bake(rig)
+
+
+def test_constraints_changed_while_live_are_read_by_a_refresh(rig):
+    with_ik(rig)
+    bind(rig)
+    press(rig)
+    lift()
+    before = scenes.joints_of(rig)
+    rig.pose.bones["knee.R"].constraints[0].mute = True
+    settle()
+    assert status(rig).problem is None
+    press(rig, "live_refresh")
+    rig.pose.bones["knee.R"].constraints[0].mute = False
+    press(rig, "live_refresh")
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=SAME)
+    curve = actions.find_curve(*actions.assigned(bpy.data.objects["Target"]), "location", 2)
+    for key in curve.keyframe_points:
+        key.co.y += 0.00005  # still the motion that was bound
+    curve.update()
+    settle()
+    press(rig, "live_refresh")
+    assert 1e-6 < np.abs(scenes.joints_of(rig) - before).max() < 0.01
+    live_is_bake(rig)
+
+
+def test_another_motion_by_changed_strips_is_refused_by_a_refresh(rig):
+    with_strips_alone(rig)
+    bind(rig)
+    press(rig)
+    lift()
+    before = scenes.joints_of(rig)
+    rig.animation_data.nla_tracks[0].strips[0].frame_start = 8
+    settle()
+    assert "not the one that was bound" in refused(rig, "live_refresh")
+    rig.animation_data.nla_tracks[0].strips[0].frame_start = 1
+    press(rig, "live_refresh")
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=SAME)
+    live_is_bake(rig)
+
+
+def test_bound_again_while_live_keeps_the_new_motion(rig, tmp_path):
+    with_strips_alone(rig)
+    bind(rig)
+    press(rig)
+    settings = rig.motion_loom_adapt
+    settings.use_range, settings.start, settings.end = True, 5, 18
+    old = settings.live_sampled.name
+    bind(rig)
+    assert settings.live_sampled is not None
+    lift()
+    follows(rig)
+    assert len(kept_meshes()) == 2, old
+    rig = reopen(tmp_path / "live.blend")
+    lift(0.02)
+    live_is_bake(rig, 1e-5)  # channels that the strips alone play here, Bake keys with their rounding
+
+
+def damage(mesh):
+    flat = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", flat)
+    flat[len(flat) // 2] += 1.0
+    mesh.attributes["position"].data.foreach_set("vector", flat)
+
+
+@pytest.mark.parametrize("kind", ["bytes", "empty", "version", "gone"])
+def test_a_damaged_kept_motion_is_explained_and_mended(rig, kind, tmp_path):
+    with_strips_alone(rig)
+    bind(rig)
+    press(rig)
+    settings = rig.motion_loom_adapt
+    if kind == "bytes":
+        damage(settings.live_sampled)
+    elif kind == "empty":
+        settings.live_sampled.clear_geometry()
+    elif kind == "version":
+        arrays, header = binding_store.load(settings.live_sampled)
+        settings.live_sampled = binding_store.save("Rig", arrays, header | {"format": 99})
+    else:
+        bpy.data.meshes.remove(settings.live_sampled)
+    rig = reopen(tmp_path / "live.blend")
+    lift()
+    if kind == "gone":
+        assert status(rig).track == "SWEEP" and status(rig).remedy == "REFRESH"
+        press(rig, "live_refresh")
+    else:
+        assert "bind again" in status(rig).problem and status(rig).remedy == "BIND"
+        lift(-STEP)
+        press(rig, "fit")
+        lift()
+    live_is_bake(rig)
+
+
+def test_a_source_that_is_sampled_no_more_needs_nothing_kept(rig):
+    with_a_moving_parent(rig)
+    bind(rig)
+    press(rig)
+    world = rig.matrix_world.copy()
+    rig.parent = None
+    rig.matrix_world = world
+    settle()
+    lift()
+    assert "Internal" not in (status(rig).problem or "")
+
+
+# ------------------------------------------------------------------------------------------ library overrides
+
+
+def make_library(path, bound=False, live_too=False):
+    """A file with the collection Cast (Rig and its skin) and Floor and Step beside it."""
+    rig = scenes.add_scene()
+    skin = scenes.add_box("Skin", (-0.2, -0.1, 0.0), (0.2, 0.1, 1.7))
+    skin.parent = rig
+    skin.modifiers.new("Deform", "ARMATURE").object = rig
+    for bone in rig.data.bones:
+        skin.vertex_groups.new(name=bone.name).add(range(8), 1.0, "ADD")
+    cast = bpy.data.collections.new("Cast")
+    bpy.context.scene.collection.children.link(cast)
+    for ob in (rig, skin):
+        bpy.context.scene.collection.objects.unlink(ob)
+        cast.objects.link(ob)
+    if bound:
+        bind(rig)
+    if live_too:
+        press(rig)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+
+
+def make_override(path, how):
+    """The overriding rig, in an empty file with Floor and Step of its own."""
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(str(path), link=True) as (_, there):
+        there.collections = ["Cast"]
+    scene = bpy.context.scene
+    scene.render.fps = 24
+    scenes.add_grid("Floor", (-1.5, 1.5), (-1.5, 2.5))
+    scenes.add_box("Step", (-0.6, 0.3, -0.5), (0.6, 1.6, scenes.STEP_HEIGHT))
+    if how == "hierarchy":
+        there.collections[0].override_hierarchy_create(scene, bpy.context.view_layer)
+    elif how == "operator":
+        bpy.ops.object.collection_instance_add(collection="Cast")
+        bpy.ops.object.make_override_library()
+    else:
+        linked = there.collections[0].objects["Rig"]
+        scene.collection.objects.link(linked)
+        linked.override_create(remap_local_usages=True)
+    bpy.context.view_layer.update()
+    return overriding()
+
+
+def overriding():
+    return next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE" and ob.override_library is not None)
+
+
+HOW = ["hierarchy", "operator", "object"]
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("bound", [False, True])
+def test_an_override_is_live(tmp_path, how, bound):
+    make_library(tmp_path / "library.blend", bound)
+    rig = make_override(tmp_path / "library.blend", how)
+    before = scenes.joints_of(rig)
+    bind(rig)
+    press(rig)
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-5)
+    lift()
+    follows(rig)
+    followed = scenes.joints_of(rig)
+    assert np.abs(followed - before).max() > 0.6 * STEP
+    for name in ("shot.blend", "again.blend"):
+        rig = reopen_override(tmp_path / name)
+        assert rig.motion_loom_adapt.live and status(rig) is not None
+        np.testing.assert_allclose(scenes.joints_of(rig), followed, atol=SAME)
+    lift(0.03)
+    live_is_bake(rig)
+    activate(rig)
+    bpy.ops.motion_loom.adapt_play_source()
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-6)
+    press(rig)
+    follows(rig)
+    press(rig)
+    assert rig.animation_data.action.name == "Rig clip" and not rig.motion_loom_adapt.live
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-6)
+    rig = reopen_override(tmp_path / "off.blend")
+    assert not rig.motion_loom_adapt.live and status(rig) is None
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-6)
+
+
+def reopen_override(path):
+    reopen(path)
+    return overriding()
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_an_override_is_dragged(tmp_path, how):
+    make_library(tmp_path / "library.blend")
+    rig = make_override(tmp_path / "library.blend", how)
+    bind(rig)
+    press(rig)
+    rig = reopen_override(tmp_path / "shot.blend")
+    with interactive():
+        bpy.context.scene.frame_set(20)
+        settle()
+        here = np.array([20])
+        before = scenes.joints_of(rig, here)
+        bpy.context.scene.objects["Step"].location.z += STEP
+        bpy.context.view_layer.update()
+        assert status(rig).problem is None and status(rig).track == "WAITING"
+        assert np.abs(scenes.joints_of(rig, here) - before).max() > 0.6 * STEP
+        live_is_bake(rig)
+
+
+def test_an_override_with_constraints_is_live(tmp_path):
+    make_library(tmp_path / "library.blend")
+    rig = make_override(tmp_path / "library.blend", "hierarchy")
+    with_ik(rig)
+    before = scenes.joints_of(rig)
+    bind(rig)
+    press(rig)
+    for name in ("shot.blend", "again.blend"):
+        rig = reopen_override(tmp_path / name)
+        np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-5)
+    lift()
+    live_is_bake(rig)
+
+
+def test_an_override_of_a_live_rig(tmp_path):
+    """What is live in the library plays on; the override is made live for its own surroundings."""
+    make_library(tmp_path / "library.blend", True, True)
+    rig = make_override(tmp_path / "library.blend", "hierarchy")
+    bpy.context.view_layer.update()
+    assert "Internal" not in (status(rig).problem or "")
+    assert status(rig).problem and status(rig).remedy in ("RESUME", "BIND"), status(rig)
+    before = scenes.joints_of(rig)
+    bind(rig)
+    press(rig, "live_resume")
+    lift()
+    assert status(rig).problem is None, status(rig)
+    assert np.abs(scenes.joints_of(rig) - before).max() > 0.6 * STEP
+    for name in ("shot.blend", "again.blend"):
+        rig = reopen_override(tmp_path / name)
+    live_is_bake(rig)
