@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..scene.pose_channels import PoseWriter
@@ -11,8 +9,9 @@ from ..scene.state_track import ObjectState
 from ..solvers.adapt_frame import FrameAdapter
 from ..solvers.types import TriangleMesh
 from .adapt_action import INFLUENCE
-from .adapt_problem import Problem, faded
-from .adapt_source import Source, adapted_motion
+from .adapt_problem import Problem
+from .adapt_row import AdaptedRows
+from .adapt_source import Source
 
 
 class LiveFrame:
@@ -25,15 +24,18 @@ class LiveFrame:
         self._triangles = [mesh.triangles for mesh in problem.environment]
         self._writer = PoseWriter.of(ob, problem.source.motion.rig, keyed)
         self._meshes: list[tuple[ObjectState, TriangleMesh]] = []
-        self._starts = problem.source.motion.channels()[1]
+        self._rows = AdaptedRows(problem.source, problem.turned)
 
     def show(self, ob, scene, depsgraph, states: list[ObjectState]) -> bool:
         """Solve the scene's present frame among objects as they are now; returns whether that changed the pose."""
         self._adapter.update(self._present(states))
         influence = ob.evaluated_get(depsgraph).path_resolve(INFLUENCE)
         rows, share = rows_at(scene.frame_current_final, self._problem.binding.track.frames)
-        shown = [self._channels(row, influence) for row in rows]
-        values = shown[0] if len(shown) == 1 else [(1 - share) * a + share * b for a, b in zip(*shown, strict=True)]
+        values = self._channels(rows[0], influence)
+        if share:
+            # Curves go straight from one key to the next, whose rotation is written nearest to the one before.
+            after = self._channels(rows[1], influence, values[1])
+            values = tuple((1.0 - share) * a + share * b for a, b in zip(values, after, strict=True))
         return self._writer.write(ob, depsgraph, tuple(part.astype(np.float32) for part in values))
 
     def _present(self, states: list[ObjectState]) -> list[TriangleMesh]:
@@ -44,15 +46,10 @@ class LiveFrame:
         ]
         return [mesh for _, mesh in self._meshes]
 
-    def _channels(self, row: int, influence: float) -> tuple[np.ndarray, ...]:
+    def _channels(self, row: int, influence: float, start: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
         """Location (B, 3), rotation (B, 4) and scale (B, 3) of a row."""
         found = self._adapter.solve(row)
-        part = slice(row, row + 1)
-        problem = self._problem
-        source = row_of(problem.source, part)
-        whole = adapted_motion(source, found.positions[None], found.turns[None], problem.turned[part])
-        motion = faded(replace(problem, source=source, influence=np.array([influence])), whole)
-        return tuple(values[0] for values in replace(motion, rotation_start=self._starts[row]).channels())
+        return self._rows.channels(row, found.positions, found.turns, influence, start)
 
 
 def _solved_channels(source: Source) -> np.ndarray:
@@ -64,15 +61,6 @@ def _solved_channels(source: Source) -> np.ndarray:
     out[~rig.inherit_rotation, 1] = True
     out[bones[heads & source.solved.placed], 0] = True
     return out
-
-
-def row_of(source: Source, part: slice) -> Source:
-    """Some rows of a source."""
-    motion = source.motion
-    some = replace(
-        motion, basis=motion.basis[part], object_world=motion.object_world[part], frames=motion.frames[part]
-    )
-    return replace(source, motion=some)
 
 
 def rows_at(frame: float, frames: np.ndarray) -> tuple[list[int], float]:
