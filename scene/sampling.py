@@ -45,24 +45,6 @@ def reason_to_sample(ob: bpy.types.Object, action, slot) -> str | None:
     return _unusual_curve(playing_curves(action, slot))
 
 
-def reaches_out(ob: bpy.types.Object) -> bool:
-    """Whether constraints or drivers of a rig's bones depend on what is outside of it, so that its pose would be
-    another if its object were elsewhere."""
-    constraints = [each for bone in ob.pose.bones for each in bone.constraints if not each.mute]
-    drivers = [each.driver for each in ob.animation_data.drivers if not each.mute]
-    ids = [target.id for driver in drivers for variable in driver.variables for target in variable.targets]
-    return any(map(_looks_outside, constraints)) or any(each not in (None, ob, ob.data) for each in ids)
-
-
-def _looks_outside(constraint) -> bool:
-    targets = [getattr(constraint, "target", None), getattr(constraint, "pole_target", None)]
-    targets += [each.target for each in getattr(constraint, "targets", ())]
-    targets = [target for target in targets if target is not None]
-    if not targets:
-        return constraint.owner_space == "WORLD"
-    return any(target != constraint.id_data for target in targets)
-
-
 def plays_strips(ob: bpy.types.Object) -> bool:
     """Whether NLA strips contribute to an object's animation."""
     return bool(_playing_strips(ob))
