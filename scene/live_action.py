@@ -41,16 +41,23 @@ def restore(action, slot, source, source_slot, rig, channels: np.ndarray) -> Non
     """Give channels (B, 3) bool of an action the curves that the source has for them, or none."""
     holder = actions.curve_list(action, slot, create=True)
     known = actions.curve_list(source, source_slot) if source is not None else None
-    for bone in np.flatnonzero(channels.any(axis=1)):
-        for channel, chosen in zip(channels_of(rig, bone), channels[bone], strict=True):
-            for index in range(SIZES[channel]) if chosen else ():
-                path = actions.bone_path(rig.names[bone], channel)
-                curve = known.fcurves.find(path, index=index) if known else None
-                there = holder.fcurves.find(path, index=index)
-                if curve is not None:
-                    actions.copy_curve(holder, curve)
-                elif there is not None:
-                    holder.fcurves.remove(there)
+    for path, index in curve_keys(rig, channels):
+        curve = known.fcurves.find(path, index=index) if known else None
+        there = holder.fcurves.find(path, index=index)
+        if curve is not None:
+            actions.copy_curve(holder, curve)
+        elif there is not None:
+            holder.fcurves.remove(there)
+
+
+def curve_keys(rig, channels: np.ndarray) -> list[tuple[str, int]]:
+    """Path and index of the curves of channels (B, 3) bool."""
+    return [
+        (actions.bone_path(rig.names[bone], channel), index)
+        for bone in np.flatnonzero(channels.any(axis=1))
+        for channel, chosen in zip(channels_of(rig, bone), channels[bone], strict=True)
+        for index in (range(SIZES[channel]) if chosen else ())
+    ]
 
 
 def _write(holder, path: str, index: int, bone: str, times: np.ndarray, values: np.ndarray):

@@ -6,7 +6,7 @@ properties where the last action put them, so their values from before are kept 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -38,14 +38,21 @@ def handle_of(slot) -> int:
 
 def values_before(ob: bpy.types.Object, result, result_slot, source, source_slot) -> list[Before]:
     """The present values of what the result alone animates; to be asked while the source still plays."""
-    known = set() if source is None else {_key(curve) for curve in actions.all_curves(source, source_slot)}
-    out = []
-    for key in [_key(curve) for curve in actions.all_curves(result, result_slot)]:
-        if key not in known:
-            value = _value(ob, *key)
-            if value is not None:
-                out.append(Before(*key, value))
-    return out
+    return values_without_curves(
+        ob, [_key(curve) for curve in actions.all_curves(result, result_slot)], source, source_slot
+    )
+
+
+def values_without_curves(ob: bpy.types.Object, keys: Iterable[tuple[str, int]], action, slot) -> list[Before]:
+    """The present values of those of some properties, by path and index, that an action, or none, does not animate."""
+    values = [(key, _value(ob, *key)) for key in keys]
+    return without_curves([Before(*key, value) for key, value in values if value is not None], action, slot)
+
+
+def without_curves(values: list[Before], action, slot) -> list[Before]:
+    """Those of some values whose properties an action, or none, does not animate."""
+    known = set() if action is None else {_key(curve) for curve in actions.all_curves(action, slot)}
+    return [value for value in values if (value.path, value.index) not in known]
 
 
 def play(ob: bpy.types.Object, action, slot, values: list[Before] = ()) -> None:
@@ -54,18 +61,22 @@ def play(ob: bpy.types.Object, action, slot, values: list[Before] = ()) -> None:
     data.action = action
     if slot is not None:
         data.action_slot = slot
+    put_back(ob, values)
+    ob.update_tag(refresh={"OBJECT", "DATA", "TIME"})
+
+
+def put_back(ob: bpy.types.Object, values: Iterable[Before]) -> None:
+    """Give properties the values from before; those that have them are left alone."""
     for before in values:
+        if _value(ob, before.path, before.index) in (None, before.value):
+            continue  # None: the bone or the constraint is gone, and so is what had to be put back
         owner, _, name = before.path.rpartition(".")
-        try:
-            holder = ob.path_resolve(owner)
-            present = getattr(holder, name)
-        except (ValueError, AttributeError):
-            continue  # the bone or the constraint is gone, and so is what had to be put back
+        holder = ob.path_resolve(owner)
+        present = getattr(holder, name)
         if isinstance(present, float):
             setattr(holder, name, before.value)
         else:
             present[before.index] = before.value
-    ob.update_tag(refresh={"OBJECT", "DATA", "TIME"})
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from ..solvers.errors import SceneError, StaleBindingError
 from ..state.cache import fingerprint
 from . import live
 from .adapt_action import bound_action, played_action
-from .adapt_live_action import leave_live, noted_channels, play_live, require_live_plays, rewrite_live
+from .adapt_live_action import adopt_copy, leave_live, noted_channels, play_live, require_live_plays, rewrite_live
 from .adapt_live_frame import LiveFrame
 from .adapt_live_key import inputs_key
 from .adapt_live_source import keep_motion
@@ -232,8 +232,9 @@ def _row(frame: float, frames: np.ndarray) -> int | None:
 
 def live_on_steps(context, ob, workflow) -> Generator[tuple[float, str], None, str]:
     """Solve and play the live action, with progress; the scene is changed after the last step only."""
+    adopt_copy(ob)
     track = yield from _all_steps(context, ob)
-    play_live(context, ob, track.problem.source.motion, track.solution.motion)
+    play_live(context, ob, track.problem.source, track.solution.motion)
     _begin(context, ob, workflow, track)
     return f"'{ob.name}' is live: it plays '{ob.motion_loom_adapt.live_action.name}'"
 

@@ -7,13 +7,14 @@ import json
 import numpy as np
 
 from ..scene import actions, playback, session
-from ..scene.live_action import keys_digest, restore, rewrite
+from ..scene.live_action import curve_keys, keys_digest, restore, rewrite
 from ..scene.motion import changed_channels, source_of, written_channels
 from ..scene.strips import require_no_tweak
 from .adapt_action import (
     LIVE,
     bound_action,
     play_source,
+    played_action,
     plays_live,
     plays_result,
     remember_values,
@@ -44,36 +45,74 @@ def require_live_plays(ob) -> None:
         raise LiveProblem(f"'{ob.name}' plays {played}, not its live one. Resume, or switch Live off.", "RESUME")
     if data.use_tweak_mode:
         raise LiveProblem(f"'{ob.name}' is tweaking an NLA strip; leave tweak mode (Tab in the NLA editor).")
-    if ob.motion_loom_adapt.live_action.users > _USERS and _sharers(ob):
+    action = ob.motion_loom_adapt.live_action
+    if action.library is not None:
+        raise LiveProblem(f"The live action of '{ob.name}' is linked. Resume to give it its own.", "RESUME")
+    if action.users > _USERS and _sharers(ob):
         other = _sharers(ob)[0].name
         raise LiveProblem(f"'{ob.name}' shares its live action with '{other}'. Resume to give it its own.", "RESUME")
 
 
+def owns_live(ob) -> bool:
+    """Whether a rig plays a live action that is there for it alone."""
+    return plays_live(ob) and ob.motion_loom_adapt.live_action.library is None and not _sharers(ob)
+
+
 def live_rigs() -> list:
-    """All live rigs of the file."""
-    return [ob for ob in session.all_objects() if ob.type == "ARMATURE" and ob.motion_loom_adapt.live]
+    """All live rigs of the file; linked ones only play."""
+    objects = session.all_objects()
+    return [ob for ob in objects if ob.type == "ARMATURE" and ob.library is None and ob.motion_loom_adapt.live]
 
 
 def _sharers(ob) -> list:
-    """Other live rigs that the live action of a rig belongs to as well: it was duplicated."""
+    """Other live rigs that play the live action of a rig: one is a duplicate of the other."""
     action = ob.motion_loom_adapt.live_action
-    return [other for other in live_rigs() if other != ob and other.motion_loom_adapt.live_action == action]
+    others = [other for other in live_rigs() if other != ob and other.motion_loom_adapt.live_action == action]
+    return [other for other in others if plays_live(other)]
 
 
-def play_live(context, ob, original, motion) -> None:
+def adopt_copy(ob) -> None:
+    """Let a duplicated rig that plays a copy of the live action, as Blender makes it, have that as its own."""
+    settings = ob.motion_loom_adapt
+    action, slot = played_action(ob)
+    old = settings.live_action
+    if not settings.live or action is None or old in (None, action) or action.library is not None:
+        return
+    if _stem(action.name) != _stem(old.name) or any(rig.motion_loom_adapt.live_action == action for rig in live_rigs()):
+        return
+    settings.live_action, settings.live_slot = action, playback.handle_of(slot)
+    if old.library is None:
+        actions.discard(old)
+
+
+def _stem(name: str) -> str:
+    """A name without the number that Blender gives to a copy."""
+    stem, _, number = name.rpartition(".")
+    return stem if stem and number.isdigit() else name
+
+
+def play_live(context, ob, source, motion) -> None:
     """Play a live action that moves the rig as a motion says; after an error nothing has changed.
 
-    The one that was kept for the user's keys goes on, else a new one is made.  original: the source's motion.
+    The one that was kept for the user's keys goes on, else a new one is made.  source: what the motion was made of.
     """
-    settings = ob.motion_loom_adapt
+    original, settings = source.motion, ob.motion_loom_adapt
     if plays_result(ob):
         play_source(ob)
     with source_played(ob):
         keyed = written_channels(context, ob, motion, source_of(ob), original)
-    if settings.live_action is not None and not _sharers(ob):
+        # Whatever solving may come to change, now or later, goes back to where it was.
+        idle = playback.values_without_curves(ob, curve_keys(motion.rig, source.solvable), *source_of(ob))
+    played, _ = played_action(ob)
+    if settings.live_action is not None and settings.live_action.library is None and not _sharers(ob):
         _play_again(context.scene, ob, motion, keyed)
     else:
         _play_new(context, ob, motion, keyed)
+    if played is not None and not played.users:
+        played.use_fake_user = True  # it is the user's
+    before = values_of(settings.live_before)
+    known = {(value.path, value.index) for value in before}
+    remember_values(settings.live_before, before + [value for value in idle if (value.path, value.index) not in known])
     settings.live, settings.live_action.use_fake_user = True, False
     settings.live_source = keys_digest(*bound_action(ob))
     _note_keys(settings, motion.rig.names, keyed, keyed & ~changed_channels(original, motion))
@@ -124,7 +163,8 @@ def noted_channels(ob) -> np.ndarray:
 def rewrite_live(scene, ob, original, motion) -> np.ndarray:
     """Write another motion into the live action, noticing whether the user has keyed it meanwhile.
 
-    Channels that are no longer changed get the source's curves again.  Returns the channels written, (B, 3) bool.
+    Channels that are no longer changed get the source's curves again, or are where they were.
+    Returns the channels written, (B, 3) bool.
     """
     settings = ob.motion_loom_adapt
     action, slot = settings.live_action, live_slot(ob)
@@ -134,6 +174,7 @@ def rewrite_live(scene, ob, original, motion) -> np.ndarray:
     keyed = changed_channels(original, motion) | always
     restore(action, slot, *bound_action(ob), motion.rig, before & ~keyed)
     rewrite(scene, action, slot, motion, keyed)
+    playback.put_back(ob, playback.without_curves(values_of(settings.live_before), action, slot))
     _note_keys(settings, motion.rig.names, keyed, always)
     return keyed
 
@@ -145,20 +186,21 @@ def leave_live(ob) -> str | None:
     Raises SceneError while an NLA strip is tweaked.
     """
     require_no_tweak(ob)
+    adopt_copy(ob)
     settings = ob.motion_loom_adapt
     action, slot = settings.live_action, live_slot(ob)
-    keyed = action is not None and (settings.live_keyed or keys_digest(action, slot) != settings.live_written)
+    own = action is not None and action.library is None and not _sharers(ob)
+    keyed = own and (settings.live_keyed or keys_digest(action, slot) != settings.live_written)
     if plays_live(ob):
         playback.play(ob, *bound_action(ob), values_of(settings.live_before))
     settings.live, settings.live_stamp, settings.live_keyed = False, "", keyed
     settings.live_before.clear()
     forget_motion(ob)
-    if action is None:
-        return None
     if keyed:
         action.use_fake_user = True
         return action.name
     settings.live_action = None
-    action.use_fake_user = False
-    actions.discard(action)
+    if own:
+        action.use_fake_user = False
+        actions.discard(action)
     return None

@@ -11,7 +11,6 @@ from ..solvers.types import TriangleMesh
 from .adapt_action import INFLUENCE
 from .adapt_problem import Problem
 from .adapt_row import AdaptedRows
-from .adapt_source import Source
 
 
 class LiveFrame:
@@ -20,7 +19,7 @@ class LiveFrame:
     def __init__(self, ob, problem: Problem, adapter: FrameAdapter, keyed: np.ndarray):
         """keyed: (B, 3) bool, the channels that the live action holds."""
         self._problem, self._adapter = problem, adapter
-        keyed = keyed | _solved_channels(problem.source)
+        keyed = keyed | problem.source.solvable
         self._triangles = [mesh.triangles for mesh in problem.environment]
         self._writer = PoseWriter.of(ob, problem.source.motion.rig, keyed)
         self._meshes: list[tuple[ObjectState, TriangleMesh]] = []
@@ -50,17 +49,6 @@ class LiveFrame:
         """Location (B, 3), rotation (B, 4) and scale (B, 3) of a row."""
         found = self._adapter.solve(row)
         return self._rows.channels(row, found.positions, found.turns, influence, start)
-
-
-def _solved_channels(source: Source) -> np.ndarray:
-    """(B, 3) bool: the channels that solving can change."""
-    rig, bones = source.motion.rig, source.bones
-    out = np.zeros((len(rig.names), 3), bool)
-    heads = bones >= 0
-    out[bones[heads], 1] = True
-    out[~rig.inherit_rotation, 1] = True
-    out[bones[heads & source.solved.placed], 0] = True
-    return out
 
 
 def rows_at(frame: float, frames: np.ndarray) -> tuple[list[int], float]:

@@ -42,6 +42,17 @@ class Source:
         count = len(self.motion.rig.names)
         return np.where(self.solved.joints < count, self.solved.joints, -1)
 
+    @property
+    def solvable(self) -> np.ndarray:
+        """(B, 3) bool: which of location, rotation and scale of each bone solving can change."""
+        rig, bones = self.motion.rig, self.bones
+        out = np.zeros((len(rig.names), 3), bool)
+        heads = bones >= 0
+        out[bones[heads], 1] = True
+        out[~rig.inherit_rotation, 1] = True
+        out[bones[heads & self.solved.placed], 0] = True
+        return out
+
 
 def bound_frames(context, ob, start: float | None, end: float | None) -> np.ndarray:
     """Whole scene frames (F,) of the rig's motion, or of a part of it.
