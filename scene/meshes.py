@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -16,7 +17,7 @@ from ..solvers.errors import InputError, SceneError
 from ..solvers.types import MeshTrack, TriangleMesh
 from .frames import frame_kept, step_through
 from .object_motion import sizes_by_curves, worlds_by_curves
-from .state_track import ObjectState, StateTrack, shape_digest
+from .state_track import ObjectState, Shape, StateTrack
 from .stillness import can_deform, can_move
 from .surfaces import expand
 from .topology import Faces, explain_faces, outward, read_faces, read_triangles, splits
@@ -157,7 +158,7 @@ class _Reader:
 
     def states(self) -> StateTrack:
         """What tells later whether the object is still like that."""
-        shapes = tuple(shape_digest(shape, self.faces) for shape in _unrepeated(self.shapes))
+        shapes = tuple(Shape(shape, self.faces).digest for shape in _unrepeated(self.shapes))
         return StateTrack.of(_unrepeated(self.matrices), shapes, self.sizes)
 
 
@@ -201,13 +202,18 @@ def _read_one(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, bound: np.nd
     return mesh_track(state, triangles, state.matrix[None]).state(0)
 
 
-def read_object(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> ObjectState:
-    """One object as this depsgraph evaluated it; raises as `read_state`, but for what only `read_surface` looks at."""
+def read_object(
+    ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, known: ObjectState | None = None
+) -> ObjectState:
+    """One object as this depsgraph evaluated it; raises as `read_state`, but for what only `read_surface` looks at.
+
+    known: an earlier state, whose shape is kept with its digest while it is the same.
+    """
     with _evaluated_mesh(ob, depsgraph, "") as (evaluated, mesh):
         state = _state(ob, evaluated, mesh)
     _is_mirrored(state.name, state.matrix[None], None)
     _require_numbers(state.name, state.positions, "")
-    return state
+    return replace(state, shape=state.shape.kept(known and known.shape))
 
 
 def require_evaluated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> None:
@@ -216,7 +222,7 @@ def require_evaluated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> N
 
 
 def _state(ob: bpy.types.Object, evaluated: bpy.types.Object, mesh: bpy.types.Mesh) -> ObjectState:
-    return ObjectState(ob.name_full, _matrix(evaluated), _read_positions(mesh), read_faces(mesh))
+    return ObjectState(ob.name_full, _matrix(evaluated), Shape(_read_positions(mesh), read_faces(mesh)))
 
 
 def read_surface(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import bpy
 
+from . import actions
+
 # Modifiers that depend on nothing but the mesh they are given, their own values and, where an ID pointer is
 # set, that ID. Simulations, caches, textures and geometry nodes (which may read the scene's time) stay out.
 _TIMELESS_MODIFIERS = frozenset(
@@ -15,6 +17,14 @@ _TIMELESS_MODIFIERS = frozenset(
     MIRROR MULTIRES NORMAL_EDIT REMESH SCREW SIMPLE_DEFORM SKIN SMOOTH SOLIDIFY SUBSURF TRIANGULATE
     UV_PROJECT UV_WARP WEIGHTED_NORMAL WELD WIREFRAME""".split()
 )
+# Geometry nodes of that kind, such as "Shade Auto Smooth" puts on everything.
+_TIMELESS_NODES = frozenset(
+    """FunctionNodeBooleanMath FunctionNodeCompare GeometryNodeInputEdgeSmooth GeometryNodeInputMeshEdgeAngle
+    GeometryNodeInputShadeSmooth GeometryNodeSetShadeSmooth NodeFrame NodeGroupInput NodeGroupOutput
+    NodeReroute""".split()
+)
+# Beginnings of data paths of an object that do not reach its geometry.
+_NO_SHAPE = ("location", "rotation_", "scale", "delta_", "hide_", "color", "constraints[", '["')
 _PACKAGE = __package__.rpartition(".")[0]
 
 
@@ -41,7 +51,7 @@ def can_deform(ob: bpy.types.Object) -> bool:
         or ob.parent_type in {"ARMATURE", "LATTICE"}  # deforms without a modifier
         or (ob.type in {"CURVE", "SURFACE", "FONT"} and _refers_to_id(data, bpy.types.Object))
         or (ob.pose and any(len(bone.constraints) for bone in ob.pose.bones))
-        or (len(ob.modifiers) and _is_animated(ob))  # its own curves and drivers may reach the modifiers
+        or _animates_shape(ob)
         or not all(_is_timeless(modifier) for modifier in ob.modifiers)
         or moved_by_scripts()
     )
@@ -52,7 +62,20 @@ def _is_animated(owner: bpy.types.ID | None) -> bool:
     return bool(animation and (animation.action or len(animation.drivers) or len(animation.nla_tracks)))
 
 
+def _animates_shape(ob: bpy.types.Object) -> bool:
+    """Whether the object's own animation may reach its modifiers or the choice of a shape key."""
+    animation = ob.animation_data
+    if animation is None or not (len(ob.modifiers) or getattr(ob.data, "shape_keys", None)):
+        return False
+    curves = actions.playing_curves(*actions.assigned(ob)) if actions.plays_action(ob) else []
+    paths = [animated.data_path for animated in (*curves, *animation.drivers)]
+    return bool(len(animation.nla_tracks)) or not all(path.startswith(_NO_SHAPE) for path in paths)
+
+
 def _is_timeless(modifier: bpy.types.Modifier) -> bool:
+    if modifier.type == "NODES":
+        tree = modifier.node_group
+        return tree is None or not (_is_animated(tree) or {node.bl_idname for node in tree.nodes} - _TIMELESS_NODES)
     return modifier.type in _TIMELESS_MODIFIERS and not _refers_to_id(modifier, bpy.types.ID)
 
 
