@@ -91,7 +91,7 @@ class Adapt(Workflow):
 
     def is_on(self, context) -> bool:
         ob = context.object
-        return ob is not None and ob.type == "ARMATURE" and self.settings_of(ob).live
+        return ob is not None and ob.type == "ARMATURE" and ob.library is None and self.settings_of(ob).live
 
     def live_on(self, context) -> Steps:
         return live_on_steps(context, context.object, self)

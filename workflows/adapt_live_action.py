@@ -13,6 +13,7 @@ from ..scene.strips import require_no_tweak
 from .adapt_action import (
     LIVE,
     bound_action,
+    live_copy,
     play_source,
     played_action,
     plays_live,
@@ -54,8 +55,9 @@ def require_live_plays(ob) -> None:
 
 
 def owns_live(ob) -> bool:
-    """Whether a rig plays a live action that is there for it alone."""
-    return plays_live(ob) and ob.motion_loom_adapt.live_action.library is None and not _sharers(ob)
+    """Whether a rig has a live action that is there for it alone; it may play something else."""
+    action = ob.motion_loom_adapt.live_action
+    return action is not None and action.library is None and not _sharers(ob)
 
 
 def live_rigs() -> list:
@@ -104,15 +106,24 @@ def play_live(context, ob, source, motion) -> None:
         # Whatever solving may come to change, now or later, goes back to where it was.
         idle = playback.values_without_curves(ob, curve_keys(motion.rig, source.solvable), *source_of(ob))
     played, _ = played_action(ob)
-    if settings.live_action is not None and settings.live_action.library is None and not _sharers(ob):
+    kept = owns_live(ob)
+    solved, touched = np.zeros_like(keyed), False
+    if kept or live_copy(ob) is not None:
+        # What it holds for a state of things that is over is not to go on.
+        solved, _ = _noted_keys(settings, motion.rig.names)
+        touched = settings.live_keyed or _is_touched(ob)
+    if kept:
         _play_again(context.scene, ob, motion, keyed)
     else:
         _play_new(context, ob, motion, keyed)
+    restore(settings.live_action, live_slot(ob), *bound_action(ob), motion.rig, solved & ~keyed)
+    settings.live_keyed = touched
     if played is not None and not played.users:
         played.use_fake_user = True  # it is the user's
     before = values_of(settings.live_before)
     known = {(value.path, value.index) for value in before}
     remember_values(settings.live_before, before + [value for value in idle if (value.path, value.index) not in known])
+    playback.put_back(ob, playback.without_curves(values_of(settings.live_before), settings.live_action, live_slot(ob)))
     settings.live, settings.live_action.use_fake_user = True, False
     settings.live_source = keys_digest(*bound_action(ob))
     _note_keys(settings, motion.rig.names, keyed, keyed & ~changed_channels(original, motion))
@@ -125,7 +136,6 @@ def _play_new(context, ob, motion, keyed: np.ndarray) -> None:
     with playback.removed_after_error(written.action):
         actions.assign(ob, written.action, written.slot)
     settings.live_action, settings.live_slot = written.action, playback.handle_of(written.slot)
-    settings.live_keyed = False
     remember_values(settings.live_before, written.before)
 
 
@@ -160,6 +170,12 @@ def noted_channels(ob) -> np.ndarray:
     return _noted_keys(ob.motion_loom_adapt, tuple(bone.name for bone in ob.data.bones))[0]
 
 
+def _is_touched(ob) -> bool:
+    """Whether the live action is not as it was written last: the user has keyed it."""
+    settings = ob.motion_loom_adapt
+    return keys_digest(settings.live_action, live_slot(ob)) != settings.live_written
+
+
 def rewrite_live(scene, ob, original, motion) -> np.ndarray:
     """Write another motion into the live action, noticing whether the user has keyed it meanwhile.
 
@@ -168,7 +184,7 @@ def rewrite_live(scene, ob, original, motion) -> np.ndarray:
     """
     settings = ob.motion_loom_adapt
     action, slot = settings.live_action, live_slot(ob)
-    if keys_digest(action, slot) != settings.live_written:
+    if _is_touched(ob):
         settings.live_keyed = True
     before, always = _noted_keys(settings, motion.rig.names)
     keyed = changed_channels(original, motion) | always
@@ -188,9 +204,8 @@ def leave_live(ob) -> str | None:
     require_no_tweak(ob)
     adopt_copy(ob)
     settings = ob.motion_loom_adapt
-    action, slot = settings.live_action, live_slot(ob)
-    own = action is not None and action.library is None and not _sharers(ob)
-    keyed = own and (settings.live_keyed or keys_digest(action, slot) != settings.live_written)
+    action, own = settings.live_action, owns_live(ob)
+    keyed = own and (settings.live_keyed or _is_touched(ob))
     if plays_live(ob):
         playback.play(ob, *bound_action(ob), values_of(settings.live_before))
     settings.live, settings.live_stamp, settings.live_keyed = False, "", keyed

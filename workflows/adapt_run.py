@@ -21,8 +21,8 @@ from ..solvers import measures
 from ..solvers.adapt_binding import fit_steps
 from ..solvers.errors import SceneError
 from . import live
-from .adapt_action import plays_live, remember_source, source_played, write_result
-from .adapt_live_action import leave_live, rewrite_live
+from .adapt_action import remember_source, source_played, write_result
+from .adapt_live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live
 from .adapt_live_source import keep_motion
 from .adapt_problem import gather_steps, solve_steps
 from .adapt_source import bound_frames, joint_radii, read_source
@@ -156,9 +156,12 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
         keys = choose_keys(context, ob, solution.motion, problem.source.motion, options.keys)
     yield 0.97, "Writing the action"
     settings = ob.motion_loom_adapt
-    heeded, was_live = settings.limits, settings.live and plays_live(ob)
-    if was_live:
+    heeded, was_live = settings.limits, settings.live
+    adopt_copy(ob)
+    if was_live and owns_live(ob):
         rewrite_live(context.scene, ob, problem.source.motion, solution.motion)
+    elif was_live:
+        play_live(context, ob, problem.source, solution.motion)
     origin, new, silenced = write_result(
         context, ob, options.name, solution.motion, options.assign, heeded, keys.chosen, options.strip
     )

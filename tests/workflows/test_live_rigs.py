@@ -430,6 +430,7 @@ def make_override(path, how):
     scenes.add_grid("Floor", (-1.5, 1.5), (-1.5, 2.5))
     scenes.add_box("Step", (-0.6, 0.3, -0.5), (0.6, 1.6, scenes.STEP_HEIGHT))
     if how == "hierarchy":
+        scene.collection.children.link(there.collections[0])
         there.collections[0].override_hierarchy_create(scene, bpy.context.view_layer)
     elif how == "operator":
         bpy.ops.object.collection_instance_add(collection="Cast")
@@ -535,3 +536,259 @@ def test_an_override_of_a_live_rig(tmp_path):
     for name in ("shot.blend", "again.blend"):
         rig = reopen_override(tmp_path / name)
     live_is_bake(rig)
+
+
+# ----------------------------------------------------------------------------------------------- linked rigs
+
+
+def link_all(path, names=("Rig", "Skin", "Floor", "Step")):
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(str(path), link=True) as (_, there):
+        there.objects = list(names)
+    for ob in there.objects:
+        bpy.context.scene.collection.objects.link(ob)
+    bpy.context.scene.render.fps = 24
+    bpy.context.view_layer.update()
+    return there.objects[0]
+
+
+@pytest.mark.parametrize("live_too", [False, True])
+def test_a_linked_rig_is_refused_and_its_local_copy_is_live(tmp_path, live_too):
+    make_library(tmp_path / "library.blend", live_too, live_too)
+    rig = link_all(tmp_path / "library.blend")
+    live_action = rig.motion_loom_adapt.live_action
+    written = fingerprint(live_action) if live_too else None
+    before = scenes.joints_of(rig)
+    assert status(rig) is None
+    for button in ("live", "live_refresh", "live_resume"):
+        assert "is linked from" in refused(rig, button)
+    activate(rig)
+    assert bpy.ops.motion_loom.make_local_copy() == {"FINISHED"}
+    copy = bpy.context.object
+    bpy.data.objects["Step"].make_local()
+    settle()
+    if live_too:
+        assert status(copy).problem and status(copy).remedy == "RESUME", status(copy)
+        press(copy, "live_resume")
+    else:
+        bind(copy)
+        press(copy)
+    np.testing.assert_allclose(scenes.joints_of(copy), before, atol=1e-5)
+    lift()
+    follows(copy)
+    assert np.abs(scenes.joints_of(copy) - before).max() > 0.6 * STEP
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-6)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    copy = bpy.data.objects["Rig (local)"]
+    lift(0.03)
+    live_is_bake(copy)
+    activate(copy)
+    bpy.ops.motion_loom.adapt_play_source()
+    press(copy)
+    press(copy)
+    assert copy.animation_data.action.name == "Rig clip"
+    np.testing.assert_allclose(scenes.joints_of(copy), before, atol=1e-5)
+    if live_too:
+        rig = next(ob for ob in bpy.data.objects if ob.name == "Rig")
+        assert fingerprint(rig.motion_loom_adapt.live_action) == written
+
+
+# ------------------------------------------------------------------------------------------------ duplicates
+
+
+def duplicated(rig, kind):
+    """A twin half a metre aside: duplicated along with its action or sharing it, or copied by a script."""
+    edit = bpy.context.preferences.edit
+    kept = edit.use_duplicate_action
+    activate(rig)
+    try:
+        edit.use_duplicate_action = kind == "own action"
+        if kind.startswith("script"):
+            bpy.context.scene.collection.objects.link(rig.copy())
+            twin = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE" and ob != rig)
+        else:
+            bpy.ops.object.duplicate(linked=kind == "linked")
+            twin = bpy.context.object
+    finally:
+        edit.use_duplicate_action = kept
+    twin.name = "Twin"
+    if kind == "script with action":
+        slot = actions.HAS_SLOTS and twin.animation_data.action_slot.handle
+        copy = twin.animation_data.action.copy()
+        actions.assign(twin, copy, next(s for s in copy.slots if s.handle == slot) if actions.HAS_SLOTS else None)
+    settle()
+    return twin
+
+
+DUPLICATES = ["own action", "shared action", "linked", "script", "script with action"]
+
+
+@pytest.mark.parametrize("kind", DUPLICATES)
+@pytest.mark.parametrize("make", [None, with_strips_alone])
+def test_a_duplicate_gets_a_live_action_of_its_own(rig, kind, make, tmp_path):
+    if make is not None:
+        make(rig)
+    bind(rig)
+    press(rig)
+    lift()
+    high = scenes.joints_of(rig)
+    twin = duplicated(rig, kind)
+    assert twin.motion_loom_adapt.live
+    played = twin.animation_data.action
+    owner = played != rig.animation_data.action
+    assert (status(rig).problem is None) == owner, status(rig)
+    if not owner:
+        assert "shares its live action with 'Twin'" in status(rig).problem
+    if kind == "own action":  # Blender lets the settings point at the copy as well
+        assert status(twin).problem is None
+    else:
+        assert status(twin).remedy == "RESUME"
+    press(twin, "live_resume")
+    assert (twin.animation_data.action == played) == owner
+    follows(twin)
+    follows(rig)
+    assert twin.motion_loom_adapt.live_action != rig.motion_loom_adapt.live_action
+    np.testing.assert_allclose(scenes.joints_of(rig), high, atol=1e-5)
+    twin.location.x = 0.1
+    twin.motion_loom_adapt.surfaces[1].influence = 0.5
+    settle()
+    follows(twin)
+    np.testing.assert_allclose(scenes.joints_of(rig), high, atol=1e-5)
+    path = tmp_path / "live.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    rig, twin = bpy.data.objects["Rig"], bpy.data.objects["Twin"]
+    live_count = sum("(live)" in action.name for action in bpy.data.actions)
+    assert live_count == 2
+    lift(0.03)
+    follows(rig)
+    followed = scenes.joints_of(rig)
+    live_is_bake(twin)
+    np.testing.assert_allclose(scenes.joints_of(rig), followed, atol=SAME)
+    live_is_bake(rig)
+    assert sum("(live)" in action.name for action in bpy.data.actions) == 0
+
+
+@pytest.mark.parametrize("kind", DUPLICATES)
+@pytest.mark.parametrize("which", ["original", "twin"])
+def test_live_off_of_one_leaves_the_other(rig, kind, which):
+    source = rig.animation_data.action
+    bind(rig)
+    before = scenes.joints_of(rig)
+    press(rig)
+    lift()
+    high = scenes.joints_of(rig)
+    twin = duplicated(rig, kind)
+    first, other = (rig, twin) if which == "original" else (twin, rig)
+    press(first)
+    assert first.animation_data.action == source
+    np.testing.assert_allclose(scenes.joints_of(first), before, atol=1e-6)
+    np.testing.assert_allclose(scenes.joints_of(other), high, atol=1e-5)
+    settle()
+    if status(other).problem:
+        press(other, "live_resume")
+    lift(0.03)
+    follows(other)
+    assert np.abs(scenes.joints_of(other) - high).max() > 0.02
+    press(other)
+    assert other.animation_data.action == source
+    np.testing.assert_allclose(scenes.joints_of(other), before, atol=1e-6)
+    assert not [action for action in bpy.data.actions if "(live)" in action.name]
+
+
+@pytest.mark.parametrize("kind", DUPLICATES)
+def test_keys_of_a_duplicate_are_kept(rig, kind):
+    bind(rig)
+    press(rig)
+    twin = duplicated(rig, kind)
+    twin.pose.bones["neck"].scale = (1.5,) * 3
+    twin.pose.bones["neck"].keyframe_insert("scale", frame=10)
+    press(twin, "live_resume")
+    settle()
+    lift()
+    bpy.context.scene.frame_set(10)
+    assert tuple(twin.pose.bones["neck"].scale) == pytest.approx((1.5,) * 3)
+    assert "neck" in str([curve.data_path for curve in actions.all_curves(*actions.assigned(twin))])
+    press(twin)
+    kept = twin.motion_loom_adapt.live_action
+    assert kept is not None and kept.use_fake_user
+
+
+@pytest.mark.parametrize("kind", DUPLICATES)
+def test_a_duplicate_that_shares_is_baked_without_the_other(rig, kind):
+    bind(rig)
+    press(rig)
+    lift()
+    high = scenes.joints_of(rig)
+    twin = duplicated(rig, kind)
+    twin.motion_loom_adapt.surfaces[1].mode = "IGNORE"
+    press(twin, "bake")
+    assert not twin.motion_loom_adapt.live
+    settle()
+    np.testing.assert_allclose(scenes.joints_of(rig), high, atol=1e-5)
+    follows(rig)
+    assert np.abs(scenes.joints_of(twin) - high).max() > 0.5 * STEP
+    live_is_bake(rig)
+
+
+@pytest.mark.parametrize("kind", DUPLICATES)
+def test_a_duplicate_is_bound_anew(rig, kind):
+    with_strips_alone(rig)
+    bind(rig)
+    press(rig)
+    lift()
+    twin = duplicated(rig, kind)
+    shared, sampled = rig.motion_loom_adapt.binding, rig.motion_loom_adapt.live_sampled
+    press(twin, "fit")
+    press(twin, "live_resume")
+    assert rig.motion_loom_adapt.binding == shared and rig.motion_loom_adapt.live_sampled == sampled
+    lift(0.03)
+    follows(rig)
+    follows(twin)
+    live_is_bake(rig)
+    live_is_bake(twin)
+    assert len(kept_meshes()) == 2
+
+
+@pytest.mark.parametrize("button", ["live_resume", "bake"])
+def test_what_was_solved_before_is_gone_after(rig, button):
+    """Live stood still while the environment was left out of account."""
+    source = rig.animation_data.action
+    before = scenes.joints_of(rig)
+    bind(rig)
+    press(rig)
+    lift()
+    actions.assign(rig, source, source.slots[0] if actions.HAS_SLOTS else None)
+    for item in rig.motion_loom_adapt.surfaces:
+        item.mode = "IGNORE"
+    settle()
+    assert status(rig).remedy == "RESUME"
+    press(rig, button)
+    assert rig.animation_data.action != source
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-5)
+
+
+def test_an_action_that_resume_takes_off_is_not_lost(rig):
+    bind(rig)
+    press(rig)
+    mine = bpy.data.actions.new("Mine")
+    rig.animation_data.action = mine
+    settle()
+    press(rig, "live_resume")
+    assert mine.use_fake_user
+    follows(rig)
+
+
+def test_keys_set_before_resume_are_kept_by_live_off(rig):
+    source = rig.animation_data.action
+    bind(rig)
+    press(rig)
+    rig.pose.bones["neck"].scale = (1.5,) * 3
+    rig.pose.bones["neck"].keyframe_insert("scale", frame=10)
+    live_action = rig.animation_data.action
+    actions.assign(rig, source, source.slots[0] if actions.HAS_SLOTS else None)
+    press(rig, "live_resume")
+    assert rig.animation_data.action == live_action
+    press(rig)
+    assert rig.motion_loom_adapt.live_action == live_action and live_action.use_fake_user
