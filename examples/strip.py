@@ -30,6 +30,7 @@ class Studio:
         scene.cycles.device = "CPU"
         scene.cycles.samples = samples
         scene.cycles.use_denoising = True
+        scene.cycles.denoising_quality = scene.cycles.denoising_prefilter = "FAST"
         scene.cycles.max_bounces = 3
         scene.render.resolution_x, scene.render.resolution_y = size
         scene.render.resolution_percentage = 100
