@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ..solvers.types import MeshTrack
-from .meshes import mesh_track, read_surface
+from .meshes import mesh_track, read_surface, unrepeated
 from .object_motion import sizes_by_curves, worlds_by_curves
 from .state_track import StateTrack
 from .stillness import can_deform, can_move
@@ -39,7 +39,7 @@ def present_tracks(
     for ob in objects:
         state, triangles = read_surface(ob, depsgraph, bound.get(ob.name_full))
         moves = can_move(ob)
-        worlds = worlds_by_curves(scene, ob, frames) if moves else state.matrix[None]
+        worlds = unrepeated(worlds_by_curves(scene, ob, frames)) if moves else state.matrix[None]
         sizes = sizes_by_curves(scene, ob, frames) if moves else None
         found.append((mesh_track(state, triangles, worlds), StateTrack.of(worlds, (state.digest,), sizes)))
     return found

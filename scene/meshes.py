@@ -153,17 +153,17 @@ class _Reader:
             self.matrices = self.worlds
         mirrored = _is_mirrored(self.name, self.matrices, frames)
         triangles = outward(self.faces, self.triangles, mirrored, bound.get(self.name))
-        shapes, matrices = _unrepeated(self.shapes), _unrepeated(self.matrices)
+        shapes, matrices = unrepeated(self.shapes), unrepeated(self.matrices)
         return MeshTrack(self.name, _to_world(shapes, matrices), triangles)
 
     def states(self) -> StateTrack:
         """What tells later whether the object is still like that."""
-        shapes = tuple(Shape(shape, self.faces).digest for shape in _unrepeated(self.shapes))
-        return StateTrack.of(_unrepeated(self.matrices), shapes, self.sizes)
+        shapes = tuple(Shape(shape, self.faces).digest for shape in unrepeated(self.shapes))
+        return StateTrack.of(unrepeated(self.matrices), shapes, self.sizes)
 
 
-def _unrepeated(states: np.ndarray) -> np.ndarray:
-    """The first state alone if all are the same to the bit."""
+def unrepeated(states: np.ndarray) -> np.ndarray:
+    """The first of states (S, ...) alone, (1, ...), if all are the same to the bit."""
     return states[:1] if (states == states[0]).all() else states
 
 

@@ -197,7 +197,7 @@ class AdaptFollower:
             return old
         refuse_dependent([target], ob)
         if uid not in moment.shared:
-            moment.shared[uid] = read_object(target, moment.depsgraph)
+            moment.shared[uid] = read_object(target, moment.depsgraph, old)
         state = moment.shared[uid]
         if old is None or not state.faces.same_as(old.faces):
             stored = stored_of(ob)

@@ -6,7 +6,7 @@ import bmesh
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.scene import meshes, topology
+from bl_ext.devrepo.motion_loom.scene import actions, meshes, topology
 from bl_ext.devrepo.motion_loom.scene.environment_state import needs_sweep, present_tracks
 from bl_ext.devrepo.motion_loom.scene.object_motion import worlds_by_curves
 from bl_ext.devrepo.motion_loom.scene.state_track import ObjectState, Shape, StateTrack
@@ -101,6 +101,19 @@ def test_what_is_read_without_stepping_is_what_stepping_reads():
             np.testing.assert_array_equal(mesh.triangles, real.triangles)
             assert len(mesh.vertices) == (1 if name == "S" else len(FRAMES))
             np.testing.assert_allclose(mesh.vertices - real.vertices, 0, atol=2e-4 if name == "K" else 2e-6)
+
+
+def test_keys_that_change_nothing_leave_one_state():
+    ob = add_grid("Grid")
+    key_way(ob, (1, 2, 3), (1, 2, 3))
+    for curve in actions.all_curves(*actions.assigned(ob)):
+        if curve.data_path == "rotation_euler":
+            curve.mute = True
+    ((quick, states),) = present([ob])
+    ((swept, _),), _ = sweep([ob])
+    assert quick.is_static
+    assert swept.is_static
+    assert len(states.matrices) == 1
 
 
 def test_bound_triangles_are_kept():
