@@ -27,7 +27,7 @@ def require_result_plays(ob: bpy.types.Object, bones: set[str], limits_heeded: b
                 "driver."
             )
     for bone, constraint in acting_constraints(ob, limits_heeded):
-        if _influence_path(bone, constraint) in driven:
+        if influence_path(bone, constraint) in driven:
             raise SceneError(
                 f"The influence of constraint '{constraint.name}' on bone '{bone.name}' of '{ob.name}' is driven, so "
                 "that a new action cannot switch it off; mute the constraint or the driver."
@@ -53,14 +53,15 @@ def switch_off(action, slot, constraints: list[tuple], time: float) -> None:
         return
     holder = actions.curve_list(action, slot, create=True)
     for bone, constraint in constraints:
-        path = _influence_path(bone, constraint)
+        path = influence_path(bone, constraint)
         for curve in [curve for curve in holder.fcurves if curve.data_path == path]:
             holder.fcurves.remove(curve)
         group = actions.group_named(holder, bone.name)
         actions.write_curve(holder, path, 0, group, [time], [0.0], actions.CONSTANT)
 
 
-def _influence_path(bone, constraint) -> str:
+def influence_path(bone, constraint) -> str:
+    """Data path of a constraint's influence from the armature object."""
     return actions.bone_path(bone.name, f'constraints["{bpy.utils.escape_identifier(constraint.name)}"].influence')
 
 

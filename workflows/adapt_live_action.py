@@ -7,6 +7,8 @@ import json
 import numpy as np
 
 from ..scene import actions, playback, session
+from ..scene.channels import action_times
+from ..scene.interference import acting_constraints, influence_path, switch_off
 from ..scene.live_action import curve_keys, keys_digest, restore, rewrite
 from ..scene.motion import changed_channels, source_of, written_channels
 from ..scene.strips import require_no_tweak
@@ -106,18 +108,7 @@ def play_live(context, ob, source, motion) -> None:
         # Whatever solving may come to change, now or later, goes back to where it was.
         idle = playback.values_without_curves(ob, curve_keys(motion.rig, source.solvable), *source_of(ob))
     played, _ = played_action(ob)
-    kept = owns_live(ob)
-    solved, touched = np.zeros_like(keyed), False
-    if kept or live_copy(ob) is not None:
-        # What it holds for a state of things that is over is not to go on.
-        solved, _ = _noted_keys(settings, motion.rig.names)
-        touched = settings.live_keyed or _is_touched(ob)
-    if kept:
-        _play_again(context.scene, ob, motion, keyed)
-    else:
-        _play_new(context, ob, motion, keyed)
-    restore(settings.live_action, live_slot(ob), *bound_action(ob), motion.rig, solved & ~keyed)
-    settings.live_keyed = touched
+    settings.live_keyed = _write_own(context, ob, motion, keyed)
     if played is not None and not played.users:
         played.use_fake_user = True  # it is the user's
     before = values_of(settings.live_before)
@@ -127,6 +118,26 @@ def play_live(context, ob, source, motion) -> None:
     settings.live, settings.live_action.use_fake_user = True, False
     settings.live_source = keys_digest(*bound_action(ob))
     _note_keys(settings, motion.rig.names, keyed, keyed & ~changed_channels(original, motion))
+
+
+def _write_own(context, ob, motion, keyed: np.ndarray) -> bool:
+    """Write the live action that is there for the rig alone, else a new one, and play it.
+
+    Returns whether there are keys of the user in it.
+    """
+    settings = ob.motion_loom_adapt
+    kept, solved, touched = owns_live(ob), np.zeros_like(keyed), False
+    if kept or live_copy(ob) is not None:
+        # What it holds for a state of things that is over is not to go on.
+        solved, _ = _noted_keys(settings, motion.rig.names)
+        touched = settings.live_keyed or _is_touched(ob)
+    if kept:
+        _play_again(context.scene, ob, motion, keyed)
+    else:
+        _play_new(context, ob, motion, keyed)
+    restore(settings.live_action, live_slot(ob), *bound_action(ob), motion.rig, solved & ~keyed)
+    _switch_off_more(context.scene, ob, motion)
+    return touched
 
 
 def _play_new(context, ob, motion, keyed: np.ndarray) -> None:
@@ -170,6 +181,29 @@ def noted_channels(ob) -> np.ndarray:
     return _noted_keys(ob.motion_loom_adapt, tuple(bone.name for bone in ob.data.bones))[0]
 
 
+def _switch_off_more(scene, ob, motion) -> None:
+    """Switch off the constraints that have come to act since the live action was made."""
+    settings = ob.motion_loom_adapt
+    action, slot = settings.live_action, live_slot(ob)
+    more = [pair for pair in acting_constraints(ob, settings.limits) if _is_left_on(ob, influence_path(*pair))]
+    before = [
+        playback.Before(influence_path(*pair), 0, pair[1].influence)
+        for pair in more
+        if actions.find_curve(action, slot, influence_path(*pair)) is None
+    ]
+    switch_off(action, slot, more, float(action_times(scene, motion.frames[:1])[0]))
+    remember_values(settings.live_before, values_of(settings.live_before) + before)
+
+
+def _is_left_on(ob, path: str) -> bool:
+    """Whether the live action does to an influence what the source does: nothing, or the same keys."""
+    live_curve = actions.find_curve(ob.motion_loom_adapt.live_action, live_slot(ob), path)
+    source_curve = actions.find_curve(*bound_action(ob), path)
+    if live_curve is None or source_curve is None:
+        return live_curve is None
+    return np.array_equal(actions.keys_of(live_curve), actions.keys_of(source_curve))
+
+
 def _is_touched(ob) -> bool:
     """Whether the live action is not as it was written last: the user has keyed it."""
     settings = ob.motion_loom_adapt
@@ -190,6 +224,7 @@ def rewrite_live(scene, ob, original, motion) -> np.ndarray:
     keyed = changed_channels(original, motion) | always
     restore(action, slot, *bound_action(ob), motion.rig, before & ~keyed)
     rewrite(scene, action, slot, motion, keyed)
+    _switch_off_more(scene, ob, motion)
     playback.put_back(ob, playback.without_curves(values_of(settings.live_before), action, slot))
     _note_keys(settings, motion.rig.names, keyed, always)
     return keyed

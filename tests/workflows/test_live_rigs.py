@@ -9,10 +9,11 @@ import pytest
 from bl_ext.devrepo.motion_loom.scene import actions, binding_store
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows import live
+from mathutils import Matrix
 
 from tests import adapt_scenes as scenes
 from tests.rig_scenes import add_strip, fingerprint
-from tests.workflows.test_adapt_rigs import add_leg_ik
+from tests.workflows.test_adapt_rigs import FBX, add_leg_ik, by_hand
 
 SAME = 1e-6
 STEP = 0.12
@@ -316,6 +317,52 @@ def test_constraints_changed_while_live_are_read_by_a_refresh(rig):
     press(rig, "live_refresh")
     assert 1e-6 < np.abs(scenes.joints_of(rig) - before).max() < 0.01
     live_is_bake(rig)
+
+
+def test_a_constraint_that_comes_while_live_is_switched_off_by_a_refresh(rig):
+    """It does not change the source, but would pull the foot back."""
+    bind(rig)
+    press(rig)
+    source = rig.animation_data.action
+    lift()
+    before = scenes.joints_of(rig)
+    press(rig)
+    with_ik(rig)
+    rig.pose.bones["knee.R"].constraints[0].mute = True
+    press(rig)
+    rig.pose.bones["knee.R"].constraints[0].mute = False
+    settle()
+    press(rig, "live_refresh")
+    assert rig.pose.bones["knee.R"].constraints[0].influence == 0.0
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-3)
+    lift(0.02)
+    live_is_bake(rig)
+    activate(rig)
+    bpy.ops.motion_loom.adapt_play_source()
+    assert rig.pose.bones["knee.R"].constraints[0].influence == 1.0
+    assert rig.animation_data.action != source
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_joint_limits_switched_off_while_live(rig, at_once):
+    limit = rig.pose.bones["knee.R"].constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x, limit.owner_space, limit.min_x, limit.max_x = True, "LOCAL", -0.9, 0.9
+    before = scenes.joints_of(rig)
+    bind(rig)
+    press(rig)
+    with contextlib.nullcontext() if at_once else interactive():
+        lift()
+        rig.motion_loom_adapt.limits = False
+        settle()
+        lift(0.01)
+        assert limit.influence == 0.0
+        live_is_bake(rig)
+        activate(rig)
+        bpy.ops.motion_loom.adapt_play_source()
+        press(rig)
+        press(rig)
+    assert limit.influence == 1.0
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-6)
 
 
 def test_another_motion_by_changed_strips_is_refused_by_a_refresh(rig):
@@ -792,3 +839,318 @@ def test_keys_set_before_resume_are_kept_by_live_off(rig):
     assert rig.animation_data.action == live_action
     press(rig)
     assert rig.motion_loom_adapt.live_action == live_action and live_action.use_fake_user
+
+
+# ------------------------------------------------------------------------------------ several, odd, scaled
+
+
+def add_walkers(count):
+    """Walkers side by side on the same floor and step."""
+    first = scenes.add_scene()
+    rigs = [first]
+    for k in range(1, count):
+        rigs.append(scenes.add_walker(name=f"Rig {k}"))
+        rigs[-1].location.x = 0.2 * k
+    bpy.context.view_layer.update()
+    return rigs
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_several_rigs_and_one_that_fails(at_once):
+    rigs = add_walkers(3)
+    scenes.add_box("Own", (3, 3, 0), (4, 4, 1))
+    bind(rigs[0])
+    bind(rigs[1], ("Floor", "Step", "Own"))
+    bind(rigs[2], ("Step",))
+    for rig in rigs:
+        press(rig)
+    low = [scenes.joints_of(rig) for rig in rigs]
+    bpy.data.objects.remove(bpy.data.objects["Own"])
+    with contextlib.nullcontext() if at_once else interactive():
+        lift()
+        assert "'Own'" in status(rigs[1]).problem and status(rigs[1]).remedy == "BIND"
+        for rig, before in ((rigs[0], low[0]), (rigs[2], low[2])):
+            follows(rig)
+            assert np.abs(scenes.joints_of(rig) - before).max() > 0.6 * STEP
+        settings = rigs[1].motion_loom_adapt
+        settings.surfaces.remove(next(k for k, item in enumerate(settings.surfaces) if item.target is None))
+        bpy.context.scene.objects["Step"].location.z -= STEP
+        settle()
+        press(rigs[1], "fit")
+        lift()
+        follows(rigs[1])
+        for rig in rigs:
+            live_is_bake(rig)
+
+
+def assert_live(rig, tmp_path, tolerance=SAME, moved=0.6 * STEP):
+    """Live on, an edit, dragged and at once, save and reopen, bake."""
+    bpy.context.view_layer.update()
+    before = scenes.joints_of(rig)
+    bind(rig)
+    press(rig)
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=2e-5)
+    with interactive():
+        bpy.context.scene.frame_set(20)
+        settle()
+        here = np.array([20])
+        there = scenes.joints_of(rig, here)
+        bpy.context.scene.objects["Step"].location.z += STEP
+        bpy.context.view_layer.update()
+        assert status(rig).problem is None
+        assert np.abs(scenes.joints_of(rig, here) - there).max() > moved
+        alone = scenes.joints_of(rig, here)
+        settle()
+        follows(rig)
+        assert np.abs(scenes.joints_of(rig, here) - alone).max() < 0.05
+    rig = reopen(tmp_path / "live.blend")
+    lift(-0.02)
+    after = live_is_bake(rig, tolerance)
+    assert np.abs(after - before).max() > 0.8 * moved
+    return rig
+
+
+def placed_like_imports(rig):
+    by_hand(rig, FBX)
+
+
+def under_a_scaled_empty(rig):
+    by_hand(rig, FBX)
+    holder = bpy.data.objects.new("Holder", None)
+    bpy.context.scene.collection.objects.link(holder)
+    rig.parent, holder.scale, rig.scale = holder, (0.01,) * 3, (1, 1, 1)
+
+
+def turned_and_away(rig):
+    world = Matrix.Translation((1.5, -0.7, 0.3)) @ Matrix.Rotation(2.0, 4, "Z") @ Matrix.Scale(1.3, 4)
+    for ob in (rig, *(bpy.data.objects[name] for name in ("Floor", "Step"))):
+        ob.matrix_world = world @ ob.matrix_world
+
+
+def with_object_keys(rig):
+    for frame, y in ((1, 0.0), (24, 0.05)):
+        rig.location.y = y
+        rig.keyframe_insert("location", frame=frame)
+
+
+def under_a_keyed_empty(rig):
+    with_a_moving_parent(rig)
+
+
+def under_a_still_empty(rig):
+    holder = bpy.data.objects.new("Holder", None)
+    bpy.context.scene.collection.objects.link(holder)
+    holder.location, holder.rotation_euler = (0.3, 0.2, 0.1), (0.1, 0.2, 1.0)
+    bpy.context.view_layer.update()
+    world = rig.matrix_world.copy()
+    rig.parent = holder
+    rig.matrix_parent_inverse = holder.matrix_world.inverted()
+    rig.matrix_world = world
+
+
+def with_deltas(rig):
+    rig.delta_location, rig.delta_rotation_euler, rig.delta_scale = (0.1, 0, 0), (0, 0, 0.1), (1.05,) * 3
+
+
+def without_inherited_rotation(rig):
+    edit(rig, lambda bones: setattr(bones["head"], "use_inherit_rotation", False))
+    edit(rig, lambda bones: setattr(bones["toe.R"], "use_inherit_rotation", False))
+
+
+def edit(rig, change):
+    activate(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    change(rig.data.edit_bones)
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def disconnected(rig):
+    edit(rig, lambda bones: [setattr(bone, "use_connect", False) for bone in bones])
+
+
+def connected(rig):
+    def change(bones):
+        for parent, child in (("thigh.R", "knee.R"), ("knee.R", "ankle.R"), ("arm.L", "elbow.L")):
+            bones[parent].tail = bones[child].head
+            bones[child].use_connect = True
+
+    edit(rig, change)
+
+
+def mirrored_step(rig):
+    bpy.data.objects["Step"].scale.x = -1.0
+
+
+def scaled_floor(rig):
+    bpy.data.objects["Floor"].scale = 2.0, 0.5, 1.0
+
+
+KINDS = [
+    placed_like_imports, under_a_scaled_empty, turned_and_away, with_object_keys, under_a_keyed_empty,
+    under_a_still_empty, with_deltas, without_inherited_rotation, disconnected, connected, scaled_floor,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_rigs_of_every_kind(rig, make, tmp_path):
+    make(rig)
+    assert_live(rig, tmp_path)
+
+
+def test_a_mirrored_object_of_the_environment(rig, tmp_path):
+    mirrored_step(rig)
+    assert_live(rig, tmp_path)
+
+
+MODES = ["QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
+
+
+def keyed_in(rig, mode):
+    """The same motion in another rotation mode, for every bone."""
+    before = scenes.joints_of(rig)
+    poses = []
+    for frame in scenes.FRAMES:
+        bpy.context.scene.frame_set(int(frame))
+        poses.append([bone.matrix_basis.copy() for bone in rig.pose.bones])
+    rig.animation_data.action = None
+    for bone in rig.pose.bones:
+        bone.rotation_mode = mode
+    channel = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
+    for frame, pose in zip(scenes.FRAMES, poses, strict=True):
+        for bone, basis in zip(rig.pose.bones, pose, strict=True):
+            bone.matrix_basis = basis
+            bone.keyframe_insert(channel, frame=int(frame))
+            bone.keyframe_insert("location", frame=int(frame))
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-4)
+
+
+@pytest.mark.parametrize("mode", [*MODES, "mixed"])
+def test_every_rotation_mode(rig, mode, tmp_path):
+    keyed_in(rig, MODES[0] if mode == "mixed" else mode)
+    if mode == "mixed":
+        for number, bone in enumerate(rig.pose.bones):
+            if number % 2:
+                continue
+            bone.rotation_mode = MODES[number % len(MODES)]
+        bpy.context.scene.frame_set(1)
+    assert_live(rig, tmp_path)
+
+
+ODD = ['say "hi" back\\slash', "a=b] ['0'] 100%", "骨 Knie_δεξιά\ttab", "x" * 60]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names(rig, name, tmp_path):
+    rig.name = name
+    rig.data.name = name
+    rig.animation_data.action.name = name
+    names = ["thigh.R", "ankle.R", "spine", "wrist.L"]
+    for number, bone in enumerate(names):
+        rig.data.bones[bone].name = f"{name[:55]}{number}"
+    floor = bpy.data.objects["Floor"]
+    floor.name = floor.data.name = f"{name[:50]} floor"
+    rig.motion_loom_adapt.surfaces.add().target = floor
+    item = rig.motion_loom_adapt.bones.add()
+    item.bone, item.factor = f"{name[:55]}1", 2.0
+    pin = rig.motion_loom_adapt.pins.add()
+    pin.bone, pin.target, pin.start, pin.end = f"{name[:55]}3", add_pin_target(rig), 1, 3
+    before = scenes.joints_of(rig)
+    bind(rig, ("Step",))
+    press(rig)
+    lift()
+    follows(rig)
+    assert np.abs(scenes.joints_of(rig) - before).max() > 0.6 * STEP
+    rig = reopen(tmp_path / "live.blend")
+    assert rig.name == name and rig.motion_loom_adapt.live
+    lift(0.02)
+    live_is_bake(rig)
+
+
+def add_pin_target(rig):
+    target = bpy.data.objects.new("Pin", None)
+    bpy.context.scene.collection.objects.link(target)
+    target.location = rig.matrix_world @ rig.pose.bones[-1].head
+    return target
+
+
+# ---------------------------------------------------------------------------------------------------- append
+
+
+def append(path, names):
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(str(path), link=False) as (_, there):
+        there.objects = list(names)
+    for ob in there.objects:
+        bpy.context.scene.collection.objects.link(ob)
+    bpy.context.scene.render.fps = 24
+    settle()
+    return there.objects[0]
+
+
+@pytest.mark.parametrize("make", [None, with_ik, with_strips_alone])
+def test_an_appended_live_rig_goes_on(rig, make, tmp_path):
+    if make is not None:
+        make(rig)
+    bind(rig)
+    press(rig)
+    lift()
+    high = scenes.joints_of(rig)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "live.blend"))
+    more = ["Target"] if make is with_ik else []
+    rig = append(tmp_path / "live.blend", ["Rig", "Floor", "Step", *more])
+    np.testing.assert_allclose(scenes.joints_of(rig), high, atol=1e-5)
+    follows(rig)
+    lift(0.03)
+    follows(rig)
+    assert np.abs(scenes.joints_of(rig) - high).max() > 0.02
+    live_is_bake(rig)
+
+
+@pytest.mark.parametrize("make", [None, with_strips_alone])
+def test_a_live_rig_appended_without_its_environment(rig, make, tmp_path):
+    """Blender brings what the settings point at, but puts it into no scene."""
+    if make is not None:
+        make(rig)
+    before = scenes.joints_of(rig)
+    bind(rig)
+    press(rig)
+    lift()
+    high = scenes.joints_of(rig)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "live.blend"))
+    rig = append(tmp_path / "live.blend", ["Rig"])
+    np.testing.assert_allclose(scenes.joints_of(rig), high, atol=1e-5)
+    assert "is no longer in the scene; link it again or bind again" in status(rig).problem
+    assert status(rig).remedy == "BIND"
+    for name in ("Floor", "Step"):
+        bpy.context.scene.collection.objects.link(bpy.data.objects[name])
+    settle()
+    follows(rig)
+    lift(0.03)
+    follows(rig)
+    press(rig)
+    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=1e-6)
+
+
+def test_appended_twice(rig, tmp_path):
+    bind(rig)
+    press(rig)
+    lift()
+    path = tmp_path / "live.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    first = append(path, ["Rig", "Floor", "Step"])
+    with bpy.data.libraries.load(str(path), link=False) as (_, there):
+        there.objects = ["Rig", "Floor", "Step"]
+    second = there.objects[0]
+    for ob in there.objects:
+        bpy.context.scene.collection.objects.link(ob)
+    settle()
+    assert first.motion_loom_adapt.live_action != second.motion_loom_adapt.live_action
+    follows(first)
+    follows(second)
+    high = scenes.joints_of(first)
+    there.objects[2].location.z += 0.03
+    settle()
+    np.testing.assert_allclose(scenes.joints_of(first), high, atol=1e-6)
+    assert np.abs(scenes.joints_of(second) - high).max() > 0.02
+    live_is_bake(second)
+    live_is_bake(first)
