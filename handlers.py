@@ -64,12 +64,17 @@ def register() -> None:
     for calls, handler in _HANDLERS:
         if handler not in calls:
             calls.append(handler)
+    if not bpy.app.timers.is_registered(_loaded):
+        # The file that is open may hold what is live; while an extension is enabled nothing can be read of it.
+        bpy.app.timers.register(_loaded, first_interval=0.0)
 
 
 def unregister() -> None:
     for calls, handler in _HANDLERS:
         if handler in calls:
             calls.remove(handler)
+    if bpy.app.timers.is_registered(_loaded):
+        bpy.app.timers.unregister(_loaded)
     live.stop_all()
     cache.clear()
 
@@ -80,6 +85,8 @@ def _came_or_went() -> bool:
 
 
 def _follow(scene, depsgraph, is_playback: bool = False) -> None:
+    if depsgraph.mode == "RENDER":
+        return  # renders show tracks, and have a thread of their own
     if _came_or_went():
         live.look_through(WORKFLOWS)
         live.follow_all(scene, depsgraph, None)

@@ -246,23 +246,29 @@ def mesh_track(state: ObjectState, triangles: np.ndarray, worlds: np.ndarray) ->
     return MeshTrack(state.name, _to_world(state.positions[None], worlds), triangles)
 
 
-def _evaluated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, when: str) -> bpy.types.Object:
-    """The evaluated object, refused when Blender skips it and so leaves an old state in it.
+def is_updated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether Blender evaluates the object in a depsgraph: it is not hidden, excluded or in another view layer.
 
     `is_evaluated` alone is not enough: it stays set while an animated hiding switches evaluation off, and for an object
     of an excluded collection that the settings of another refer to.
     """
     evaluated = ob.evaluated_get(depsgraph)
-    if depsgraph.mode == "RENDER":
-        hidden, way_out = evaluated.hide_render, "enable it in renders (it may be invisible to the camera)"
-    else:
-        hidden, way_out = evaluated.hide_viewport, "enable it, and its collections, in viewports"
-    if hidden or not evaluated.is_evaluated or not _is_enabled(ob, depsgraph):
+    hidden = evaluated.hide_render if depsgraph.mode == "RENDER" else evaluated.hide_viewport
+    return not hidden and evaluated.is_evaluated and _is_enabled(ob, depsgraph)
+
+
+def _evaluated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, when: str) -> bpy.types.Object:
+    """The evaluated object, refused when Blender skips it and so leaves an old state in it."""
+    if not is_updated(ob, depsgraph):
+        if depsgraph.mode == "RENDER":
+            way_out = "enable it in renders (it may be invisible to the camera)"
+        else:
+            way_out = "enable it, and its collections, in viewports"
         raise SceneError(
             f"'{ob.name_full}' is hidden, excluded or not in this view layer{when}, so that Blender does not "
             f"update it; {way_out} or take it out of the environment."
         )
-    return evaluated
+    return ob.evaluated_get(depsgraph)
 
 
 def _is_enabled(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:

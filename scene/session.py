@@ -40,12 +40,13 @@ def shown() -> list[tuple[bpy.types.Scene, bpy.types.Depsgraph]]:
     return list(found.values())
 
 
-def redraw_views() -> None:
-    """Draw 3D viewports and their sidebars again."""
+def redraw_sidebars() -> None:
+    """Draw the sidebars of 3D viewports again."""
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+            for region in area.regions if area.type == "VIEW_3D" else ():
+                if region.type == "UI":
+                    region.tag_redraw()
 
 
 def call_later(call: Callable[[], float | None], seconds: float) -> None:
@@ -63,9 +64,3 @@ def call_off(call: Callable[[], float | None]) -> None:
 def all_objects() -> list[bpy.types.Object]:
     """The objects of the file."""
     return list(bpy.data.objects)
-
-
-def is_active(depsgraph: bpy.types.Depsgraph) -> bool:
-    """Whether it is that of the view layer in which the user works."""
-    layer, scene = bpy.context.view_layer, bpy.context.scene
-    return depsgraph.view_layer.name == layer.name and depsgraph.scene.session_uid == scene.session_uid

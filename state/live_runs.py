@@ -75,13 +75,16 @@ class LiveRuns:
     """busy: a handler is at work, and what it causes is not to be followed.
     at_once: whether handlers solve whole tracks themselves; None: where no timer fires.
     known: how many objects there were when they were last looked through.
-    switch_interval: what ``sys`` had before a job began."""
+    switch_interval: what ``sys`` had before a job began.
+    hurried: a render waits for the tracks.  ticked: when (``time.monotonic``) the timer was at work last."""
 
     runs: dict[tuple[int, str], LiveRun] = field(default_factory=dict)
     busy: bool = False
     at_once: bool | None = None
     known: int = -1
     switch_interval: float | None = None
+    hurried: bool = False
+    ticked: float = 0.0
 
     def clear(self) -> None:
         """Forget every run; threads have ended when this returns."""

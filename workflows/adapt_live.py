@@ -8,36 +8,36 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..scene import actions
 from ..scene.interference import refuse_dependent
 from ..scene.live_action import keys_digest
-from ..scene.meshes import read_object, require_evaluated
+from ..scene.meshes import is_updated, read_object, require_evaluated
 from ..scene.object_motion import worlds_by_curves
-from ..scene.rig_state import Animated
 from ..scene.rigs import require_armature
-from ..scene.session import is_active
 from ..scene.state_track import ObjectState, StateTrack
 from ..scene.stillness import can_move
 from ..solvers.adapt_frame import FrameAdapter
-from ..solvers.errors import SceneError, StaleBindingError
+from ..solvers.errors import MotionLoomError, StaleBindingError
 from ..state.cache import fingerprint
 from . import live
-from .adapt_action import bound_action, played_action
+from .adapt_action import bound_action
 from .adapt_live_action import adopt_copy, leave_live, noted_channels, play_live, require_live_plays, rewrite_live
 from .adapt_live_frame import LiveFrame
-from .adapt_live_key import inputs_key
-from .adapt_live_source import keep_motion
+from .adapt_live_key import Inputs, InputsReader
+from .adapt_live_source import has_kept, keep_motion
 from .adapt_model import stored_of
 from .adapt_problem import (
     Problem,
     Solution,
+    body_of,
     bound_surfaces,
+    differs_in_influence,
+    fade_again,
     gather_now,
     gather_steps,
-    needs_stepping,
     problem_of_frame,
     require_bound_shape,
     solve_steps,
+    surroundings_need_stepping,
 )
 from .base import relayed, within
 from .live import NOTHING, SWEEP, TRACK, Moment
@@ -45,12 +45,12 @@ from .live import NOTHING, SWEEP, TRACK, Moment
 
 @dataclass(frozen=True)
 class Track:
-    """What was solved. inputs: the key of what beside the environment it was solved for."""
+    """What was solved. inputs: what beside the environment it was solved for."""
 
     problem: Problem
     solution: Solution
     adapter: FrameAdapter
-    inputs: str
+    inputs: Inputs | None
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,11 @@ class Stamp:
             raise StaleBindingError("The state of the live action is damaged; switch Live off and on.") from error
         return cls(inputs, tuple(map(StateTrack.from_text, states)))
 
-    def fits(self, inputs: str, row: int | None, states: list[ObjectState]) -> bool:
-        """Whether the present inputs and objects are those of a row (None: between rows)."""
-        if inputs != self.inputs or len(states) != len(self.states):
+    def fits(self, row: int | None, states: list[ObjectState]) -> bool:
+        """Whether the present objects are those of a row (None: between rows)."""
+        if len(states) != len(self.states):
             return False
         return all(known.matches(row, state) for known, state in zip(self.states, states, strict=True))
-
 
     def goes_along(self, ways: list[np.ndarray | None]) -> bool:
         """Whether what moves by curves moves as it did. ways: see ``_ways``."""
@@ -98,7 +97,7 @@ class AdaptFollower:
         self.source_untouched = True
         self._answer = NOTHING, ""
         self._stamp: tuple[str, Stamp] = "", Stamp("", ())
-        self._animated: tuple[int, Animated] | None = None
+        self._inputs = InputsReader()
         self._states: list[ObjectState] = []
         self._track: Track | None = None
         self._keyed: np.ndarray | None = None
@@ -106,40 +105,50 @@ class AdaptFollower:
 
     # ------------------------------------------------------------------------------------------- for the engine
 
+    def sees(self, ob, depsgraph) -> bool:
+        bound = [item.target for item in ob.motion_loom_adapt.surfaces if item.bound_name and item.target is not None]
+        return all(is_updated(target, depsgraph) for target in bound)
+
     def check(self, ob, moment: Moment) -> tuple[str, str]:
         if ob.mode == "EDIT":
+            self._inputs.last = None
             return self._answer  # its bones are being changed; all is looked at when that is over
-        states = self._states
         try:
             self._answer = self._look(ob, moment)
-        except SceneError:
-            if is_active(moment.depsgraph):
-                raise
-            self._states = states  # what it follows is not in this view layer, or not in this scene
+        except MotionLoomError:
+            self._inputs.last = None
+            raise
         return self._answer
 
     def pose(self, ob, moment: Moment) -> None:
-        if self._track is None:
+        inputs, track = self._inputs.last, self._track
+        if track is None or inputs is None:
             return  # the first track brings what a frame needs
-        inputs = self._inputs(ob, moment)
-        if self._frame is None or self._frame[0] != inputs:
-            self._frame = inputs, self._frame_of(ob, moment, inputs)
-        self._frame[1].show(ob, moment.scene, moment.depsgraph, self._states)
+        if self._frame is None or self._frame[0] != inputs.solved:
+            self._frame = inputs.solved, self._frame_of(ob, moment, inputs)
+        row = _row(moment.scene.frame_current_final, track.problem.binding.track.frames)
+        is_solved = inputs.solved == track.inputs.solved and stamp_of(track).fits(row, self._states)
+        adapted = track.solution.adapted if is_solved else None
+        self._frame[1].show(ob, moment.scene, moment.depsgraph, self._states, adapted)
 
     def job(self, ob, moment: Moment) -> Generator[float, None, Track]:
         self._look_at_source(ob)
         problem = gather_now(ob, moment.scene, moment.depsgraph)
-        return _solved(problem, self._inputs(ob, moment))
+        inputs = self._inputs.read(ob, moment.scene, moment.depsgraph, None)
+        known = self._track
+        if known is not None and known.inputs.solved == inputs.solved and differs_in_influence(problem, known.problem):
+            return _faded(known, problem, inputs)
+        return _solved(problem, inputs)
 
     def put(self, ob, scene, result: Track) -> None:
-        keyed = rewrite_live(scene, ob, result.problem.source.motion, result.solution.motion)
+        keyed = rewrite_live(scene, ob, result.solution)
         self.adopt(ob, result, keyed)
 
     # -------------------------------------------------------------------------------------------------------------
 
     def adopt(self, ob, track: Track, keyed: np.ndarray) -> None:
         """A track is shown. keyed: (B, 3) bool, the channels that the live action holds."""
-        stamp = Stamp(track.inputs, tuple(track.problem.states))
+        stamp = stamp_of(track)
         text = stamp.to_text()
         if ob.motion_loom_adapt.live_stamp != text:
             ob.motion_loom_adapt.live_stamp = text
@@ -148,16 +157,18 @@ class AdaptFollower:
     def start(self, ob, moment: Moment, track: Track) -> None:
         """As ``adopt``, of a track that was just written, for the inputs as they are now."""
         self._look_at_source(ob)
-        self.adopt(ob, replace(track, inputs=self._inputs(ob, moment)), noted_channels(ob))
+        inputs = self._inputs.read(ob, moment.scene, moment.depsgraph, None)
+        self.adopt(ob, replace(track, inputs=inputs), noted_channels(ob))
 
-    def _frame_of(self, ob, moment: Moment, inputs: str) -> LiveFrame:
+    def _frame_of(self, ob, moment: Moment, inputs: Inputs) -> LiveFrame:
         """For the inputs as they are now: those of the track, or others that it was not solved for."""
-        track = self._track
-        if inputs == track.inputs:
-            return LiveFrame(ob, track.problem, track.adapter, self._keyed)
-        problem = problem_of_frame(ob, moment.scene, moment.depsgraph, track.problem)
+        track, before = self._track, self._frame
+        if inputs.solved == track.inputs.solved:
+            return LiveFrame(ob, track.problem, track.adapter, self._keyed, before and before[1])
+        body = body_of(track.problem) if inputs.rig == track.inputs.rig else None
+        problem = problem_of_frame(ob, moment.scene, moment.depsgraph, track.problem, body)
         adapter = FrameAdapter(problem.binding, problem.options, track.solution.adapted.moves)
-        return LiveFrame(ob, problem, adapter, noted_channels(ob))
+        return LiveFrame(ob, problem, adapter, noted_channels(ob), before and before[1])
 
     def _look_at_source(self, ob) -> None:
         """Note whether the bound action is still as it was when live began."""
@@ -172,20 +183,19 @@ class AdaptFollower:
         known, self._states = self._states, []
         known = known or [None] * len(targets)
         self._states = [self._state(ob, k, target, moment, known[k]) for k, target in enumerate(targets)]
-        inputs = self._inputs(ob, moment)
+        inputs = self._inputs.read(ob, moment.scene, moment.depsgraph, moment.updated)
         frames = binding.track.frames
-        stepping = needs_stepping(ob, moment.scene)
         known = self._known(ob)
-        if known.fits(inputs, _row(moment.scene.frame_current_final, frames), self._states):
+        if inputs.key == known.inputs and known.fits(_row(moment.scene.frame_current_final, frames), self._states):
             # Keys may have been moved at other frames, which playback does not do.
             if moment.is_playback and not live.at_once() or known.goes_along(_ways(moment.scene, targets, frames)):
                 # What a dragged frame needs is solved beforehand, where nobody has to wait for it.
-                is_new = self._track is None and not stepping and not live.at_once()
-                return TRACK if is_new else NOTHING, inputs
+                is_new = self._track is None and not live.at_once() and not self._needs_stepping(ob, moment, inputs)
+                return TRACK if is_new else NOTHING, inputs.key
         ways = _ways(moment.scene, targets, frames)
         places = [state.matrix if way is None else way for state, way in zip(self._states, ways, strict=True)]
-        return SWEEP if stepping else TRACK, fingerprint(
-            inputs, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
+        return SWEEP if self._needs_stepping(ob, moment, inputs) else TRACK, fingerprint(
+            inputs.key, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
         )
 
     def _state(self, ob, index: int, target, moment: Moment, old: ObjectState | None) -> ObjectState:
@@ -204,12 +214,9 @@ class AdaptFollower:
             require_bound_shape(target, moment.depsgraph, stored.triangles[index], stored.fingerprints[index])
         return state
 
-    def _inputs(self, ob, moment: Moment) -> str:
-        action, slot = played_action(ob)
-        count = actions.curve_count(action, slot)
-        if self._animated is None or self._animated[0] != count:
-            self._animated = count, Animated.by(ob, action, slot)
-        return inputs_key(ob, moment.scene, moment.depsgraph, self._animated[1])
+    def _needs_stepping(self, ob, moment: Moment, inputs: Inputs) -> bool:
+        """Whether the frames have to be stepped through to read all that a track needs."""
+        return surroundings_need_stepping(ob, moment.scene) or (inputs.is_sampled and not has_kept(ob))
 
     def _known(self, ob) -> Stamp:
         text = ob.motion_loom_adapt.live_stamp
@@ -218,10 +225,21 @@ class AdaptFollower:
         return self._stamp[1]
 
 
-def _solved(problem: Problem, inputs: str) -> Generator[float, None, Track]:
+def stamp_of(track: Track) -> Stamp:
+    """What says later what a track was solved for."""
+    return Stamp(track.inputs.key, tuple(track.problem.states))
+
+
+def _solved(problem: Problem, inputs: Inputs | None) -> Generator[float, None, Track]:
     """Arrays only: a thread may do it."""
     solution = yield from solve_steps(problem)
     return Track(problem, solution, FrameAdapter(problem.binding, problem.options, solution.adapted.moves), inputs)
+
+
+def _faded(known: Track, problem: Problem, inputs: Inputs) -> Generator[float, None, Track]:
+    """As ``_solved``, of a problem that differs from a solved one in influence alone."""
+    yield 0.0
+    return Track(problem, fade_again(known.solution, problem), known.adapter, inputs)
 
 
 def _row(frame: float, frames: np.ndarray) -> int | None:
@@ -243,14 +261,14 @@ def refresh_steps(context, ob, workflow) -> Generator[tuple[float, str], None, s
     """Solve the live action again, stepping through frames where that is needed."""
     require_live_plays(ob)
     track = yield from _all_steps(context, ob)
-    rewrite_live(context.scene, ob, track.problem.source.motion, track.solution.motion)
+    rewrite_live(context.scene, ob, track.solution)
     _begin(context, ob, workflow, track)
     return f"'{ob.name}' is up to date at all frames"
 
 
 def _all_steps(context, ob):
     problem = yield from within(gather_steps(context, ob), 0.0, 0.3)
-    track = yield from relayed(_solved(problem, ""), 0.3, 0.95, "Adapting")
+    track = yield from relayed(_solved(problem, None), 0.3, 0.95, "Adapting")
     yield 0.97, "Writing the live action"
     return track
 

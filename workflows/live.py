@@ -8,6 +8,7 @@ the whole track in the background, or at once where no timer fires.
 from __future__ import annotations
 
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Iterator
@@ -26,6 +27,8 @@ NOTHING, TRACK, SWEEP = "", "TRACK", "SWEEP"
 # Seconds without a change after which the track is solved: a drag that goes on would only throw it away.
 _PAUSE = 0.15
 _TICK = 0.05
+# Without a tick for that long the main thread waits for something itself.
+_STUCK = 5.0
 _SWITCH_INTERVAL = 0.0005
 
 
@@ -58,6 +61,9 @@ class Follower(Protocol):
 
     note: str | None
     source_untouched: bool
+
+    def sees(self, ob, depsgraph) -> bool:
+        """Whether all that it depends on is evaluated there: another window's view layer may leave it out."""
 
     def check(self, ob, moment: Moment) -> tuple[str, str]:
         """What the track still needs, NOTHING, TRACK or SWEEP, and a key of the state that it is to be solved for.
@@ -140,12 +146,12 @@ def look_through(workflows) -> None:
 
 def follow_all(scene, depsgraph, updated: set[int] | None, is_playback: bool = False) -> None:
     """Bring every live object of the scene up to date; to be called by handlers."""
-    if live_runs.busy or depsgraph.mode == "RENDER":
+    if live_runs.busy:
         return
     live_runs.busy = True
     moment = Moment(scene, depsgraph, updated, is_playback)
     try:
-        for run, ob in _present(scene):
+        for run, ob in _present(scene, depsgraph):
             _follow(run, ob, moment)
     finally:
         live_runs.busy = False
@@ -160,14 +166,32 @@ def follow_shown() -> None:
 
 
 def finish_all() -> None:
-    """Complete every track that is pending and can be: what comes shows tracks alone."""
+    """Complete every track that is pending and can be: what comes shows tracks alone.
+
+    A render of the interface calls this in a thread of its own. Blender's data belong to the main thread, which draws
+    meanwhile, so its timer is waited for as long as it runs.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        _wait_for_timer()
+        return
     for scene, depsgraph in session.shown():
-        for run, ob in _present(scene):
+        for run, ob in _present(scene, depsgraph):
             if run.pending == TRACK and run.job is None:
                 _start(run, ob, Moment(scene, depsgraph, None))
             if run.job is not None:
                 run.job.wait()
                 _harvest(run, ob, scene)
+
+
+def _wait_for_timer() -> None:
+    live_runs.hurried, live_runs.ticked = True, time.monotonic()
+    try:
+        while _waiting() and time.monotonic() < live_runs.ticked + _STUCK:
+            time.sleep(_TICK)
+    finally:
+        live_runs.hurried = False
+    for run in _waiting():
+        run.follower.note = "The last render began before all frames were solved"
 
 
 @contextmanager
@@ -197,15 +221,26 @@ def stop_all() -> None:
     session.call_off(_tick)
 
 
-def _present(scene) -> list[tuple[LiveRun, Any]]:
-    """Runs whose object is in the scene, with it."""
+def _present(scene, depsgraph) -> list[tuple[LiveRun, Any]]:
+    """Runs whose object is in the scene, with it, as far as that is the place to look at them.
+
+    Where a depsgraph lacks something that another window shows, they are left to that one.
+    """
     found = []
     for run in list(live_runs.runs.values()):
         ob = session.object_of(scene, run.uid, run.name)
-        if ob is not None:
-            run.name = ob.name
+        if ob is None:
+            continue
+        run.name = ob.name
+        sees = run.follower.sees
+        if sees(ob, depsgraph) or not any(sees(ob, other) for _, other in session.shown()):
             found.append((run, ob))
     return found
+
+
+def _waiting() -> list[LiveRun]:
+    """Runs that need a track."""
+    return [run for run in list(live_runs.runs.values()) if run.pending == TRACK]
 
 
 def _follow(run: LiveRun, ob, moment: Moment) -> None:
@@ -248,23 +283,25 @@ def _fail(run: LiveRun, error: BaseException, key: str) -> None:
 
 def _wake() -> None:
     """Start the timer where there is work for it."""
-    waiting = any(run.pending == TRACK for run in live_runs.runs.values())
-    if waiting and not at_once():
+    if _waiting() and not at_once():
         session.call_later(_tick, _TICK)
 
 
 def _tick() -> float | None:
     """Begin tracks that are due, write those that are done; None when there is nothing left to wait for."""
-    if session.is_rendering():
+    live_runs.ticked = time.monotonic()
+    if live_runs.busy or (session.is_rendering() and not live_runs.hurried):
         return _TICK
+    goes_on = False
     for scene, depsgraph in session.shown():
-        for run, ob in _present(scene):
+        for run, ob in _present(scene, depsgraph):
             if run.job is not None and run.job.is_done:
                 _harvest(run, ob, scene)
-            elif run.job is None and run.pending == TRACK and time.monotonic() >= run.due:
+            elif run.job is None and run.pending == TRACK and (live_runs.hurried or time.monotonic() >= run.due):
                 _start(run, ob, Moment(scene, depsgraph, None))
-    session.redraw_views()
-    if any(run.pending == TRACK for run in live_runs.runs.values()):
+            goes_on = goes_on or run.pending == TRACK
+    session.redraw_sidebars()
+    if goes_on:
         return _TICK
     _lend_interpreter(False)
     return None

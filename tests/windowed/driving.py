@@ -1,0 +1,162 @@
+"""Drives the running program as a user does: keys and the mouse through its event queue, waits between, checks.
+
+Cases are generators that are resumed on a timer: they yield seconds to wait, or a file to open.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+from dataclasses import dataclass
+
+import bpy
+
+_EVENT = 0.06  # seconds after an event until what it caused has been drawn, with software rendering
+_LONG = 60.0
+
+
+@dataclass(frozen=True)
+class Open:
+    """To be yielded: open a file, the windows staying as they are."""
+
+    path: str
+
+
+class _Listener:
+    """Passes on what goes to a stream and counts the tracebacks."""
+
+    def __init__(self, stream):
+        self._stream, self.tracebacks = stream, 0
+
+    def write(self, text: str) -> int:
+        self.tracebacks += text.count("Traceback (most recent call last)")
+        return self._stream.write(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+class Session:
+    """One run: what was checked, and the running case."""
+
+    def __init__(self):
+        self.failed: list[str] = []
+        self.case = ""
+        self.updates = 0
+        sys.stderr = self._errors = _Listener(sys.stderr)
+        bpy.app.handlers.depsgraph_update_post.append(self._count)
+
+    def _count(self, *_args) -> None:
+        self.updates += 1
+
+    _count._bpy_persistent = None
+
+    def check(self, name: str, is_right, told: object = "") -> bool:
+        """Print one line, and remember a failure."""
+        line = f"{'ok    ' if is_right else 'FAILED'} {self.case}: {name}{f'  ({told})' if told != '' else ''}"
+        print(line, flush=True)
+        if not is_right:
+            self.failed.append(line)
+        return bool(is_right)
+
+    def quiet(self, name: str):
+        """Nothing happens for a second in which nobody does anything, and no error was printed."""
+        yield 0.15
+        before = self.updates
+        yield 1.0
+        self.check(f"{name}: at rest", self.updates - before <= 2, f"{self.updates - before} updates in a second")
+        self.no_errors(name)
+
+    def no_errors(self, name: str) -> None:
+        found, self._errors.tracebacks = self._errors.tracebacks, 0
+        if found:
+            self.check(f"{name}: no traceback", False, found)
+
+    def run(self, cases, names: list[str], at_end) -> None:
+        """Run cases (all, or those named) one after the other, and at_end when all are through."""
+        chosen = [case for case in cases if not names or case.__name__ in names]
+        unknown = set(names) - {case.__name__ for case in cases}
+        if unknown:
+            print(f"There is no case {', '.join(sorted(unknown))}; there are {', '.join(c.__name__ for c in cases)}.")
+            os._exit(2)
+        steps = self._all(chosen, at_end)
+        bpy.app.timers.register(lambda: self._resume(steps), first_interval=1.0, persistent=True)
+
+    def _all(self, cases, at_end):
+        for case in cases:
+            self.case = case.__name__
+            try:
+                yield from case(self)
+            except Exception:
+                traceback.print_exc(file=sys.stdout)
+                self.check("ran to its end", False)
+            self.no_errors("in all")
+        yield from at_end(self)
+
+    def _resume(self, steps) -> float | None:
+        area = viewport()
+        try:
+            with bpy.context.temp_override(window=window(), area=area, region=canvas(area)):
+                wanted = next(steps)
+        except StopIteration:
+            return None
+        if isinstance(wanted, Open):
+            bpy.ops.wm.open_mainfile(filepath=wanted.path, load_ui=False)
+            return 0.3
+        return wanted
+
+
+def window():
+    return bpy.context.window_manager.windows[0]
+
+
+def viewport():
+    return next(area for area in window().screen.areas if area.type == "VIEW_3D")
+
+
+def canvas(area):
+    return next(region for region in area.regions if region.type == "WINDOW")
+
+
+def middle() -> tuple[int, int]:
+    """The middle of the viewport, in pixels of the window."""
+    region = canvas(viewport())
+    return region.x + region.width // 2, region.y + region.height // 2
+
+
+def press(key: str, at: tuple[int, int] | None = None, unicode: str = "", **held):
+    """Press and let go a key or mouse button in the viewport. unicode: what it types.  held: ctrl, shift, alt."""
+    x, y = at or middle()
+    window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+    yield _EVENT / 2
+    window().event_simulate(type=key, value="PRESS", x=x, y=y, unicode=unicode, **held)
+    yield _EVENT / 2
+    window().event_simulate(type=key, value="RELEASE", x=x, y=y, **held)
+    yield _EVENT
+
+
+def move_mouse(x: int, y: int):
+    window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+    yield _EVENT
+
+
+def until(is_so, seconds: float = _LONG):
+    """Wait until something is so; returns whether it became so in time."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > end:
+            return False
+        yield 0.03
+    return True
+
+
+def undo():
+    yield from press("Z", ctrl=True)
+    yield 0.1
+
+
+def redo():
+    yield from press("Z", ctrl=True, shift=True)
+    yield 0.1
