@@ -58,6 +58,7 @@ class FrameAdapter:
         self._origins, self._axes = np.empty((1, len(points), 3)), np.empty((1, len(points), 3, 3))
         self._carry = np.empty((1, len(points), 12)) if len(binding.origins) == 1 else None
         self._surfaces: PresentSurfaces | None = None
+        self._is_placed = False
         tree = binding.tree
         self._carrier = np.arange(len(tree.parents))
         self._carrier[tree.leaves] = tree.parents[tree.leaves]
@@ -71,17 +72,28 @@ class FrameAdapter:
         checked_uses(self._binding, environment, self._options)
         surfaces, self._surfaces = self._surfaces, None
         if surfaces is None:
-            farthest = max((1.0 + collision.MARGIN) * self._terms.reach, TARGET_EXIT * self._binding.scale)
-            surfaces, changed = PresentSurfaces(environment, farthest), range(len(environment))
+            surfaces, changed = PresentSurfaces(environment, self._farthest), ()
+            self._is_placed = False
         else:
             changed = surfaces.update(environment)
-        self._place_points(environment, changed)
+        self._place_points(environment, changed if self._is_placed else range(len(environment)))
         # After an error nothing is known, so that the next update reads everything again.
-        self._surfaces = surfaces
+        self._surfaces, self._is_placed = surfaces, True
+
+    def take_over(self, other: FrameAdapter) -> None:
+        """Go on with what another adapter of the same binding has made of the surfaces; that one starts anew."""
+        if other._surfaces is not None and other._farthest == self._farthest:
+            self._surfaces, other._surfaces = other._surfaces, None
+            self._is_placed = False
+
+    @property
+    def _farthest(self) -> float:
+        """Metres within which the surfaces are asked."""
+        return max((1.0 + collision.MARGIN) * self._terms.reach, TARGET_EXIT * self._binding.scale)
 
     def solve(self, row: int) -> FrameResult:
         """Solve one row of the binding's track; ``update`` comes first."""
-        if self._surfaces is None:
+        if self._surfaces is None or not self._is_placed:
             raise InputError("The environment is not known yet; update it before a row is solved.")
         count = len(self._binding.track.positions)
         if not 0 <= row < count:

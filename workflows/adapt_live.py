@@ -39,17 +39,20 @@ from .adapt_problem import (
     solve_steps,
     surroundings_need_stepping,
 )
+from .adapt_row import AdaptedRows
 from .base import relayed, within
 from .live import NOTHING, SWEEP, TRACK, Moment
 
 
 @dataclass(frozen=True)
 class Track:
-    """What was solved. inputs: what beside the environment it was solved for."""
+    """What was solved. adapter, rows: to solve and write frames by themselves.  inputs: what beside the environment it
+    was solved for."""
 
     problem: Problem
     solution: Solution
     adapter: FrameAdapter
+    rows: AdaptedRows
     inputs: Inputs | None
 
 
@@ -152,7 +155,8 @@ class AdaptFollower:
         text = stamp.to_text()
         if ob.motion_loom_adapt.live_stamp != text:
             ob.motion_loom_adapt.live_stamp = text
-        self._stamp, self._track, self._keyed, self._frame = (text, stamp), track, keyed, None
+        self._stamp, self._track, self._keyed = (text, stamp), track, keyed
+        self._frame = self._frame and ("", self._frame[1])
 
     def start(self, ob, moment: Moment, track: Track) -> None:
         """As ``adopt``, of a track that was just written, for the inputs as they are now."""
@@ -162,13 +166,14 @@ class AdaptFollower:
 
     def _frame_of(self, ob, moment: Moment, inputs: Inputs) -> LiveFrame:
         """For the inputs as they are now: those of the track, or others that it was not solved for."""
-        track, before = self._track, self._frame
+        track, before = self._track, self._frame and self._frame[1]
         if inputs.solved == track.inputs.solved:
-            return LiveFrame(ob, track.problem, track.adapter, self._keyed, before and before[1])
+            return LiveFrame(ob, track.problem, track.adapter, track.rows, self._keyed, before)
         body = body_of(track.problem) if inputs.rig == track.inputs.rig else None
         problem = problem_of_frame(ob, moment.scene, moment.depsgraph, track.problem, body)
         adapter = FrameAdapter(problem.binding, problem.options, track.solution.adapted.moves)
-        return LiveFrame(ob, problem, adapter, noted_channels(ob), before and before[1])
+        rows = track.rows if body else AdaptedRows(problem.source, problem.turned)
+        return LiveFrame(ob, problem, adapter, rows, noted_channels(ob), before)
 
     def _look_at_source(self, ob) -> None:
         """Note whether the bound action is still as it was when live began."""
@@ -233,13 +238,14 @@ def stamp_of(track: Track) -> Stamp:
 def _solved(problem: Problem, inputs: Inputs | None) -> Generator[float, None, Track]:
     """Arrays only: a thread may do it."""
     solution = yield from solve_steps(problem)
-    return Track(problem, solution, FrameAdapter(problem.binding, problem.options, solution.adapted.moves), inputs)
+    adapter = FrameAdapter(problem.binding, problem.options, solution.adapted.moves)
+    return Track(problem, solution, adapter, AdaptedRows(problem.source, problem.turned), inputs)
 
 
 def _faded(known: Track, problem: Problem, inputs: Inputs) -> Generator[float, None, Track]:
     """As ``_solved``, of a problem that differs from a solved one in influence alone."""
     yield 0.0
-    return Track(problem, fade_again(known.solution, problem), known.adapter, inputs)
+    return Track(problem, fade_again(known.solution, problem), known.adapter, known.rows, inputs)
 
 
 def _row(frame: float, frames: np.ndarray) -> int | None:

@@ -210,8 +210,8 @@ def _is_touched(ob) -> bool:
     return keys_digest(settings.live_action, live_slot(ob)) != settings.live_written
 
 
-def rewrite_live(scene, ob, original, motion) -> np.ndarray:
-    """Write another motion into the live action, noticing whether the user has keyed it meanwhile.
+def rewrite_live(scene, ob, solution) -> np.ndarray:
+    """Write the motion of another solution into the live action, noticing whether the user has keyed it meanwhile.
 
     Channels that are no longer changed get the source's curves again, or are where they were.
     Returns the channels written, (B, 3) bool.
@@ -220,8 +220,9 @@ def rewrite_live(scene, ob, original, motion) -> np.ndarray:
     action, slot = settings.live_action, live_slot(ob)
     if _is_touched(ob):
         settings.live_keyed = True
+    motion = solution.motion
     before, always = _noted_keys(settings, motion.rig.names)
-    keyed = changed_channels(original, motion) | always
+    keyed = solution.changed | always
     restore(action, slot, *bound_action(ob), motion.rig, before & ~keyed)
     rewrite(scene, action, slot, motion, keyed)
     _switch_off_more(scene, ob, motion)

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..scene.pose_channels import PoseWriter
 from ..scene.state_track import ObjectState
+from ..solvers.adapt import AdaptedMotion
 from ..solvers.adapt_frame import FrameAdapter
 from ..solvers.types import TriangleMesh
 from .adapt_action import INFLUENCE
@@ -16,24 +17,31 @@ from .adapt_row import AdaptedRows
 class LiveFrame:
     """Arrays that stay the same while a user drags."""
 
-    def __init__(self, ob, problem: Problem, adapter: FrameAdapter, keyed: np.ndarray):
-        """keyed: (B, 3) bool, the channels that the live action holds."""
+    def __init__(self, ob, problem: Problem, adapter: FrameAdapter, rows: AdaptedRows, keyed, before: LiveFrame | None):
+        """rows: of the problem.  keyed: (B, 3) bool, the channels that the live action holds.
+        before: the one that this takes over from; it is not to be used any more."""
         self._problem, self._adapter = problem, adapter
         keyed = keyed | problem.source.solvable
         self._triangles = [mesh.triangles for mesh in problem.environment]
         self._writer = PoseWriter.of(ob, problem.source.motion.rig, keyed)
         self._meshes: list[tuple[ObjectState, TriangleMesh]] = []
-        self._rows = AdaptedRows(problem.source, problem.turned)
+        if before is not None and before._adapter is not adapter:
+            adapter.take_over(before._adapter)
+        self._rows = rows
 
-    def show(self, ob, scene, depsgraph, states: list[ObjectState]) -> bool:
-        """Solve the scene's present frame among objects as they are now; returns whether that changed the pose."""
-        self._adapter.update(self._present(states))
+    def show(self, ob, scene, depsgraph, states: list[ObjectState], adapted: AdaptedMotion | None) -> bool:
+        """Solve the scene's present frame among objects as they are now; returns whether that changed the pose.
+
+        adapted: all frames, where they were solved for these objects: that is shown instead.
+        """
+        if adapted is None:
+            self._adapter.update(self._present(states))
         influence = ob.evaluated_get(depsgraph).path_resolve(INFLUENCE)
         rows, share = rows_at(scene.frame_current_final, self._problem.binding.track.frames)
-        values = self._channels(rows[0], influence)
+        values = self._channels(rows[0], influence, adapted)
         if share:
             # Curves go straight from one key to the next, whose rotation is written nearest to the one before.
-            after = self._channels(rows[1], influence, values[1])
+            after = self._channels(rows[1], influence, adapted, values[1])
             values = tuple((1.0 - share) * a + share * b for a, b in zip(values, after, strict=True))
         return self._writer.write(ob, depsgraph, tuple(part.astype(np.float32) for part in values))
 
@@ -45,8 +53,10 @@ class LiveFrame:
         ]
         return [mesh for _, mesh in self._meshes]
 
-    def _channels(self, row: int, influence: float, start: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+    def _channels(self, row: int, influence: float, adapted, start: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
         """Location (B, 3), rotation (B, 4) and scale (B, 3) of a row."""
+        if adapted is not None:
+            return self._rows.channels(row, adapted.positions[row], adapted.turns[row], influence, start)
         found = self._adapter.solve(row)
         return self._rows.channels(row, found.positions, found.turns, influence, start)
 

@@ -1,6 +1,9 @@
-"""What a live track of Adapt was solved for beside the environment: the user's choices and the rig, as a digest."""
+"""What a live track of Adapt was solved for beside the environment: the user's choices and the rig, as digests."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
 
 from ..scene import actions, binding_store
 from ..scene.influence import is_driven
@@ -9,24 +12,84 @@ from ..scene.rig_state import Animated, rig_state
 from ..scene.rigs import joint_limits
 from ..state.cache import fingerprint
 from .adapt_action import INFLUENCE, played_action
+from .adapt_live_source import is_sampled
 
 
-def inputs_key(ob, scene, depsgraph, animated: Animated) -> str:
-    """Digest of all that the solved track depends on but the environment and the source action's keys.
+@dataclass(frozen=True)
+class Inputs:
+    """All that a solved track depends on but the environment and the source action's keys, in three digests.
 
-    Looks at the rig while it plays its live action.  The influence counts by its keys, or by its value where it has
-    none.  animated: see ``rig_state``.
+    rig: the rig apart from its pose, and what is bound of it.  choices: the user's.  influence: by its keys, or by its
+    value where it has none.  is_sampled: whether the bound motion has to be stepped through to be read.
     """
-    rig = rig_state(ob, depsgraph, animated)
-    return fingerprint(*_choices(ob, scene), *_pins(ob, depsgraph), *_limits(ob), *_influence(ob), *rig)
+
+    rig: str
+    choices: str
+    influence: str
+    is_sampled: bool
+
+    @cached_property
+    def solved(self) -> str:
+        """Of what the solver is given."""
+        return fingerprint(self.rig, self.choices)
+
+    @cached_property
+    def key(self) -> str:
+        """Of all that the live action depends on."""
+        return fingerprint(self.rig, self.choices, self.influence)
 
 
-def _choices(ob, scene):
-    settings, render = ob.motion_loom_adapt, scene.render
+class InputsReader:
+    """Reads the inputs of one rig again only after something that they depend on was evaluated."""
+
+    def __init__(self):
+        self.last: Inputs | None = None
+        self._relied_on: set[int] = set()
+        self._animated: tuple[int, Animated] | None = None
+
+    def read(self, ob, scene, depsgraph, updated: set[int] | None) -> Inputs:
+        """The inputs of a rig that plays its live action. updated: see ``live.Moment``."""
+        if self.last is None or updated is None or updated & self._relied_on:
+            self.last = None
+            self._relied_on = _relied_on(ob, scene)
+            self.last = self._read(ob, scene, depsgraph)
+        return self.last
+
+    def _read(self, ob, scene, depsgraph) -> Inputs:
+        action, slot = played_action(ob)
+        count = actions.curve_count(action, slot)
+        if self._animated is None or self._animated[0] != count:
+            self._animated = count, Animated.by(ob, action, slot)
+        rig = rig_state(ob, depsgraph, self._animated[1])
+        return Inputs(
+            fingerprint(*_bound(ob, scene), *rig),
+            fingerprint(*_choices(ob), *_pins(ob, depsgraph), *_limits(ob)),
+            fingerprint(*_influence(ob)),
+            is_sampled(ob),
+        )
+
+
+def _relied_on(ob, scene) -> set[int]:
+    """``session_uid`` of all whose evaluation may mean other inputs."""
+    found = [scene, ob, ob.data, played_action(ob)[0]]
+    found += [pin.target for pin in ob.motion_loom_adapt.pins]
+    parent = ob.parent
+    while parent is not None:
+        found += [parent, parent.data]
+        parent = parent.parent
+    return {each.session_uid for each in found if each is not None}
+
+
+def _bound(ob, scene):
+    render = scene.render
+    yield from (render.frame_map_old, render.frame_map_new, *binding_store.mark(ob.motion_loom_adapt.binding)[1:])
+
+
+def _choices(ob):
+    settings = ob.motion_loom_adapt
     yield from (settings.orientation, settings.limits, settings.clearance, settings.contact)
     yield settings.clearance_distance if settings.clearance == "USER" else 0.0
     yield settings.contact_distance if settings.contact == "USER" else 0.0
-    yield from (render.frame_map_old, render.frame_map_new, *binding_store.mark(settings.binding)[1:])
     for item in settings.surfaces:
         yield from (item.bound_name, item.mode, item.influence)
     for item in settings.bones:

@@ -12,7 +12,7 @@ from ..scene.environment_state import needs_sweep, present_tracks
 from ..scene.influence import factor_rows, is_driven, sampled_factor
 from ..scene.interference import refuse_dependent, require_result_plays
 from ..scene.meshes import read_surface, sweep_states
-from ..scene.motion import BoneMotion
+from ..scene.motion import BoneMotion, changed_channels
 from ..scene.points import moved_by_curves, object_positions, places_by_curves
 from ..scene.rigs import require_armature, require_editable
 from ..scene.state_track import StateTrack
@@ -24,7 +24,7 @@ from ..solvers.errors import InputError, OutputError, StaleBindingError
 from ..solvers.pose_blend import blend_basis
 from ..solvers.types import JointTrack, MeshTrack, TriangleMesh
 from .adapt_action import INFLUENCE, played_action, plays_live, source_played
-from .adapt_live_source import has_kept, is_sampled, live_source
+from .adapt_live_source import live_source
 from .adapt_model import stored_of
 from .adapt_source import (
     Source,
@@ -42,6 +42,7 @@ from .live import LiveProblem
 PIN_RAMP = 0.3
 # The rig must reproduce the solved joints; metres at a 1.8 m body.
 _WRITE_TOLERANCE = 0.05
+_UNTOLD = "What '{}' depends on moves in a way that only stepping through it tells."
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,13 @@ class Problem:
 @dataclass(frozen=True)
 class Solution:
     """adapted: the joints.  whole: the rig's adapted motion.  motion: that as far as its influence goes.
+    changed: (B, 3) bool, which of location, rotation and scale differ from the original's.
     write_error: largest distance of the rig's joints from the solved ones, metres.  seconds: that the solver took."""
 
     adapted: solver.AdaptedMotion
     whole: BoneMotion
     motion: BoneMotion
+    changed: np.ndarray
     write_error: float
     seconds: float
 
@@ -118,41 +121,49 @@ def gather_now(ob, scene, depsgraph) -> Problem:
     frames = binding.track.frames
     surfaces = bound_surfaces(scene, ob, binding.objects)
     targets = [item.target for item in surfaces]
-    motion = live_source(ob, scene, frames)
+    body = _body_now(ob, scene, stored)
     around = present_tracks(scene, depsgraph, targets, frames, bound_triangles(stored, targets))
     places = places_by_curves(scene, depsgraph, _pin_targets(ob), frames)
-    if motion is None or around is None or places is None:
-        raise LiveProblem(f"What '{ob.name}' depends on moves in a way that only stepping through it tells.", "REFRESH")
-    body = fit_body(ob, stored, bound_source(ob, motion, binding.track.skeleton.names, stored.solved, binding.height))
+    if around is None or places is None:
+        raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
     influence = factor_rows(scene, ob, INFLUENCE, *played_action(ob), frames)
     return assemble(ob, stored, body, surfaces, around, places, influence)
 
 
-def problem_of_frame(ob, scene, depsgraph, known: Problem) -> Problem:
+def problem_of_frame(ob, scene, depsgraph, known: Problem, body: Body | None) -> Problem:
     """The problem with the rig and the user's choices as they are now, around the objects of a known one.
 
-    For single frames, which bring their own surroundings.
+    For single frames, which bring their own surroundings.  body: of the rig, None where it is to be read.
     """
     stored = stored_of(ob)
     binding = stored.binding
     frames = binding.track.frames
-    motion = live_source(ob, scene, frames)
     places = places_by_curves(scene, depsgraph, _pin_targets(ob), frames)
-    if motion is None or places is None:
-        raise LiveProblem(f"What '{ob.name}' depends on moves in a way that only stepping through it tells.", "REFRESH")
-    body = fit_body(ob, stored, bound_source(ob, motion, binding.track.skeleton.names, stored.solved, binding.height))
+    if places is None:
+        raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
     around = list(zip(known.environment, known.states, strict=True))
-    return assemble(ob, stored, body, bound_surfaces(scene, ob, binding.objects), around, places, known.influence)
+    surfaces = bound_surfaces(scene, ob, binding.objects)
+    return assemble(ob, stored, body or _body_now(ob, scene, stored), surfaces, around, places, known.influence)
 
 
-def needs_stepping(ob, scene) -> bool:
-    """Whether ``gather_now`` would raise for want of a sweep; cheap enough for a handler."""
+def surroundings_need_stepping(ob, scene) -> bool:
+    """Whether the environment or pins move in a way that only stepping tells; cheap enough for a handler."""
     settings = ob.motion_loom_adapt
     targets = [item.target for item in settings.surfaces if item.bound_name and item.target is not None]
     pins = [pin.target for pin in settings.pins if pin.target is not None]
-    if needs_sweep(scene, targets) or not moved_by_curves(scene, pins):
-        return True
-    return not has_kept(ob) and is_sampled(ob)
+    return bool(needs_sweep(scene, targets)) or not moved_by_curves(scene, pins)
+
+
+def differs_in_influence(problem: Problem, known: Problem) -> bool:
+    """Whether a problem is a known one with another influence at most; both of the same choices."""
+    motion, before = problem.source.motion, known.source.motion
+    pins = zip(problem.options.pins, known.options.pins, strict=True)
+    states = list(zip(problem.states, known.states, strict=True))
+    arrays = [(motion.basis, before.basis), (motion.object_world, before.object_world)]
+    arrays += [(pin.positions, old.positions) for pin, old in pins]
+    arrays += [(now.matrices, old.matrices) for now, old in states]
+    same = problem.stored is known.stored and all(now.shapes == old.shapes for now, old in states)
+    return same and all(np.array_equal(*pair) for pair in arrays)
 
 
 @dataclass(frozen=True)
@@ -163,6 +174,20 @@ class Body:
     source: Source
     turned: np.ndarray
     resized: np.ndarray
+
+
+def body_of(problem: Problem) -> Body:
+    """What a problem was assembled with."""
+    return Body(problem.source, problem.turned, problem.options.resized)
+
+
+def _body_now(ob, scene, stored: Stored) -> Body:
+    """The body of a rig that plays its live action; raises LiveProblem where only stepping would tell."""
+    track = stored.binding.track
+    motion = live_source(ob, scene, track.frames)
+    if motion is None:
+        raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
+    return fit_body(ob, stored, bound_source(ob, motion, track.skeleton.names, stored.solved, stored.binding.height))
 
 
 def fit_body(ob, stored: Stored, source: Source) -> Body:
@@ -196,14 +221,20 @@ def solve_steps(problem: Problem) -> Generator[float, None, Solution]:
     seconds = time.perf_counter() - began
     whole = adapted_motion(problem.source, adapted.positions, adapted.turns, problem.turned)
     error = _write_error(whole, problem.source, adapted.positions, problem.binding)
-    return Solution(adapted, whole, faded(problem, whole), error, seconds)
+    return _shown(problem, adapted, whole, error, seconds)
 
 
-def faded(problem: Problem, whole: BoneMotion) -> BoneMotion:
-    """The adapted motion as far as its influence goes, the original's for the rest."""
-    if (problem.influence == 1.0).all():
-        return whole
-    return replace(whole, basis=blend_basis(problem.source.motion.basis, whole.basis, problem.influence))
+def fade_again(known: Solution, problem: Problem) -> Solution:
+    """The solution of a problem that differs from the solved one in influence alone."""
+    return _shown(problem, known.adapted, known.whole, known.write_error, 0.0)
+
+
+def _shown(problem: Problem, adapted, whole: BoneMotion, write_error: float, seconds: float) -> Solution:
+    """With the motion as far as its influence goes, the original's for the rest."""
+    original, motion = problem.source.motion, whole
+    if (problem.influence != 1.0).any():
+        motion = replace(whole, basis=blend_basis(original.basis, whole.basis, problem.influence))
+    return Solution(adapted, whole, motion, changed_channels(original, motion), write_error, seconds)
 
 
 def bound_triangles(stored: Stored, targets) -> dict[str, np.ndarray]:

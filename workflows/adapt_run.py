@@ -159,7 +159,7 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
     heeded, was_live = settings.limits, settings.live
     adopt_copy(ob)
     if was_live and owns_live(ob):
-        rewrite_live(context.scene, ob, problem.source.motion, solution.motion)
+        rewrite_live(context.scene, ob, solution)
     elif was_live:
         play_live(context, ob, problem.source, solution.motion)
     origin, new, silenced = write_result(
