@@ -26,9 +26,14 @@ class Before:
 
 
 def slot_of(action, handle: int):
-    """The slot of an action by its handle, which nothing changes; None before 4.4."""
+    """The slot of an action by its handle, which nothing changes; None before 4.4.
+
+    A handle of 0 was noted before there were slots: Blender puts the curves of such an action into its first one.
+    """
     if not actions.HAS_SLOTS:
         return None
+    if not handle:
+        return next(iter(action.slots), None)
     return next((slot for slot in action.slots if slot.handle == handle), None)
 
 

@@ -215,3 +215,15 @@ def test_a_deforming_environment_needs_a_refresh(rig):
     assert np.abs(refreshed - baked(rig)).max() < SAME
     # Single frames do without what is smoothed over time.
     assert np.linalg.norm(followed - refreshed, axis=-1).max() < 0.05
+
+
+@pytest.mark.skipif(not actions.HAS_SLOTS, reason="slots came with 4.4")
+def test_a_file_bound_before_there_were_slots(rig):
+    rig.motion_loom_adapt.source_slot = 0
+    before = scenes.joints_of(rig)
+    toggle()
+    raise_step()
+    followed = shuffled(rig)
+    assert np.abs(followed - before).max() > 0.05
+    toggle()
+    assert np.array_equal(scenes.joints_of(rig), before)
