@@ -1,4 +1,4 @@
-"""What Live costs at a frame, at a step of a drag, and when a solved track is taken over; and that it keeps no memory."""
+"""What Live costs at a frame, at a step of a drag and when a track is taken over; and that it keeps no memory."""
 
 from __future__ import annotations
 

@@ -72,6 +72,13 @@ class BoneMotion:
             part.flags.writeable = False
         return found
 
+    def placed(self, object_world: np.ndarray) -> BoneMotion:
+        """The same motion of bones with the object elsewhere, (F, 4, 4)."""
+        other = replace(self, object_world=object_world)
+        if "_channels" in self.__dict__:  # where `cached_property` keeps what was worked out
+            other.__dict__["_channels"] = self._channels
+        return other
+
     def joints(self) -> JointTrack:
         """Bone heads and leaf tails in world space; see `scene.rigs.joint_track`."""
         return joint_track(self.rig, self.pose, self.object_world, self.fps, self.frames)
@@ -105,6 +112,12 @@ def motion_by_curves(
     if action is None or reason_to_sample(ob, action, slot) is not None:
         return None
     return _from_curves(scene, ob, action, slot, frames, values)
+
+
+def placed_by_curves(scene: bpy.types.Scene, ob: bpy.types.Object, action, slot, motion: BoneMotion) -> BoneMotion:
+    """A motion that `motion_by_curves` has told, with the object as it is now."""
+    curves = [curve for curve in actions.playing_curves(action, slot) if actions.bone_of_path(curve.data_path) is None]
+    return motion.placed(object_world(ob, curves, action_times(scene, motion.frames)))
 
 
 def source_of(ob: bpy.types.Object):

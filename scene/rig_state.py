@@ -35,9 +35,8 @@ class Animated:
         return cls(frozenset(scaled), frozenset(placed))
 
 
-def rig_state(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, animated: Animated) -> tuple:
-    """Texts, numbers and arrays: names, parents, rotation modes and rest of the bones, scales that no curve moves, and
-    what places the object but its own curves."""
+def bones_state(ob: bpy.types.Object, animated: Animated) -> tuple:
+    """Texts and arrays: names, parents, rotation modes and rest of the bones, and scales that no curve moves."""
     bones, pose = ob.data.bones, ob.pose.bones
     rest = np.empty(16 * len(bones), np.float32)
     bones.foreach_get("matrix_local", rest)
@@ -49,10 +48,11 @@ def rig_state(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, animated: An
     names = "\n".join(bone.name for bone in bones)
     parents = "\n".join(bone.parent.name if bone.parent else "" for bone in bones)
     modes = "\n".join(bone.rotation_mode for bone in pose)
-    return names, parents, modes, rest, length, scale, ob.data.pose_position, *_place(ob, depsgraph, animated)
+    return names, parents, modes, rest, length, scale, ob.data.pose_position
 
 
-def _place(ob, depsgraph, animated):
+def place_state(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, animated: Animated):
+    """Texts and arrays: what places the object but its own curves."""
     yield from placing(ob, animated)
     if ob.parent is not None and not can_move(ob.parent):
         yield _numbers(ob.parent.evaluated_get(depsgraph).matrix_world)

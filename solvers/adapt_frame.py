@@ -28,6 +28,8 @@ from .types import TriangleMesh
 
 # Frames that are caught between obstacles find no rest, and nobody sees the difference; a drag must not wait for them.
 MOST_ITERATIONS = 12
+# Surfaces can be asked from that much farther than needed, so that they do for a character that grows.
+_ROOM = 1.25
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class FrameAdapter:
         checked_uses(self._binding, environment, self._options)
         surfaces, self._surfaces = self._surfaces, None
         if surfaces is None:
-            surfaces, changed = PresentSurfaces(environment, self._farthest), ()
+            surfaces, changed = PresentSurfaces(environment, _ROOM * self._farthest), ()
             self._is_placed = False
         else:
             changed = surfaces.update(environment)
@@ -82,7 +84,7 @@ class FrameAdapter:
 
     def take_over(self, other: FrameAdapter) -> None:
         """Go on with what another adapter of the same binding has made of the surfaces; that one starts anew."""
-        if other._surfaces is not None and other._farthest == self._farthest:
+        if other._surfaces is not None and other._surfaces.reach >= self._farthest:
             self._surfaces, other._surfaces = other._surfaces, None
             self._is_placed = False
 

@@ -22,13 +22,12 @@ class PresentSurfaces:
     """Closest-point queries against O objects, each point against one of them: a ``sides.SidedSurface`` whose frames
     are the objects' numbers.
 
-    lo, hi: (O, 3) the objects' bounds, world.
+    lo, hi: (O, 3) the objects' bounds, world.  reach: metres, the farthest that anything is asked for.
     """
 
     def __init__(self, meshes: Sequence[TriangleMesh], reach: float):
-        """reach: metres, the farthest that anything is asked for."""
         count = len(meshes)
-        self._reach = reach
+        self.reach = reach
         self._meshes = [_kept(mesh) for mesh in meshes]
         self._rotations, self._shifts = np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 3))
         self._rows = [_Row(dict(enumerate(self._meshes)), count, reach)] * count
@@ -42,7 +41,7 @@ class PresentSurfaces:
             self._meshes[k] = mesh = _kept(meshes[k])
             motion = self._rows[k].motion_of(k, mesh)
             if motion is None:
-                self._rows[k] = _Row({k: mesh}, len(meshes), self._reach)
+                self._rows[k] = _Row({k: mesh}, len(meshes), self.reach)
                 motion = np.eye(3), np.zeros(3)
             self._rotations[k], self._shifts[k] = motion
         if changed:

@@ -26,6 +26,7 @@ from .adapt_live_key import Inputs, InputsReader
 from .adapt_live_source import has_kept, keep_motion
 from .adapt_model import stored_of
 from .adapt_problem import (
+    Body,
     Problem,
     Solution,
     body_of,
@@ -34,6 +35,7 @@ from .adapt_problem import (
     fade_again,
     gather_now,
     gather_steps,
+    placed_body,
     problem_of_frame,
     require_bound_shape,
     solve_steps,
@@ -47,13 +49,14 @@ from .live import NOTHING, SWEEP, TRACK, Moment
 @dataclass(frozen=True)
 class Track:
     """What was solved. adapter, rows: to solve and write frames by themselves.  inputs: what beside the environment it
-    was solved for."""
+    was solved for.  source: digest of the bound action."""
 
     problem: Problem
     solution: Solution
     adapter: FrameAdapter
     rows: AdaptedRows
     inputs: Inputs | None
+    source: str
 
 
 @dataclass(frozen=True)
@@ -135,13 +138,15 @@ class AdaptFollower:
         self._frame[1].show(ob, moment.scene, moment.depsgraph, self._states, adapted)
 
     def job(self, ob, moment: Moment) -> Generator[float, None, Track]:
-        self._look_at_source(ob)
-        problem = gather_now(ob, moment.scene, moment.depsgraph)
+        source = self._look_at_source(ob)
         inputs = self._inputs.read(ob, moment.scene, moment.depsgraph, None)
-        known = self._track
+        known, body = self._track, None
+        if known is not None and source == known.source and self._tell_curves(ob):
+            body = self._body_of(ob, moment, inputs)
+        problem = gather_now(ob, moment.scene, moment.depsgraph, body)
         if known is not None and known.inputs.solved == inputs.solved and differs_in_influence(problem, known.problem):
             return _faded(known, problem, inputs)
-        return _solved(problem, inputs)
+        return _solved(problem, inputs, source)
 
     def put(self, ob, scene, result: Track) -> None:
         keyed = rewrite_live(scene, ob, result.solution)
@@ -160,24 +165,41 @@ class AdaptFollower:
 
     def start(self, ob, moment: Moment, track: Track) -> None:
         """As ``adopt``, of a track that was just written, for the inputs as they are now."""
-        self._look_at_source(ob)
         inputs = self._inputs.read(ob, moment.scene, moment.depsgraph, None)
-        self.adopt(ob, replace(track, inputs=inputs), noted_channels(ob))
+        track = replace(track, inputs=inputs, source=self._look_at_source(ob))
+        self.adopt(ob, track, noted_channels(ob))
 
     def _frame_of(self, ob, moment: Moment, inputs: Inputs) -> LiveFrame:
         """For the inputs as they are now: those of the track, or others that it was not solved for."""
         track, before = self._track, self._frame and self._frame[1]
         if inputs.solved == track.inputs.solved:
             return LiveFrame(ob, track.problem, track.adapter, track.rows, self._keyed, before)
-        body = body_of(track.problem) if inputs.rig == track.inputs.rig else None
+        body = self._body_of(ob, moment, inputs)
         problem = problem_of_frame(ob, moment.scene, moment.depsgraph, track.problem, body)
         adapter = FrameAdapter(problem.binding, problem.options, track.solution.adapted.moves)
-        rows = track.rows if body else AdaptedRows(problem.source, problem.turned)
+        rows = track.rows
+        if problem.source is not track.problem.source:
+            rows = AdaptedRows(problem.source, problem.turned)
         return LiveFrame(ob, problem, adapter, rows, noted_channels(ob), before)
 
-    def _look_at_source(self, ob) -> None:
-        """Note whether the bound action is still as it was when live began."""
-        self.source_untouched = keys_digest(*bound_action(ob)) == ob.motion_loom_adapt.live_source
+    def _body_of(self, ob, moment: Moment, inputs: Inputs) -> Body | None:
+        """The body as the keys of the source were when the track was solved, or None where all is to be read."""
+        track = self._track
+        if inputs.rig == track.inputs.rig:
+            return body_of(track.problem)
+        if inputs.bones == track.inputs.bones and self._tell_curves(ob):
+            return placed_body(ob, moment.scene, track.problem)
+        return None
+
+    def _tell_curves(self, ob) -> bool:
+        """Whether curves tell the bound motion, and did when the track was solved."""
+        return self._track.problem.source.motion.sampled_because is None and not self._inputs.is_sampled(ob)
+
+    def _look_at_source(self, ob) -> str:
+        """Note whether the bound action is still as it was when live began; returns a digest of it."""
+        digest = keys_digest(*bound_action(ob))
+        self.source_untouched = digest == ob.motion_loom_adapt.live_source
+        return digest
 
     def _look(self, ob, moment: Moment) -> tuple[str, str]:
         require_armature(ob)
@@ -195,11 +217,11 @@ class AdaptFollower:
             # Keys may have been moved at other frames, which playback does not do.
             if moment.is_playback and not live.at_once() or known.goes_along(_ways(moment.scene, targets, frames)):
                 # What a dragged frame needs is solved beforehand, where nobody has to wait for it.
-                is_new = self._track is None and not live.at_once() and not self._needs_stepping(ob, moment, inputs)
+                is_new = self._track is None and not live.at_once() and not self._needs_stepping(ob, moment)
                 return TRACK if is_new else NOTHING, inputs.key
         ways = _ways(moment.scene, targets, frames)
         places = [state.matrix if way is None else way for state, way in zip(self._states, ways, strict=True)]
-        return SWEEP if self._needs_stepping(ob, moment, inputs) else TRACK, fingerprint(
+        return SWEEP if self._needs_stepping(ob, moment) else TRACK, fingerprint(
             inputs.key, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
         )
 
@@ -219,9 +241,9 @@ class AdaptFollower:
             require_bound_shape(target, moment.depsgraph, stored.triangles[index], stored.fingerprints[index])
         return state
 
-    def _needs_stepping(self, ob, moment: Moment, inputs: Inputs) -> bool:
+    def _needs_stepping(self, ob, moment: Moment) -> bool:
         """Whether the frames have to be stepped through to read all that a track needs."""
-        return surroundings_need_stepping(ob, moment.scene) or (inputs.is_sampled and not has_kept(ob))
+        return surroundings_need_stepping(ob, moment.scene) or (self._inputs.is_sampled(ob) and not has_kept(ob))
 
     def _known(self, ob) -> Stamp:
         text = ob.motion_loom_adapt.live_stamp
@@ -235,17 +257,17 @@ def stamp_of(track: Track) -> Stamp:
     return Stamp(track.inputs.key, tuple(track.problem.states))
 
 
-def _solved(problem: Problem, inputs: Inputs | None) -> Generator[float, None, Track]:
+def _solved(problem: Problem, inputs: Inputs | None, source: str) -> Generator[float, None, Track]:
     """Arrays only: a thread may do it."""
     solution = yield from solve_steps(problem)
     adapter = FrameAdapter(problem.binding, problem.options, solution.adapted.moves)
-    return Track(problem, solution, adapter, AdaptedRows(problem.source, problem.turned), inputs)
+    return Track(problem, solution, adapter, AdaptedRows(problem.source, problem.turned), inputs, source)
 
 
 def _faded(known: Track, problem: Problem, inputs: Inputs) -> Generator[float, None, Track]:
     """As ``_solved``, of a problem that differs from a solved one in influence alone."""
     yield 0.0
-    return Track(problem, fade_again(known.solution, problem), known.adapter, known.rows, inputs)
+    return replace(known, problem=problem, solution=fade_again(known.solution, problem), inputs=inputs)
 
 
 def _row(frame: float, frames: np.ndarray) -> int | None:
@@ -274,7 +296,7 @@ def refresh_steps(context, ob, workflow) -> Generator[tuple[float, str], None, s
 
 def _all_steps(context, ob):
     problem = yield from within(gather_steps(context, ob), 0.0, 0.3)
-    track = yield from relayed(_solved(problem, None), 0.3, 0.95, "Adapting")
+    track = yield from relayed(_solved(problem, None, ""), 0.3, 0.95, "Adapting")
     yield 0.97, "Writing the live action"
     return track
 

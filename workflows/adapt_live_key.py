@@ -8,7 +8,7 @@ from functools import cached_property
 from ..scene import actions, binding_store
 from ..scene.influence import is_driven
 from ..scene.points import still_place
-from ..scene.rig_state import Animated, rig_state
+from ..scene.rig_state import Animated, bones_state, place_state
 from ..scene.rigs import joint_limits
 from ..state.cache import fingerprint
 from .adapt_action import INFLUENCE, played_action
@@ -17,16 +17,21 @@ from .adapt_live_source import is_sampled
 
 @dataclass(frozen=True)
 class Inputs:
-    """All that a solved track depends on but the environment and the source action's keys, in three digests.
+    """All that a solved track depends on but the environment and the source action's keys, as digests.
 
-    rig: the rig apart from its pose, and what is bound of it.  choices: the user's.  influence: by its keys, or by its
-    value where it has none.  is_sampled: whether the bound motion has to be stepped through to be read.
+    bones: of the rig apart from their pose, and what is bound of them.  place: of its object.  choices: the user's.
+    influence: by its keys, or by its value where it has none.
     """
 
-    rig: str
+    bones: str
+    place: str
     choices: str
     influence: str
-    is_sampled: bool
+
+    @cached_property
+    def rig(self) -> str:
+        """Of the rig alone."""
+        return fingerprint(self.bones, self.place)
 
     @cached_property
     def solved(self) -> str:
@@ -36,7 +41,7 @@ class Inputs:
     @cached_property
     def key(self) -> str:
         """Of all that the live action depends on."""
-        return fingerprint(self.rig, self.choices, self.influence)
+        return fingerprint(self.solved, self.influence)
 
 
 class InputsReader:
@@ -45,27 +50,34 @@ class InputsReader:
     def __init__(self):
         self.last: Inputs | None = None
         self._relied_on: set[int] = set()
+        self._is_sampled: bool | None = None
         self._animated: tuple[int, Animated] | None = None
 
     def read(self, ob, scene, depsgraph, updated: set[int] | None) -> Inputs:
         """The inputs of a rig that plays its live action. updated: see ``live.Moment``."""
         if self.last is None or updated is None or updated & self._relied_on:
-            self.last = None
+            self.last = self._is_sampled = None
             self._relied_on = _relied_on(ob, scene)
             self.last = self._read(ob, scene, depsgraph)
         return self.last
+
+    def is_sampled(self, ob) -> bool:
+        """Whether the bound motion has to be stepped through to be read; after ``read``."""
+        if self._is_sampled is None:
+            self._is_sampled = is_sampled(ob)
+        return self._is_sampled
 
     def _read(self, ob, scene, depsgraph) -> Inputs:
         action, slot = played_action(ob)
         count = actions.curve_count(action, slot)
         if self._animated is None or self._animated[0] != count:
             self._animated = count, Animated.by(ob, action, slot)
-        rig = rig_state(ob, depsgraph, self._animated[1])
+        animated = self._animated[1]
         return Inputs(
-            fingerprint(*_bound(ob, scene), *rig),
+            fingerprint(*_bound(ob, scene), *bones_state(ob, animated)),
+            fingerprint(*place_state(ob, depsgraph, animated)),
             fingerprint(*_choices(ob), *_pins(ob, depsgraph), *_limits(ob)),
             fingerprint(*_influence(ob)),
-            is_sampled(ob),
         )
 
 

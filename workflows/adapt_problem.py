@@ -12,7 +12,7 @@ from ..scene.environment_state import needs_sweep, present_tracks
 from ..scene.influence import factor_rows, is_driven, sampled_factor
 from ..scene.interference import refuse_dependent, require_result_plays
 from ..scene.meshes import read_surface, sweep_states
-from ..scene.motion import BoneMotion, changed_channels
+from ..scene.motion import BoneMotion, changed_channels, placed_by_curves
 from ..scene.points import moved_by_curves, object_positions, places_by_curves
 from ..scene.rigs import require_armature, require_editable
 from ..scene.state_track import StateTrack
@@ -23,7 +23,7 @@ from ..solvers.clearance import smoothstep
 from ..solvers.errors import InputError, OutputError, StaleBindingError
 from ..solvers.pose_blend import blend_basis
 from ..solvers.types import JointTrack, MeshTrack, TriangleMesh
-from .adapt_action import INFLUENCE, played_action, plays_live, source_played
+from .adapt_action import INFLUENCE, bound_action, played_action, plays_live, source_played
 from .adapt_live_source import live_source
 from .adapt_model import stored_of
 from .adapt_source import (
@@ -110,8 +110,8 @@ def gather_steps(
     return assemble(ob, stored, body, surfaces, around, places, influence, only)
 
 
-def gather_now(ob, scene, depsgraph) -> Problem:
-    """As ``gather_steps`` without stepping, for a rig that plays its live action.
+def gather_now(ob, scene, depsgraph, body: Body | None) -> Problem:
+    """As ``gather_steps`` without stepping, for a rig that plays its live action. body: None where it is to be read.
 
     Raises LiveProblem, whose remedy is a refresh, where only stepping through the frames would tell.
     """
@@ -121,7 +121,7 @@ def gather_now(ob, scene, depsgraph) -> Problem:
     frames = binding.track.frames
     surfaces = bound_surfaces(scene, ob, binding.objects)
     targets = [item.target for item in surfaces]
-    body = _body_now(ob, scene, stored)
+    body = body or body_now(ob, scene, stored)
     around = present_tracks(scene, depsgraph, targets, frames, bound_triangles(stored, targets))
     places = places_by_curves(scene, depsgraph, _pin_targets(ob), frames)
     if around is None or places is None:
@@ -143,7 +143,7 @@ def problem_of_frame(ob, scene, depsgraph, known: Problem, body: Body | None) ->
         raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
     around = list(zip(known.environment, known.states, strict=True))
     surfaces = bound_surfaces(scene, ob, binding.objects)
-    return assemble(ob, stored, body or _body_now(ob, scene, stored), surfaces, around, places, known.influence)
+    return assemble(ob, stored, body or body_now(ob, scene, stored), surfaces, around, places, known.influence)
 
 
 def surroundings_need_stepping(ob, scene) -> bool:
@@ -181,12 +181,21 @@ def body_of(problem: Problem) -> Body:
     return Body(problem.source, problem.turned, problem.options.resized)
 
 
-def _body_now(ob, scene, stored: Stored) -> Body:
+def body_now(ob, scene, stored: Stored) -> Body:
     """The body of a rig that plays its live action; raises LiveProblem where only stepping would tell."""
-    track = stored.binding.track
-    motion = live_source(ob, scene, track.frames)
+    motion = live_source(ob, scene, stored.binding.track.frames)
     if motion is None:
         raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
+    return _body_of_motion(ob, stored, motion)
+
+
+def placed_body(ob, scene, known: Problem) -> Body:
+    """The body of a rig whose motion curves tell, and whose object alone may have changed."""
+    return _body_of_motion(ob, known.stored, placed_by_curves(scene, ob, *bound_action(ob), known.source.motion))
+
+
+def _body_of_motion(ob, stored: Stored, motion: BoneMotion) -> Body:
+    track = stored.binding.track
     return fit_body(ob, stored, bound_source(ob, motion, track.skeleton.names, stored.solved, stored.binding.height))
 
 

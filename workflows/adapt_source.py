@@ -144,10 +144,11 @@ def resized_positions(
     child = np.flatnonzero(parents >= 0)
     before = bound.positions[:, child] - bound.positions[:, parents[child]]
     after = now[:, child] - now[:, parents[child]]
-    long = np.linalg.norm(before, axis=-1) > _SHORT * source.height
+    size_before, size_after = _length(before), _length(after)
+    turn = after / np.maximum(size_after, 1e-12)[..., None] - before / np.maximum(size_before, 1e-12)[..., None]
     apart = np.zeros(bound.positions.shape[:2], bool)
-    apart[:, child] = long & (np.linalg.norm(_unit(after) - _unit(before), axis=-1) > _SAME_DIRECTION)
-    resized = np.abs(np.linalg.norm(after, axis=-1) - np.linalg.norm(before, axis=-1)).max()
+    apart[:, child] = (size_before > _SHORT * source.height) & (_length(turn) > _SAME_DIRECTION)
+    resized = np.abs(size_after - size_before).max()
     strayed = _strayed(source, bound, bound_world)
     apart[:, parents < 0] = strayed > _SAME_PLACE * source.height + resized
     if apart.any():
@@ -220,5 +221,6 @@ def _rotation(matrices: np.ndarray) -> np.ndarray:
     return u @ vt
 
 
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
+def _length(vectors: np.ndarray) -> np.ndarray:
+    """Of vectors (..., 3); several times faster than np.linalg.norm over so short an axis."""
+    return np.sqrt(np.einsum("...i,...i->...", vectors, vectors))
