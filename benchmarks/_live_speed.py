@@ -113,8 +113,8 @@ def _tracks(stage: LiveScene) -> dict[str, float]:
 
 
 def _checks(stage: LiveScene) -> float:
-    """Milliseconds to find that nothing has changed."""
-    moment = stage.live.Moment(stage.scene, stage.depsgraph, set(), True)
+    """Milliseconds to find that nothing has changed, at another frame."""
+    moment = stage.live.Moment(stage.scene, stage.depsgraph, {stage.rig.session_uid}, True)
     return float(np.median(_timed(lambda _: stage.run.follower.check(stage.rig, moment), range(200))))
 
 
