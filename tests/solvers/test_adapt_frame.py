@@ -201,3 +201,18 @@ def test_what_cannot_be_solved_is_named(up):
         adapter.solve(0)
     adapter.update(states(up.meshes))
     assert np.abs(adapter.solve(0).positions - before).max() < 1e-9
+
+
+def test_taking_over_surfaces_changes_nothing(up):
+    motion = adapt(up.binding, up.meshes, AdaptOptions())
+    first, fresh, heir = (FrameAdapter(up.binding, AdaptOptions(orientation=o), motion.moves) for o in (1.0, 0.5, 0.5))
+    first.update(states(up.meshes))
+    before = first.solve(100).positions
+    heir.take_over(first)
+    with pytest.raises(InputError, match="not known yet"):
+        heir.solve(100)
+    for adapter in (heir, fresh):
+        adapter.update(states(up.changed("lifted_and_tilted")))
+    assert np.abs(heir.solve(100).positions - fresh.solve(100).positions).max() < 1e-9
+    first.update(states(up.meshes))
+    assert np.abs(first.solve(100).positions - before).max() < 1e-12
