@@ -62,7 +62,7 @@ def without_curves(values: list[Before], action, slot) -> list[Before]:
 
 def play(ob: bpy.types.Object, action, slot, values: list[Before] = ()) -> None:
     """Assign an action, or none, and put properties back that it does not animate."""
-    data = ob.animation_data
+    data = ob.animation_data or ob.animation_data_create()
     data.action = action
     if slot is not None:
         data.action_slot = slot
@@ -87,7 +87,7 @@ def put_back(ob: bpy.types.Object, values: Iterable[Before]) -> None:
 @contextmanager
 def played(ob: bpy.types.Object, action, slot, values: list[Before]) -> Iterator[None]:
     """The object plays an action, or its NLA strips alone for None, until the block ends."""
-    data = ob.animation_data
+    data = ob.animation_data or ob.animation_data_create()
     now, now_slot = data.action, data.action_slot if actions.HAS_SLOTS else None
     play(ob, action, slot, values)
     try:

@@ -40,11 +40,11 @@ def _result_is_strip(ob) -> bool:
 
 
 def plays_live(ob) -> bool:
-    """Whether the rig is live and plays its live action."""
+    """Whether the rig is live and plays its live action, and the slot of it that was solved."""
     settings, data = ob.motion_loom_adapt, ob.animation_data
-    if not settings.live or settings.live_action is None or data is None:
+    if not settings.live or settings.live_action is None or data is None or data.action != settings.live_action:
         return False
-    return data.action == settings.live_action
+    return not actions.HAS_SLOTS or data.action_slot == playback.slot_of(settings.live_action, settings.live_slot)
 
 
 def live_copy(ob):

@@ -42,18 +42,29 @@ def live_slot(ob):
 
 def require_live_plays(ob) -> None:
     """Raises LiveProblem where the rig does not play a live action of its own."""
-    data = ob.animation_data
-    if not plays_live(ob):
-        played = f"the action '{data.action.name}'" if data is not None and data.action is not None else "no action"
-        raise LiveProblem(f"'{ob.name}' plays {played}, not its live one. Resume, or switch Live off.", "RESUME")
-    if data.use_tweak_mode:
+    data, settings = ob.animation_data, ob.motion_loom_adapt
+    if data is not None and data.use_tweak_mode:
         raise LiveProblem(f"'{ob.name}' is tweaking an NLA strip; leave tweak mode (Tab in the NLA editor).")
-    action = ob.motion_loom_adapt.live_action
+    if settings.source is None and not settings.bound_strips:
+        raise LiveProblem(
+            f"The action that '{ob.name}' was bound with was deleted. Undo that, or switch Live off; the live one stays."
+        )
+    if not plays_live(ob):
+        raise LiveProblem(f"'{ob.name}' plays {_played(ob)}, not its live one. Resume, or switch Live off.", "RESUME")
+    action = settings.live_action
     if action.library is not None:
         raise LiveProblem(f"The live action of '{ob.name}' is linked. Resume to give it its own.", "RESUME")
     if action.users > _USERS and _sharers(ob):
         other = _sharers(ob)[0].name
         raise LiveProblem(f"'{ob.name}' shares its live action with '{other}'. Resume to give it its own.", "RESUME")
+
+
+def _played(ob) -> str:
+    """What a rig plays, in words."""
+    action, _ = played_action(ob)
+    if action is None:
+        return "no action"
+    return "another slot" if action == ob.motion_loom_adapt.live_action else f"the action '{action.name}'"
 
 
 def owns_live(ob) -> bool:
@@ -232,7 +243,8 @@ def rewrite_live(scene, ob, solution) -> np.ndarray:
 
 
 def leave_live(ob) -> str | None:
-    """Play the bound action again, everything as it was; the live one is kept if the user has keyed it.
+    """Play the bound action again, everything as it was; the live one is kept if the user has keyed it, or if the bound
+    one is gone.
 
     A rig that plays something else by now goes on playing it.  Returns the name of what was kept.
     Raises SceneError while an NLA strip is tweaked.
@@ -241,8 +253,9 @@ def leave_live(ob) -> str | None:
     adopt_copy(ob)
     settings = ob.motion_loom_adapt
     action, own = settings.live_action, owns_live(ob)
-    keyed = own and (settings.live_keyed or _is_touched(ob))
-    if plays_live(ob):
+    is_last = settings.source is None and not settings.bound_strips
+    keyed = own and (is_last or settings.live_keyed or _is_touched(ob))
+    if played_action(ob)[0] == action and not is_last:  # both None where the live one was deleted
         playback.play(ob, *bound_action(ob), values_of(settings.live_before))
     settings.live, settings.live_stamp, settings.live_keyed = False, "", keyed
     settings.live_before.clear()

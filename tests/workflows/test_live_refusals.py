@@ -4,16 +4,21 @@ The reason names the culprit and the way out, live goes on by itself when the ca
 goes round in circles, and Live off leaves the source and the file as they were.
 """
 
+import importlib
+import threading
 import time
 
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows import live
 
 from tests import adapt_scenes as scenes
-from tests.rig_scenes import fingerprint
+from tests.rig_scenes import add_strip, fingerprint
+
+registration = importlib.import_module("bl_ext.devrepo.motion_loom.registration")
 
 STEP = 0.1
 
@@ -759,3 +764,709 @@ def test_the_mesh_is_edited_in_edit_mode(rig):
     bpy.ops.object.mode_set(mode="OBJECT")
     assert np.abs(joints(rig) - high).max() < 1e-4
     ends_clean(rig)
+
+
+# -------------------------------------------------------------------------------------------------- actions
+
+
+def live_action(rig):
+    return rig.motion_loom_adapt.live_action
+
+
+def slot_of(action):
+    return action.slots[0] if actions.HAS_SLOTS else None
+
+
+def test_another_action_is_assigned(rig):
+    other = _before["Rig"].source.copy()
+    old = fingerprint(other)
+    rig.animation_data.action = other
+    if actions.HAS_SLOTS:
+        rig.animation_data.action_slot = slot_of(other)
+    lift()
+    stands_still(rig, f"'Rig' plays the action '{other.name}', not its live one", "Resume", remedy="RESUME")
+    assert fingerprint(other) == old
+    rig.animation_data.action = live_action(rig)
+    if actions.HAS_SLOTS:
+        rig.animation_data.action_slot = slot_of(live_action(rig))
+    lift(-STEP)
+    follows(rig)
+    assert fingerprint(other) == old
+    bpy.data.actions.remove(other)
+    ends_clean(rig)
+
+
+def test_live_off_while_another_action_plays(rig):
+    other = _before["Rig"].source.copy()
+    other.name = "Other"
+    actions.assign(rig, other, slot_of(other))
+    settle()
+    toggle(rig)
+    assert rig.animation_data.action == other and not rig.motion_loom_adapt.live
+    assert fingerprint(_before["Rig"].source) == _before["Rig"].keys == fingerprint(other)
+    assert set(bpy.data.actions.keys()) == _before["Rig"].actions | {"Other"}
+
+
+def test_the_source_is_assigned_by_hand(rig):
+    source = _before["Rig"].source
+    actions.assign(rig, source, slot_of(source))
+    lift()
+    stands_still(rig, "not its live one", remedy="RESUME")
+    assert fingerprint(source) == _before["Rig"].keys
+    activate(rig)
+    assert bpy.ops.motion_loom.live_resume(workflow="adapt") == {"FINISHED"}
+    lift(-STEP)
+    follows(rig)
+    ends_clean(rig)
+
+
+def test_no_action_is_assigned(rig):
+    rig.animation_data.action = None
+    lift()
+    stands_still(rig, "'Rig' plays no action, not its live one", remedy="RESUME")
+    lift(-STEP)
+    activate(rig)
+    assert bpy.ops.motion_loom.live_resume(workflow="adapt") == {"FINISHED"}
+    follows(rig)
+    ends_clean(rig)
+
+
+def test_animation_data_is_cleared(rig):
+    rig.animation_data_clear()
+    lift()
+    stands_still(rig, "'Rig' plays no action, not its live one", remedy="RESUME")
+    lift(-STEP)
+    toggle(rig)
+    assert not rig.motion_loom_adapt.live and rig.animation_data is None or rig.animation_data.action is None
+    assert fingerprint(_before["Rig"].source) == _before["Rig"].keys
+    assert set(bpy.data.actions.keys()) == _before["Rig"].actions
+
+
+def test_resume_after_animation_data_was_cleared(rig):
+    rig.animation_data_clear()
+    settle()
+    activate(rig)
+    assert bpy.ops.motion_loom.live_resume(workflow="adapt") == {"FINISHED"}
+    follows(rig)
+    ends_clean(rig)
+
+
+def test_the_live_action_is_deleted(rig):
+    bpy.data.actions.remove(live_action(rig))
+    lift()
+    stands_still(rig, "'Rig' plays no action, not its live one", remedy="RESUME")
+    activate(rig)
+    assert bpy.ops.motion_loom.live_resume(workflow="adapt") == {"FINISHED"}
+    lift(-STEP)
+    follows(rig)
+    ends_clean(rig)
+
+
+def test_live_off_after_the_live_action_was_deleted(rig):
+    bpy.data.actions.remove(live_action(rig))
+    settle()
+    ends_clean(rig)
+
+
+def test_the_live_action_is_renamed(rig):
+    live_action(rig).name = "Mine"
+    follows(rig)
+    ends_clean(rig)
+
+
+def test_the_source_is_renamed(rig):
+    _before["Rig"].source.name = "Other"
+    follows(rig)
+    _before["Rig"].actions = {"Other"}
+    ends_clean(rig)
+
+
+def test_the_source_is_deleted(rig):
+    bpy.data.actions.remove(_before["Rig"].source)
+    lift()
+    stands_still(rig, "'Rig'", "was deleted")
+    toggle(rig)
+    assert not rig.motion_loom_adapt.live
+
+
+def move_keys(action, bone, by):
+    for curve in actions.all_curves(action, slot_of(action)):
+        if f'"{bone}"' in curve.data_path and curve.array_index == 1:
+            for key in curve.keyframe_points:
+                key.co.y += by
+            curve.update()
+    action.update_tag()
+
+
+def test_the_source_is_edited(rig):
+    source = _before["Rig"].source
+    move_keys(source, "thigh.R", 0.2)
+    edited = fingerprint(source)
+    lift()  # it is looked at when a track is solved
+    stands_still(rig, "The motion of 'Rig' is not the one that was bound", "thigh.R", remedy="BIND")
+    assert not status(rig).source_untouched and fingerprint(source) == edited
+    move_keys(source, "thigh.R", -0.2)
+    for curve, old in zip(actions.all_curves(source, slot_of(source)), _before["Rig"].keys, strict=True):
+        assert old[0] == curve.data_path
+        for point, values in zip(curve.keyframe_points, old[3], strict=True):
+            point.co, point.handle_left, point.handle_right = values[0:2], values[2:4], values[4:6]
+    source.update_tag()
+    lift(-STEP)
+    follows(rig)
+    assert status(rig).source_untouched
+    ends_clean(rig)
+
+
+def test_the_bound_slot_is_left(rig):
+    if not actions.HAS_SLOTS:
+        pytest.skip("there are no slots before 4.4")
+    other = live_action(rig).slots.new("OBJECT", "Other")
+    rig.animation_data.action_slot = other
+    lift()
+    stands_still(rig, "'Rig'", "slot", remedy="RESUME")
+    rig.animation_data.action_slot = None
+    stands_still(rig, "'Rig'", "slot", remedy="RESUME")
+    rig.animation_data.action_slot = slot_of(live_action(rig))
+    lift(-STEP)
+    follows(rig)
+    rig.animation_data.action_slot = other
+    settle()
+    activate(rig)
+    assert bpy.ops.motion_loom.live_resume(workflow="adapt") == {"FINISHED"}
+    follows(rig)
+    assert rig.animation_data.action_slot == slot_of(live_action(rig))
+
+
+# ------------------------------------------------------------------------------------------ the user's keys
+
+
+def add_finger(rig):
+    """A bone that is not solved: it hangs on nothing."""
+
+    def call(bones):
+        new = bones.new("prop")
+        new.head, new.tail = (1, 0, 1), (1, 0, 1.2)
+
+    edit_bones(rig, call)
+
+
+def curve_of(rig, path, index=0):
+    return actions.find_curve(rig.animation_data.action, slot_of(rig.animation_data.action), path, index)
+
+
+def kept_keys(rig, path, index=0):
+    """The curve in the action that Live off keeps for the user's keys."""
+    name = live_action(rig).name
+    toggle(rig)
+    settle()
+    kept = bpy.data.actions[name]
+    assert kept.use_fake_user and rig.animation_data.action == _before["Rig"].source
+    assert fingerprint(_before["Rig"].source) == _before["Rig"].keys
+    return actions.find_curve(kept, slot_of(kept), path, index)
+
+
+def test_keys_on_a_solved_bone(rig):
+    bone = rig.pose.bones["thigh.R"]
+    channel = "rotation_quaternion" if bone.rotation_mode == "QUATERNION" else "rotation_euler"
+    bpy.context.scene.frame_set(5)
+    for value in range(len(getattr(bone, channel))):
+        getattr(bone, channel)[value] += 0.1
+    bone.keyframe_insert(channel, frame=5)
+    settle()
+    # Solving writes over them.
+    lift()
+    lift(-STEP)
+    assert status(rig).problem is None
+    assert kept_keys(rig, actions.bone_path("thigh.R", channel)) is not None
+    assert np.array_equal(scenes.joints_of(rig), _before["Rig"].joints)
+
+
+@pytest.mark.parametrize("where", ["bone", "object", "property", "pose property"])
+def test_keys_on_what_is_not_solved(rig, where):
+    holder, path, key = rig, "", ""
+    if where == "bone":
+        add_finger(rig)
+        settle()
+        holder, key = rig.pose.bones["prop"], "location"
+        path = actions.bone_path("prop", "location")
+    elif where == "object":
+        key = path = "scale"
+    elif where == "property":
+        rig["mood"] = 0.0
+        key = path = '["mood"]'
+    else:
+        holder = rig.pose.bones["head"]
+        holder["mood"] = 0.0
+        key, path = '["mood"]', 'pose.bones["head"]["mood"]'
+    for frame, value in ((1, 1.0), (12, 1.01)):
+        if key.startswith("["):
+            holder["mood"] = value
+        else:
+            setattr(holder, key, (value,) * 3)
+        holder.keyframe_insert(key, frame=frame)
+    bpy.context.scene.frame_set(7)
+    settle()
+    assert status(rig).problem is None, status(rig).problem
+    follows(rig)
+    assert [point.co.y for point in curve_of(rig, path).keyframe_points] == pytest.approx([1.0, 1.01])
+    assert [point.co.y for point in kept_keys(rig, path).keyframe_points] == pytest.approx([1.0, 1.01])
+
+
+def test_keys_that_move_the_object(rig):
+    """Where the rig stands is keyed while live: the motion is bound to another place, so that the feet stay behind."""
+    rig.keyframe_insert("location", frame=1)
+    rig.location.x += 0.05
+    rig.keyframe_insert("location", frame=24)
+    settle()
+    assert "Internal" not in (status(rig).problem or "")
+    low = joints(rig)
+    lift()
+    assert "Internal" not in (status(rig).problem or "")
+    if status(rig).problem is None:
+        assert np.abs(joints(rig) - low).max() > 0.6 * STEP
+    lift(-STEP)
+    assert kept_keys(rig, "location").keyframe_points[1].co.y == pytest.approx(0.05)
+
+
+def test_autokey_sets_no_keys(rig):
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    count = {curve.data_path: len(curve.keyframe_points) for curve in actions.all_curves(*actions.assigned(rig))}
+    follows(rig)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
+    now = {curve.data_path: len(curve.keyframe_points) for curve in actions.all_curves(*actions.assigned(rig))}
+    assert all(len(scenes.FRAMES) >= now[path] for path in now) and count.keys() <= now.keys()
+    ends_clean(rig)
+
+
+def test_curves_of_the_live_action_are_deleted_and_muted(rig):
+    lift()
+    action, slot = actions.assigned(rig)
+    curves = actions.curve_list(action, slot).fcurves
+    curves.remove(next(curve for curve in curves if "knee.R" in curve.data_path))
+    next(curve for curve in curves if "thigh.R" in curve.data_path).mute = True
+    curves.find(actions.bone_path("hips", "location"), index=2).keyframe_points.insert(7.5, 3.0)
+    lift(-STEP)
+    follows(rig)
+    name = live_action(rig).name
+    ends_clean(rig, new_actions=[name])
+    assert bpy.data.actions[name].use_fake_user
+
+
+def test_the_whole_live_action_is_emptied(rig):
+    action, slot = actions.assigned(rig)
+    curves = actions.curve_list(action, slot).fcurves
+    for curve in list(curves):
+        curves.remove(curve)
+    settle()
+    lift()
+    assert "Internal" not in (status(rig).problem or "")
+    lift(-STEP)
+    toggle(rig)
+    settle()
+    assert rig.animation_data.action == _before["Rig"].source
+    assert np.array_equal(scenes.joints_of(rig), _before["Rig"].joints)
+
+
+# ------------------------------------------------------------------------------------------------------ NLA
+
+
+def pushed_strip(rig):
+    """A strip of a copy of the source on a track of its own, mute."""
+    source = _before["Rig"].source
+    copy = source.copy()
+    add_strip(rig, copy, slot_of(copy), 1, mute_track=True)
+    return copy
+
+
+def test_a_strip_is_tweaked(rig):
+    copy = pushed_strip(rig)
+    settle()
+    track = rig.animation_data.nla_tracks[0]
+    track.mute = False
+    track.strips[0].select = True
+    rig.animation_data.nla_tracks.active = track
+    rig.animation_data.use_tweak_mode = True
+    if not rig.animation_data.use_tweak_mode:
+        pytest.skip("this Blender does not enter tweak mode without an editor")
+    old = fingerprint(copy)
+    lift()
+    stands_still(rig, "'Rig'", "tweak")
+    assert fingerprint(copy) == old and fingerprint(_before["Rig"].source) == _before["Rig"].keys
+    rig.animation_data.use_tweak_mode = False
+    rig.animation_data.nla_tracks.remove(track)
+    bpy.data.actions.remove(copy)
+    lift(-STEP)
+    follows(rig)
+    ends_clean(rig)
+
+
+@pytest.mark.parametrize("mute", [True, False])
+def test_tracks_beside_the_action(rig, mute):
+    copy = pushed_strip(rig)
+    track = rig.animation_data.nla_tracks[0]
+    track.mute = mute
+    settle()
+    lift()
+    assert "Internal" not in (status(rig).problem or "")
+    lift(-STEP)
+    rig.animation_data.nla_tracks.remove(track)
+    bpy.data.actions.remove(copy)
+    follows(rig)
+    ends_clean(rig)
+
+
+def test_the_live_action_is_pushed_down(rig):
+    action = live_action(rig)
+    add_strip(rig, action, slot_of(action), 1)
+    rig.animation_data.action = None
+    settle()
+    stands_still(rig, "'Rig' plays no action, not its live one", remedy="RESUME")
+    lift()
+    toggle(rig)
+    assert not rig.motion_loom_adapt.live
+    settle()
+
+
+def test_strips_alone():
+    rig = scenes.add_scene()
+    action, slot = actions.assigned(rig)
+    add_strip(rig, action, slot, 1)
+    rig.animation_data.action = None
+    go_live(bind(rig))
+    low = joints(rig)
+    lift()
+    assert "Internal" not in (status(rig).problem or "") and status(rig).problem is None
+    assert np.abs(joints(rig) - low).max() > 0.6 * STEP
+    ends_clean(rig)
+
+
+# ----------------------------------------------------------------------------------------- files, extension
+
+
+def pending_edit(rig):
+    """An edit whose track is being solved, or waits for it."""
+    step().location.z += STEP
+    bpy.context.view_layer.update()
+    live._tick()
+
+
+def thread_names():
+    return [thread.name for thread in threading.enumerate() if thread.name == "Motion Loom"]
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_the_file_is_opened_again(rig, tmp_path, wait):
+    path = str(tmp_path / "live.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    low = joints(rig)
+    if wait:
+        lift()
+    else:
+        pending_edit(rig)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert not thread_names()
+    rig = bpy.data.objects["Rig"]
+    assert np.abs(joints(rig) - low).max() < 1e-5
+    follows(rig)
+    was = _before["Rig"]
+    toggle(rig)
+    assert rig.animation_data.action.name in was.actions
+    assert set(bpy.data.actions.keys()) == was.actions and fingerprint(rig.animation_data.action) == was.keys
+    assert np.array_equal(scenes.joints_of(rig), was.joints)
+
+
+def test_a_new_file_while_a_track_is_solved(rig):
+    pending_edit(rig)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    assert not thread_names() and not live_runs.runs
+    other = scenes.add_scene()
+    old, action = fingerprint(other.animation_data.action), other.animation_data.action
+    settle()
+    assert not live_runs.runs and fingerprint(action) == old and len(bpy.data.actions) == 1
+
+
+def handlers_of_ours():
+    return [
+        call
+        for calls in (getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers))
+        if isinstance(calls, list)
+        for call in calls
+        if getattr(call, "__module__", "").startswith("bl_ext.devrepo.motion_loom")
+    ]
+
+
+@pytest.mark.parametrize("pending", [False, True])
+def test_the_extension_is_disabled_and_enabled(rig, pending):
+    uid = rig.session_uid
+    low = joints(rig)
+    if pending:
+        pending_edit(rig)
+    registration.unregister()
+    try:
+        assert not handlers_of_ours() and not bpy.app.timers.is_registered(live._tick) and not thread_names()
+        assert not live_runs.runs
+        if pending:
+            step().location.z -= STEP
+        bpy.context.view_layer.update()
+        for row, frame in ((2, 3), (19, 20)):
+            seen = scenes.joints_of(rig, np.array([frame]))[0]
+            if not pending:
+                assert np.abs(seen - low[row]).max() < 1e-5
+    finally:
+        registration.register()
+    rig = next(ob for ob in bpy.data.objects if ob.session_uid == uid)
+    assert rig.motion_loom_adapt.live
+    bpy.context.scene.frame_set(2)  # in a window a timer looks
+    follows(rig)
+    ends_clean(rig)
+
+
+def test_an_edit_while_disabled_is_noticed(rig):
+    low = joints(rig)
+    registration.unregister()
+    step().location.z += STEP
+    bpy.context.view_layer.update()
+    registration.register()
+    bpy.context.scene.frame_set(2)  # in a window a timer looks
+    settle()
+    assert np.abs(joints(rig) - low).max() > 0.6 * STEP
+    lift(-STEP)
+    ends_clean(rig)
+
+
+def test_purge_save_and_reopen(rig, tmp_path):
+    lift()
+    high = joints(rig)
+    for _ in range(2):
+        bpy.data.orphans_purge(do_local_ids=True, do_recursive=True)
+    assert live_action(rig) is not None and rig.motion_loom_adapt.binding is not None
+    path = str(tmp_path / "live.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    rig = bpy.data.objects["Rig"]
+    assert np.abs(joints(rig) - high).max() < 1e-5
+    lift(-STEP)
+    follows(rig)
+    was = _before["Rig"]
+    toggle(rig)
+    assert fingerprint(rig.animation_data.action) == was.keys and set(bpy.data.actions.keys()) == was.actions
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_into_another_file(rig, tmp_path, link):
+    lift()
+    high = joints(rig)
+    path = str(tmp_path / "live.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path, link=link) as (_, there):
+        there.objects = ["Rig", "Floor", "Step"]
+    for ob in there.objects:
+        bpy.context.scene.collection.objects.link(ob)
+    settle()
+    rig = next(ob for ob in bpy.data.objects if ob.name == "Rig")
+    assert np.abs(joints(rig) - high).max() < 1e-5
+    found = status(rig)
+    assert "Internal" not in (found and found.problem or "")
+    if not link:
+        lift(-STEP)
+        follows(rig)
+        toggle(rig)
+        assert fingerprint(rig.animation_data.action) == _before["Rig"].keys
+        assert len(bpy.data.actions) == 1
+
+
+def test_the_rig_alone_into_another_file(rig, tmp_path):
+    path = str(tmp_path / "live.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path) as (_, there):
+        there.objects = ["Rig"]
+    bpy.context.scene.collection.objects.link(there.objects[0])
+    settle()
+    stands_still(there.objects[0], "which 'Rig' is bound to, is no longer in the scene")
+
+
+def test_copy_and_paste(rig, tmp_path):
+    """As the clipboard does it: the selection is written to a file and appended."""
+    path = str(tmp_path / "buffer.blend")
+    bpy.data.libraries.write(path, {rig, step(), bpy.data.objects["Floor"]}, fake_user=False)
+    with bpy.data.libraries.load(path) as (_, there):
+        there.objects = ["Rig"]
+    twin = there.objects[0]
+    bpy.context.scene.collection.objects.link(twin)
+    settle()
+    assert twin.name != "Rig" and "Internal" not in (status(twin).problem or "")
+    follows(rig)
+    toggle(twin)
+    settle()
+    assert not twin.motion_loom_adapt.live
+    follows(rig)
+
+
+# --------------------------------------------------------------------------------------------------- scenes
+
+
+def test_two_scenes_with_the_same_rig(rig):
+    other = bpy.data.scenes.new("Other")
+    for name in ("Rig", "Floor", "Step"):
+        other.collection.objects.link(bpy.data.objects[name])
+    follows(rig)
+    first = bpy.context.window.scene
+    bpy.context.window.scene = other
+    settle()
+    follows(rig)
+    other.frame_set(9)
+    settle()
+    bpy.context.window.scene = first
+    settle()
+    follows(rig)
+    bpy.data.scenes.remove(other)
+    follows(rig)
+    ends_clean(rig)
+
+
+def test_the_rig_alone_in_another_scene(rig):
+    first = bpy.context.window.scene
+    other = bpy.data.scenes.new("Other")
+    other.collection.objects.link(rig)
+    bpy.context.window.scene = other
+    stands_still(rig, "'Floor', which 'Rig' is bound to, is no longer in the scene")
+    bpy.context.window.scene = first
+    follows(rig)
+    bpy.data.scenes.remove(other)
+    ends_clean(rig)
+
+
+def test_scenes_that_stretch_time_differently(rig):
+    first = bpy.context.window.scene
+    other = bpy.data.scenes.new("Other")
+    for name in ("Rig", "Floor", "Step"):
+        other.collection.objects.link(bpy.data.objects[name])
+    other.render.frame_map_old, other.render.frame_map_new = 100, 200
+    calls = []
+
+    def count(_scene, _depsgraph):
+        calls.append(1)
+
+    layers = [first.view_layers[0], other.view_layers[0]]
+    for scene in (first, other, first):
+        bpy.context.window.scene = scene
+        settle()
+    bpy.app.handlers.depsgraph_update_post.append(count)
+    before = fingerprint(live_action(rig))
+    for _ in range(4):
+        for layer in layers:
+            layer.update()
+    bpy.app.handlers.depsgraph_update_post.remove(count)
+    assert fingerprint(live_action(rig)) == before, "the scenes write the live action in turns"
+    follows(rig)
+    bpy.data.scenes.remove(other)
+    follows(rig)
+    ends_clean(rig)
+
+
+def test_two_view_layers(rig):
+    layer = bpy.context.scene.view_layers.new("Second")
+    put_away(step())
+    layer.layer_collection.children["Away"].exclude = True
+    layer.update()
+    settle()
+    follows(rig)
+    bpy.context.window.view_layer = layer
+    stands_still(rig, "'Step' is hidden, excluded or not in this view layer")
+    bpy.context.window.view_layer = bpy.context.scene.view_layers[0]
+    lift()
+    lift(-STEP)
+    follows(rig)
+    ends_clean(rig)
+
+
+# ----------------------------------------------------------------------------------------------------- time
+
+
+@pytest.mark.parametrize("fps, base", [(30, 1.0), (24, 1.001), (1, 1.0), (240, 1.0)])
+def test_the_frame_rate_is_changed(rig, fps, base):
+    render = bpy.context.scene.render
+    old = render.fps, render.fps_base
+    low = joints(rig)
+    render.fps, render.fps_base = fps, base
+    assert np.abs(joints(rig) - low).max() < 0.02
+    follows(rig)
+    render.fps, render.fps_base = old
+    follows(rig)
+    ends_clean(rig)
+
+
+@pytest.mark.parametrize("old, new", [(100, 200), (100, 50), (100, 110)])
+def test_time_is_stretched(rig, old, new):
+    render = bpy.context.scene.render
+    render.frame_map_old, render.frame_map_new = old, new
+    settle()
+    assert "Internal" not in (status(rig).problem or "")
+    lift()
+    bpy.context.scene.frame_set(9)
+    settle()
+    assert "Internal" not in (status(rig).problem or "")
+    if status(rig).problem is not None:
+        stands_still(rig, "'Rig'", remedy="BIND")
+    render.frame_map_old = render.frame_map_new = 100
+    lift(-STEP)
+    follows(rig)
+    ends_clean(rig)
+
+
+def test_subframes(rig):
+    bpy.context.scene.frame_set(7, subframe=0.5)
+    lift()
+    between = joints(rig, np.array([7.5]))[0]
+    ends = joints(rig, np.array([7, 8]))
+    assert np.abs(between - ends.mean(axis=0)).max() < 5e-3
+    assert (bpy.context.scene.frame_current, bpy.context.scene.frame_subframe) == (7, 0.0)
+    bpy.context.scene.frame_set(7, subframe=0.5)
+    assert updates_of(bpy.context.view_layer.update) == 0
+    lift(-STEP)
+    follows(rig)
+    ends_clean(rig)
+
+
+@pytest.mark.parametrize("frame", [-100, 0, 25, 1000, 1_048_574])
+def test_frames_outside(rig, frame):
+    bpy.context.scene.frame_set(frame)
+    lift()
+    assert status(rig).problem is None
+    bpy.context.scene.frame_set(12)
+    lift(-STEP)
+    follows(rig)
+    ends_clean(rig)
+
+
+# ------------------------------------------------------------------------------------------------- two rigs
+
+
+BREAKAGES = {
+    "object": lambda rig: bpy.data.objects.remove(bpy.data.objects["Block"]),
+    "bone": lambda rig: setattr(rig.data.bones["ankle.R"], "name", "foot"),
+    "action": lambda rig: setattr(rig.animation_data, "action", None),
+    "live action": lambda rig: bpy.data.actions.remove(live_action(rig)),
+    "binding": lambda rig: bpy.data.meshes.remove(rig.motion_loom_adapt.binding),
+    "nan": lambda rig: setattr(rig, "location", (float("nan"), 0, 0)),
+    "rest": lambda rig: setattr(rig.data, "pose_position", "REST"),
+}
+
+
+@pytest.mark.parametrize("what", BREAKAGES)
+def test_one_broken_rig_leaves_the_other_live(what):
+    scenes.add_box("Block", (0.8, 0.8, 0), (1.2, 1.2, 0.1))
+    rig = scenes.add_scene()
+    go_live(bind(rig, ("Floor", "Step", "Block")))
+    other = scenes.add_walker("Other")
+    bpy.context.view_layer.update()
+    go_live(bind(other))
+    BREAKAGES[what](rig)
+    settle()
+    assert status(rig).problem is not None and "Internal" not in status(rig).problem
+    follows(other)
+    assert status(rig).problem is not None
+    _before["Other"].actions &= set(bpy.data.actions.keys())  # one may be broken by having none
+    ends_clean(other, new_actions=[name for name in bpy.data.actions.keys() if name.startswith("Rig clip (live)")])
