@@ -47,7 +47,7 @@ def require_live_plays(ob) -> None:
         raise LiveProblem(f"'{ob.name}' is tweaking an NLA strip; leave tweak mode (Tab in the NLA editor).")
     if settings.source is None and not settings.bound_strips:
         raise LiveProblem(
-            f"The action that '{ob.name}' was bound with was deleted. Undo that, or switch Live off; the live one stays."
+            f"The action that '{ob.name}' was bound with was deleted. Undo that, or switch Live off: the live one stays"
         )
     if not plays_live(ob):
         raise LiveProblem(f"'{ob.name}' plays {_played(ob)}, not its live one. Resume, or switch Live off.", "RESUME")
