@@ -139,10 +139,9 @@ def shown(graph=None) -> np.ndarray:
 
 def solved() -> np.ndarray:
     """(F, B, 3) the same, solved afresh for the scene as it is, nothing being changed for it."""
-    problems = part("workflows.adapt_problem")
-    problem = problems.gather_now(rig(), bpy.context.scene, depsgraph())
-    motion = part("solvers.steps").result_of(problems.solve_steps(problem)).motion
-    return motion.joints().positions[:, : len(motion.rig.names)]
+    moment = part("workflows.live").Moment(bpy.context.scene, depsgraph(), None)
+    steps = part("workflows.adapt_live").AdaptFollower().job(rig(), moment)
+    return _heads(part("solvers.steps").result_of(steps).solution.motion)
 
 
 def swept() -> np.ndarray:
@@ -150,7 +149,10 @@ def swept() -> np.ndarray:
     problems, base = part("workflows.adapt_problem"), part("workflows.base")
     with part("workflows.live").paused():
         problem = base.run_to_end(problems.gather_steps(bpy.context, rig()))
-    motion = part("solvers.steps").result_of(problems.solve_steps(problem)).motion
+    return _heads(part("solvers.steps").result_of(problems.solve_steps(problem)).motion)
+
+
+def _heads(motion) -> np.ndarray:
     return motion.joints().positions[:, : len(motion.rig.names)]
 
 
@@ -501,26 +503,17 @@ def edit_mode(session: Session):
 
 
 def sculpt(session: Session):
-    """A stroke on the floor in Sculpt Mode, and a shape key's slider."""
+    """A stroke over the floor in Sculpt Mode, and a shape key's slider."""
     yield from went_live(session)
     choose("Floor")
     bpy.ops.view3d.view_axis(type="TOP")
     yield 0.3
     bpy.ops.object.mode_set(mode="SCULPT")
     yield 0.5
-    before = _vertices("Floor")
-    x, y = middle()
-    yield from move_mouse(x - 40, y)
-    window().event_simulate(type="LEFTMOUSE", value="PRESS", x=x - 40, y=y)
-    yield 0.05
-    for number in range(-8, 9):
-        yield from move_mouse(x + 5 * number, y)
-    window().event_simulate(type="LEFTMOUSE", value="RELEASE", x=x + 40, y=y)
-    yield 0.3
-    session.check("the floor was sculpted", gap(_vertices("Floor"), before) > 1e-4, gap(_vertices("Floor"), before))
-    yield from settled(session, "sculpted")
-    yield from undo()
-    yield from settled(session, "undone in Sculpt Mode")
+    if bpy.context.tool_settings.sculpt.brush is not None:
+        yield from _stroke(session)
+    else:
+        print("No stroke: this build comes without brushes", flush=True)  # some of 4.3
     bpy.ops.object.mode_set(mode="OBJECT")
     yield from settled(session, "left")
     step().shape_key_add(name="Basis")
@@ -532,6 +525,24 @@ def sculpt(session: Session):
         yield 0.05
     yield from settled(session, "shape key")
     session.check("it is lifted by the key", gap(shown(), SOURCE[1][row()]) > 0.05)
+
+
+def _stroke(session: Session):
+    before = _vertices("Floor")
+    x, y = middle()
+    yield from move_mouse(x - 40, y)
+    window().event_simulate(type="LEFTMOUSE", value="PRESS", x=x - 40, y=y)
+    yield 0.05
+    for number in range(-8, 9):
+        yield from move_mouse(x + 5 * number, y)
+    window().event_simulate(type="LEFTMOUSE", value="RELEASE", x=x + 40, y=y)
+    yield 0.3
+    change = gap(_vertices("Floor"), before)
+    if not session.check("the floor was sculpted", change > 1e-4, change):
+        return
+    yield from settled(session, "sculpted")
+    yield from undo()
+    yield from settled(session, "undone in Sculpt Mode")
 
 
 def _vertices(name: str) -> np.ndarray:
@@ -608,6 +619,7 @@ def render(session: Session):
         scene.render.engine = engine
         if samples:
             scene.cycles.samples, scene.cycles.device = samples, "CPU"
+            scene.render.use_lock_interface = True
         step().location.z += 0.05
         yield 0.1
         was = status().track
@@ -695,7 +707,7 @@ def views(session: Session):
     yield from went_live(session)
     scene = bpy.context.scene
     layer = scene.view_layers.new("Without the step")
-    bpy.ops.wm.window_new()
+    bpy.ops.wm.window_new_main()
     yield 0.3
     other = bpy.context.window_manager.windows[1]
     other.view_layer = layer
