@@ -431,6 +431,35 @@ def playback(session: Session):
     session.check("it is the moved step's", gap(shown(), SOURCE[1][row()]) > 0.05)
 
 
+def resume(session: Session):
+    """The user assigns the source to the live rig; Resume goes on, undone and redone."""
+    yield from went_live(session)
+    yield from grab(STEP, "Z", "0.1")
+    yield from settled(session, "lifted")
+    data, source = rig().animation_data, settings().source
+    data.action = source
+    if bpy.app.version >= (4, 4, 0):
+        data.action_slot = source.slots[0]
+    bpy.ops.ed.undo_push(message="assigned")
+    yield 0.3
+    session.check("it says so", status().problem and status().remedy == "RESUME", status())
+    session.check("the source plays", gap(shown(), SOURCE[1][row()]) < EXACT)
+    yield from session.quiet("not followed")
+    yield from button(RESUME)
+    yield from until(lambda: status().problem is None)
+    yield from settled(session, "resumed")
+    yield from undo()
+    session.check("undone: it says so again", status().problem and status().remedy == "RESUME", status())
+    yield from session.quiet("undone")
+    yield from undo()
+    yield from settled(session, "undone to lifted")
+    yield from redo()
+    yield from redo()
+    yield from settled(session, "redone")
+    yield from button(LIVE)
+    yield from at_source(session, "off")
+
+
 def refresh(session: Session):
     """An environment that deforms over time."""
     yield from went_live(session)
@@ -737,8 +766,8 @@ def views(session: Session):
 
 
 CASES = (
-    bind, on_and_off, drag, undone, undone_after_rest, playback, refresh, edit_mode, sculpt, sizes, scrub, render,
-    saving, disabled, views,
+    bind, on_and_off, drag, undone, undone_after_rest, playback, resume, refresh, edit_mode, sculpt, sizes, scrub,
+    render, saving, disabled, views,
 )  # fmt: skip
 
 
