@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..scene.actions import find_curve
+from ..scene.influence import factor_rows, is_driven
 from ..scene.interference import refuse_dependent
 from ..scene.live_action import keys_digest
 from ..scene.meshes import is_updated, read_object, require_evaluated
@@ -19,8 +21,17 @@ from ..solvers.adapt_frame import FrameAdapter
 from ..solvers.errors import MotionLoomError, StaleBindingError
 from ..state.cache import fingerprint
 from . import live
-from .adapt_action import bound_action
-from .adapt_live_action import adopt_copy, leave_live, noted_channels, play_live, require_live_plays, rewrite_live
+from .adapt_action import INFLUENCE, bound_action
+from .adapt_live_action import (
+    adopt_copy,
+    leave_live,
+    live_slot,
+    noted_channels,
+    owns_live,
+    play_live,
+    require_live_plays,
+    rewrite_live,
+)
 from .adapt_live_frame import LiveFrame
 from .adapt_live_key import Inputs, InputsReader
 from .adapt_live_source import has_kept, keep_motion
@@ -296,9 +307,19 @@ def refresh_steps(context, ob, workflow) -> Generator[tuple[float, str], None, s
 
 def _all_steps(context, ob):
     problem = yield from within(gather_steps(context, ob), 0.0, 0.3)
+    problem = _with_kept_influence(context.scene, ob, problem)
     track = yield from relayed(_solved(problem, None, ""), 0.3, 0.95, "Adapting")
     yield 0.97, "Writing the live action"
     return track
+
+
+def _with_kept_influence(scene, ob, problem: Problem) -> Problem:
+    """With the influence that is keyed in the live action which goes on, whatever the property is left at."""
+    action, slot = ob.motion_loom_adapt.live_action, live_slot(ob)
+    if is_driven(ob, INFLUENCE) or find_curve(action, slot, INFLUENCE) is None or not owns_live(ob):
+        return problem
+    frames = problem.binding.track.frames
+    return replace(problem, influence=factor_rows(scene, ob, INFLUENCE, action, slot, frames))
 
 
 def _begin(context, ob, workflow, track: Track) -> None:

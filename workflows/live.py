@@ -150,11 +150,14 @@ def follow_all(scene, depsgraph, updated: set[int] | None, is_playback: bool = F
         return
     live_runs.busy = True
     moment = Moment(scene, depsgraph, updated, is_playback)
+    before = _told()
     try:
         for run, ob in _present(scene, depsgraph):
             _follow(run, ob, moment)
     finally:
         live_runs.busy = False
+    if _told() != before and not at_once():
+        session.redraw_sidebars()
     _wake()
 
 
@@ -236,6 +239,11 @@ def _present(scene, depsgraph) -> list[tuple[LiveRun, Any]]:
         if sees(ob, depsgraph) or not any(sees(ob, other) for _, other in session.shown()):
             found.append((run, ob))
     return found
+
+
+def _told() -> list[tuple[str, str | None]]:
+    """What the panels say of each run, but for its speed."""
+    return [(run.pending, run.problem) for run in live_runs.runs.values()]
 
 
 def _waiting() -> list[LiveRun]:

@@ -227,3 +227,17 @@ def test_a_file_bound_before_there_were_slots(rig):
     assert np.abs(followed - before).max() > 0.05
     toggle()
     assert np.array_equal(scenes.joints_of(rig), before)
+
+
+def test_a_keyed_influence_goes_on_after_off_and_on(rig):
+    toggle()
+    raise_step()
+    for frame, value in ((8, 0.0), (16, 1.0)):
+        rig.motion_loom_adapt.influence = value
+        rig.keyframe_insert("motion_loom_adapt.influence", frame=frame)
+    followed = shuffled(rig)
+    bpy.context.scene.frame_set(1)
+    toggle()
+    toggle()
+    assert np.abs(shuffled(rig) - followed).max() < SAME
+    assert np.abs(followed - baked(rig)).max() < SAME
