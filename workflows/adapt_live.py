@@ -139,8 +139,8 @@ class AdaptFollower:
 
     def pose(self, ob, moment: Moment) -> None:
         inputs, track = self._inputs.last, self._track
-        if track is None or inputs is None:
-            return  # the first track brings what a frame needs
+        if track is None or inputs is None or track.problem.stored is not stored_of(ob):
+            return  # the first track of a binding brings what a frame needs
         if self._frame is None or self._frame[0] != inputs.solved:
             self._frame = inputs.solved, self._frame_of(ob, moment, inputs)
         row = _row(moment.scene.frame_current_final, track.problem.binding.track.frames)
