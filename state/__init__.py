@@ -22,7 +22,7 @@ def prepare_overrides() -> None:
 
 
 def register(workflows) -> None:
-    """Register each workflow's settings and hang them on the ID type that carries them."""
+    """Register each workflow's settings and notes, and hang them on the ID types that carry them."""
     for workflow in workflows:
         for cls in workflow.classes:
             bpy.utils.register_class(cls)
@@ -31,11 +31,18 @@ def register(workflows) -> None:
             owner = getattr(bpy.types, workflow.settings_owner)
             kept = bpy.props.PointerProperty(type=workflow.settings, override={"LIBRARY_OVERRIDABLE"})
             setattr(owner, workflow.settings_name, kept)
+        if workflow.action_notes is not None:
+            bpy.utils.register_class(workflow.action_notes)
+            notes = bpy.props.PointerProperty(type=workflow.action_notes)
+            setattr(bpy.types.Action, workflow.settings_name, notes)
 
 
 def unregister(workflows) -> None:
     """The reverse of ``register``."""
     for workflow in reversed(workflows):
+        if workflow.action_notes is not None:
+            delattr(bpy.types.Action, workflow.settings_name)
+            bpy.utils.unregister_class(workflow.action_notes)
         if workflow.settings is not None:
             delattr(getattr(bpy.types, workflow.settings_owner), workflow.settings_name)
             bpy.utils.unregister_class(workflow.settings)

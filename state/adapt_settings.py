@@ -85,6 +85,15 @@ class MotionLoomAdaptBefore(bpy.types.PropertyGroup):
     value: bpy.props.FloatProperty(description="Value while the source played", override=_OWN)
 
 
+class MotionLoomAdaptNotes(bpy.types.PropertyGroup):
+    """What a live action holds, kept with it: undo may bring the rig back without its action, or the reverse."""
+
+    stamp: bpy.props.StringProperty(description="What it was solved for")
+    channels: bpy.props.StringProperty(description="Which channels hold solved keys")
+    written: bpy.props.StringProperty(description="Digest of its keys after it was solved")
+    keyed: bpy.props.BoolProperty(description="The user has set keys in it")
+
+
 class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
     """Environment, range, what is live or baked, and the binding."""
 
@@ -151,10 +160,6 @@ class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
         type=bpy.types.Action, description="What the rig plays while live", override=_OWN
     )
     live_slot: bpy.props.IntProperty(description="Handle of its slot", override=_OWN)
-    live_stamp: bpy.props.StringProperty(description="What the live action was solved for", override=_OWN)
-    live_channels: bpy.props.StringProperty(description="Which channels hold solved keys", override=_OWN)
-    live_written: bpy.props.StringProperty(description="Digest of its keys after it was solved", override=_OWN)
-    live_keyed: bpy.props.BoolProperty(description="The user has set keys in it", override=_OWN)
     live_source: bpy.props.StringProperty(description="Digest of the source's keys", override=_OWN)
     live_sampled: bpy.props.PointerProperty(
         type=bpy.types.Mesh, description="Holds the source's motion where curves do not tell it", override=_OWN

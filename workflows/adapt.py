@@ -10,7 +10,7 @@ from ..scene.rigs import find_rig, require_armature, require_editable
 from ..scene.surfaces import expand, find
 from ..solvers.adapt import ATTACH, AVOID, IGNORE
 from ..solvers.errors import InputError, MotionLoomError, SceneError
-from ..state.adapt_settings import CLASSES, MotionLoomAdaptSettings
+from ..state.adapt_settings import CLASSES, MotionLoomAdaptNotes, MotionLoomAdaptSettings
 from . import adapt_panel
 from .adapt_command import command_of
 from .adapt_live import AdaptFollower, live_off, live_on_steps, refresh_steps
@@ -37,6 +37,7 @@ class Adapt(Workflow):
     id = ADAPT
     label = "Adapt to Environment"
     settings = MotionLoomAdaptSettings
+    action_notes = MotionLoomAdaptNotes
     classes = CLASSES
     steps = {"fit": "Bind", "bake": "Adapt and Bake"}
     is_live = True

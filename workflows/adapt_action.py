@@ -141,6 +141,7 @@ def write_action(context, ob, name: str | None, kind: str, motion, limits_heeded
             slot = _slot_in(new, base_slot)
             if kind != LIVE:
                 actions.remove_curve(new, slot, INFLUENCE)  # the motion has it in it
+                new.property_unset("motion_loom_adapt")  # notes on a live action
             silenced = acting_constraints(ob, limits_heeded)
             switch_off(new, slot, silenced, float(times[0]))
             before = playback.values_before(ob, new, slot, source, source_slot)

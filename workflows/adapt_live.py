@@ -27,6 +27,7 @@ from .adapt_live_action import (
     leave_live,
     live_slot,
     noted_channels,
+    notes_of,
     owns_live,
     play_live,
     require_live_plays,
@@ -169,8 +170,9 @@ class AdaptFollower:
         """A track is shown. keyed: (B, 3) bool, the channels that the live action holds."""
         stamp = stamp_of(track)
         text = stamp.to_text()
-        if ob.motion_loom_adapt.live_stamp != text:
-            ob.motion_loom_adapt.live_stamp = text
+        notes = notes_of(ob)
+        if notes.stamp != text:
+            notes.stamp = text
         self._stamp, self._track, self._keyed = (text, stamp), track, keyed
         self._frame = self._frame and ("", self._frame[1])
 
@@ -257,7 +259,7 @@ class AdaptFollower:
         return surroundings_need_stepping(ob, moment.scene) or (self._inputs.is_sampled(ob) and not has_kept(ob))
 
     def _known(self, ob) -> Stamp:
-        text = ob.motion_loom_adapt.live_stamp
+        text = notes_of(ob).stamp
         if text != self._stamp[0]:
             self._stamp = text, Stamp.from_text(text)
         return self._stamp[1]

@@ -40,6 +40,11 @@ def live_slot(ob):
     return None if settings.live_action is None else playback.slot_of(settings.live_action, settings.live_slot)
 
 
+def notes_of(ob):
+    """What is noted with the live action of a rig that has one."""
+    return ob.motion_loom_adapt.live_action.motion_loom_adapt
+
+
 def require_live_plays(ob) -> None:
     """Raises LiveProblem where the rig does not play a live action of its own."""
     data, settings = ob.animation_data, ob.motion_loom_adapt
@@ -119,7 +124,8 @@ def play_live(context, ob, source, motion) -> None:
         # Whatever solving may come to change, now or later, goes back to where it was.
         idle = playback.values_without_curves(ob, curve_keys(motion.rig, source.solvable), *source_of(ob))
     played, _ = played_action(ob)
-    settings.live_keyed = _write_own(context, ob, motion, keyed)
+    touched = _write_own(context, ob, motion, keyed)
+    notes_of(ob).keyed = touched
     if played is not None and not played.users:
         played.use_fake_user = True  # it is the user's
     before = values_of(settings.live_before)
@@ -128,7 +134,7 @@ def play_live(context, ob, source, motion) -> None:
     playback.put_back(ob, playback.without_curves(values_of(settings.live_before), settings.live_action, live_slot(ob)))
     settings.live, settings.live_action.use_fake_user = True, False
     settings.live_source = keys_digest(*bound_action(ob))
-    _note_keys(settings, motion.rig.names, keyed, keyed & ~changed_channels(original, motion))
+    _note_keys(ob, motion.rig.names, keyed, keyed & ~changed_channels(original, motion))
 
 
 def _write_own(context, ob, motion, keyed: np.ndarray) -> bool:
@@ -140,8 +146,8 @@ def _write_own(context, ob, motion, keyed: np.ndarray) -> bool:
     kept, solved, touched = owns_live(ob), np.zeros_like(keyed), False
     if kept or live_copy(ob) is not None:
         # What it holds for a state of things that is over is not to go on.
-        solved, _ = _noted_keys(settings, motion.rig.names)
-        touched = settings.live_keyed or _is_touched(ob)
+        solved, _ = _noted_keys(ob, motion.rig.names)
+        touched = notes_of(ob).keyed or _is_touched(ob)
     if kept:
         _play_again(context.scene, ob, motion, keyed)
     else:
@@ -171,17 +177,17 @@ def _play_again(scene, ob, motion, keyed: np.ndarray) -> None:
     remember_values(settings.live_before, before)
 
 
-def _note_keys(settings, names: tuple[str, ...], keyed: np.ndarray, always: np.ndarray) -> None:
+def _note_keys(ob, names: tuple[str, ...], keyed: np.ndarray, always: np.ndarray) -> None:
     """keyed: (B, 3) bool, the channels that hold solved keys.  always: those that do even where nothing changes."""
     bits = np.stack([keyed, always], axis=1) @ _CHANNEL_BITS
-    settings.live_channels = json.dumps({names[bone]: bits[bone].tolist() for bone in np.flatnonzero(bits.any(axis=1))})
-    slot = playback.slot_of(settings.live_action, settings.live_slot)
-    settings.live_written = keys_digest(settings.live_action, slot)
+    notes = notes_of(ob)
+    notes.channels = json.dumps({names[bone]: bits[bone].tolist() for bone in np.flatnonzero(bits.any(axis=1))})
+    notes.written = keys_digest(ob.motion_loom_adapt.live_action, live_slot(ob))
 
 
-def _noted_keys(settings, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _noted_keys(ob, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """What ``_note_keys`` noted, for the bones that there are now."""
-    noted = json.loads(settings.live_channels)
+    noted = json.loads(notes_of(ob).channels or "{}")
     bits = np.array([noted.get(name, (0, 0)) for name in names])
     keyed, always = (bits.T[..., None] & _CHANNEL_BITS).astype(bool)
     return keyed, always
@@ -189,7 +195,7 @@ def _noted_keys(settings, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarra
 
 def noted_channels(ob) -> np.ndarray:
     """(B, 3) bool: the channels of the live action that hold solved keys."""
-    return _noted_keys(ob.motion_loom_adapt, tuple(bone.name for bone in ob.data.bones))[0]
+    return _noted_keys(ob, tuple(bone.name for bone in ob.data.bones))[0]
 
 
 def _switch_off_more(scene, ob, motion) -> None:
@@ -217,8 +223,7 @@ def _is_left_on(ob, path: str) -> bool:
 
 def _is_touched(ob) -> bool:
     """Whether the live action is not as it was written last: the user has keyed it."""
-    settings = ob.motion_loom_adapt
-    return keys_digest(settings.live_action, live_slot(ob)) != settings.live_written
+    return keys_digest(ob.motion_loom_adapt.live_action, live_slot(ob)) != notes_of(ob).written
 
 
 def rewrite_live(scene, ob, solution) -> np.ndarray:
@@ -230,15 +235,15 @@ def rewrite_live(scene, ob, solution) -> np.ndarray:
     settings = ob.motion_loom_adapt
     action, slot = settings.live_action, live_slot(ob)
     if _is_touched(ob):
-        settings.live_keyed = True
+        notes_of(ob).keyed = True
     motion = solution.motion
-    before, always = _noted_keys(settings, motion.rig.names)
+    before, always = _noted_keys(ob, motion.rig.names)
     keyed = solution.changed | always
     restore(action, slot, *bound_action(ob), motion.rig, before & ~keyed)
     rewrite(scene, action, slot, motion, keyed)
     _switch_off_more(scene, ob, motion)
     playback.put_back(ob, playback.without_curves(values_of(settings.live_before), action, slot))
-    _note_keys(settings, motion.rig.names, keyed, always)
+    _note_keys(ob, motion.rig.names, keyed, always)
     return keyed
 
 
@@ -254,14 +259,15 @@ def leave_live(ob) -> str | None:
     settings = ob.motion_loom_adapt
     action, own = settings.live_action, owns_live(ob)
     is_last = settings.source is None and not settings.bound_strips
-    keyed = own and (is_last or settings.live_keyed or _is_touched(ob))
+    keyed = own and (is_last or notes_of(ob).keyed or _is_touched(ob))
     if played_action(ob)[0] == action and not is_last:  # both None where the live one was deleted
         playback.play(ob, *bound_action(ob), values_of(settings.live_before))
-    settings.live, settings.live_stamp, settings.live_keyed = False, "", keyed
+    settings.live = False
     settings.live_before.clear()
     forget_motion(ob)
     if keyed:
         action.use_fake_user = True
+        notes_of(ob).stamp, notes_of(ob).keyed = "", True
         return action.name
     settings.live_action = None
     if own:

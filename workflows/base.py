@@ -38,6 +38,7 @@ class Workflow:
     label:          title of the sub-panel.
     settings:       the PropertyGroup that is saved in the .blend, or None.
     settings_owner: the ID type that carries it: ``"Object"`` or ``"Scene"``.
+    action_notes:   the PropertyGroup that its actions carry, or None: ``Action.motion_loom_<id>``.
     classes:        Blender classes the settings need (nested groups, lists), registered before them.
     steps:          the steps in order: step -> text of its button; each step names a method.
     is_live:        whether it has a live mode; then it has the ``live_...`` methods too.
@@ -47,6 +48,7 @@ class Workflow:
     label: str
     settings: type | None = None
     settings_owner: str = "Object"
+    action_notes: type | None = None
     classes: tuple[type, ...] = ()
     steps: dict[str, str] = {"fit": "Bind", "bake": "Bake"}
     is_live: bool = False

@@ -152,6 +152,13 @@ def swept() -> np.ndarray:
     return _heads(part("solvers.steps").result_of(problems.solve_steps(problem)).motion)
 
 
+def curves() -> np.ndarray:
+    """(F, B, 3) what the curves of the action that plays say, at the frames of ``solved``."""
+    scene, motions, actions = bpy.context.scene, part("scene.motion"), part("workflows.adapt_action")
+    frames = part("workflows.adapt_model").stored_of(rig()).binding.track.frames
+    return _heads(motions.motion_by_curves(scene, rig(), *actions.played_action(rig()), frames, {}))
+
+
 def _heads(motion) -> np.ndarray:
     return motion.joints().positions[:, : len(motion.rig.names)]
 
@@ -178,9 +185,13 @@ def settled(session: Session, name: str, solve=solved):
     if not session.check(f"{name}: followed", now is not None and now.problem is None, now and now.problem or ""):
         return
     there = shown()
-    distance = gap(there, solve()[row()])
+    wanted = solve()
+    distance = gap(there, wanted[row()])
     limit = EXACT if now.track == "READY" else ALONE
     session.check(f"{name}: pose as solved afresh", distance < limit, f"{distance:.2g} m, {now.track}")
+    if now.track == "READY":
+        worst = gap(curves(), wanted)
+        session.check(f"{name}: curves as solved afresh", worst < EXACT, f"{worst:.2g} m")
     session.check(f"{name}: source untouched", now.source_untouched and source_digest() == SOURCE[0])
     yield from session.quiet(name)
 
@@ -379,7 +390,7 @@ def undone_after_rest(session: Session):
     yield from redo()
     session.check("influence is set", settings().influence < 0.5)
     yield from settled(session, "redone")
-    session.check("no keys are taken for the user's", not settings().live_keyed)
+    session.check("no keys are taken for the user's", not settings().live_action.motion_loom_adapt.keyed)
     yield from button(LIVE)
     yield from at_source(session, "off")
     yield from undo()

@@ -276,12 +276,12 @@ def test_frames_alone_are_no_change(rig, monkeypatch):
     with_strips_that_walk(rig)
     bind(rig)
     press(rig)
-    written = rig.motion_loom_adapt.live_stamp
+    written = rig.animation_data.action.motion_loom_adapt.stamp
     with interactive():
         for frame in (3, 17, 9):
             bpy.context.scene.frame_set(frame)
             assert status(rig).track == "READY"
-    assert rig.motion_loom_adapt.live_stamp == written
+    assert rig.animation_data.action.motion_loom_adapt.stamp == written
 
 
 def test_the_kept_motion_is_exact(rig):
