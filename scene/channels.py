@@ -8,6 +8,11 @@ import numpy as np
 from ..solvers.kinematics import Rig
 
 SIZES = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
+# Delta channels of objects, and what each adds to.
+DELTAS = {
+    "delta_location": "location", "delta_rotation_euler": "rotation_euler",
+    "delta_rotation_quaternion": "rotation_quaternion", "delta_scale": "scale",
+}  # fmt: skip
 _ROTATION_CHANNELS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 

@@ -9,15 +9,10 @@ import numpy as np
 
 from ..solvers.kinematics import Rig, channels_to_basis
 from . import actions
-from .channels import SIZES, action_times, rotation_now
+from .channels import DELTAS, SIZES, action_times, rotation_now
 from .sampling import strip_curves
 from .stillness import moved_by_scripts
 
-# Delta channels, and what each adds to.
-_DELTAS = {
-    "delta_location": "location", "delta_rotation_euler": "rotation_euler",
-    "delta_rotation_quaternion": "rotation_quaternion", "delta_scale": "scale",
-}  # fmt: skip
 # Beginnings of data paths that move an object, or switch it off, without being its channels.
 _BEYOND_CHANNELS = ("rotation_mode", "hide_viewport", "matrix_", "constraints[")
 
@@ -75,7 +70,7 @@ def _told_by_curves(ob: bpy.types.Object) -> bool:
 
 def _places(path: str) -> bool:
     """Whether an object's property at a data path has to do with where it is."""
-    return path in SIZES or path in _DELTAS or path.startswith(_BEYOND_CHANNELS)
+    return path in SIZES or path in DELTAS or path.startswith(_BEYOND_CHANNELS)
 
 
 def _plays_as_it_is(data: bpy.types.AnimData) -> bool:
@@ -103,7 +98,7 @@ def _still_world(ob: bpy.types.Object) -> np.ndarray:
 
 def _object_basis(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.ndarray:
     """The object's own transform (F, 4, 4), delta transforms included."""
-    values = {name: np.array(getattr(ob, name)[:], float) for name in (*SIZES, *_DELTAS)}
+    values = {name: np.array(getattr(ob, name)[:], float) for name in (*SIZES, *DELTAS)}
     moving = [curve for curve in curves if curve.data_path in values]
     if not moving:
         return np.repeat(np.array(ob.matrix_basis, float)[None], len(times), axis=0)
@@ -112,7 +107,7 @@ def _object_basis(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.n
         channel = values[curve.data_path]
         if curve.array_index < channel.shape[-1]:
             channel[:, 0, curve.array_index] = actions.sample(curve, times)
-    delta = {_DELTAS[name]: values[name] for name in _DELTAS}
+    delta = {DELTAS[name]: values[name] for name in DELTAS}
     delta["rotation_axis_angle"] = np.zeros((len(times), 1, 4))  # there is no such channel
     single = _single_bone(ob)
     nowhere = np.zeros((len(times), 1, 3))

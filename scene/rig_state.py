@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from . import actions
-from .channels import SIZES
+from .channels import DELTAS, SIZES
 from .sampling import strip_curves
 from .stillness import can_move
 
@@ -62,7 +62,7 @@ def placing(ob: bpy.types.Object, animated: Animated):
     """What places the object beside its animation and its parent: texts and arrays."""
     if ob.rigid_body is not None:
         return
-    for channel in (*SIZES, "delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale"):
+    for channel in (*SIZES, *DELTAS):
         if channel not in animated.placed:
             yield _numbers(getattr(ob, channel))
     yield ob.rotation_mode

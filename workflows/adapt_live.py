@@ -35,7 +35,7 @@ from .adapt_live_action import (
 )
 from .adapt_live_frame import LiveFrame
 from .adapt_live_key import Inputs, InputsReader
-from .adapt_live_source import has_kept, keep_motion
+from .adapt_live_source import has_kept, keep_motion, require_place_of_source
 from .adapt_model import stored_of
 from .adapt_problem import (
     Body,
@@ -116,6 +116,7 @@ class AdaptFollower:
         self._answer = NOTHING, ""
         self._stamp: tuple[str, Stamp] = "", Stamp("", ())
         self._inputs = InputsReader()
+        self._source: str | None = None
         self._states: list[ObjectState] = []
         self._track: Track | None = None
         self._keyed: np.ndarray | None = None
@@ -150,6 +151,7 @@ class AdaptFollower:
         self._frame[1].show(ob, moment.scene, moment.depsgraph, self._states, adapted)
 
     def job(self, ob, moment: Moment) -> Generator[float, None, Track]:
+        require_live_plays(ob)
         source = self._look_at_source(ob)
         inputs = self._inputs.read(ob, moment.scene, moment.depsgraph, None)
         known, body = self._track, None
@@ -157,10 +159,11 @@ class AdaptFollower:
             body = self._body_of(ob, moment, inputs)
         problem = gather_now(ob, moment.scene, moment.depsgraph, body)
         if known is not None and known.inputs.solved == inputs.solved and differs_in_influence(problem, known.problem):
-            return _faded(known, problem, inputs)
+            return _faded(known, problem, inputs, source)
         return _solved(problem, inputs, source)
 
     def put(self, ob, scene, result: Track) -> None:
+        require_live_plays(ob)
         keyed = rewrite_live(scene, ob, result.solution)
         self.adopt(ob, result, keyed)
 
@@ -210,9 +213,9 @@ class AdaptFollower:
 
     def _look_at_source(self, ob) -> str:
         """Note whether the bound action is still as it was when live began; returns a digest of it."""
-        digest = keys_digest(*bound_action(ob))
-        self.source_untouched = digest == ob.motion_loom_adapt.live_source
-        return digest
+        self._source = keys_digest(*bound_action(ob))
+        self.source_untouched = self._source == ob.motion_loom_adapt.live_source
+        return self._source
 
     def _look(self, ob, moment: Moment) -> tuple[str, str]:
         require_armature(ob)
@@ -224,18 +227,21 @@ class AdaptFollower:
         known = known or [None] * len(targets)
         self._states = [self._state(ob, k, target, moment, known[k]) for k, target in enumerate(targets)]
         inputs = self._inputs.read(ob, moment.scene, moment.depsgraph, moment.updated)
+        if self._source is None or moment.updated is None or moment.updated & _uids(bound_action(ob)[0]):
+            self._look_at_source(ob)
+        key = _key_of(inputs, self._source)
         frames = binding.track.frames
         known = self._known(ob)
-        if inputs.key == known.inputs and known.fits(_row(moment.scene.frame_current_final, frames), self._states):
+        if key == known.inputs and known.fits(_row(moment.scene.frame_current_final, frames), self._states):
             # Keys may have been moved at other frames, which playback does not do.
             if moment.is_playback and not live.at_once() or known.goes_along(_ways(moment.scene, targets, frames)):
                 # What a dragged frame needs is solved beforehand, where nobody has to wait for it.
                 is_new = self._track is None and not live.at_once() and not self._needs_stepping(ob, moment)
-                return TRACK if is_new else NOTHING, inputs.key
+                return TRACK if is_new else NOTHING, key
         ways = _ways(moment.scene, targets, frames)
         places = [state.matrix if way is None else way for state, way in zip(self._states, ways, strict=True)]
         return SWEEP if self._needs_stepping(ob, moment) else TRACK, fingerprint(
-            inputs.key, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
+            key, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
         )
 
     def _state(self, ob, index: int, target, moment: Moment, old: ObjectState | None) -> ObjectState:
@@ -267,7 +273,16 @@ class AdaptFollower:
 
 def stamp_of(track: Track) -> Stamp:
     """What says later what a track was solved for."""
-    return Stamp(track.inputs.key, tuple(track.problem.states))
+    return Stamp(_key_of(track.inputs, track.source), tuple(track.problem.states))
+
+
+def _key_of(inputs: Inputs, source: str) -> str:
+    """Of all that a live action depends on but the environment. source: digest of the bound action's keys."""
+    return fingerprint(inputs.key, source)
+
+
+def _uids(action) -> set[int]:
+    return set() if action is None else {action.session_uid}
 
 
 def _solved(problem: Problem, inputs: Inputs | None, source: str) -> Generator[float, None, Track]:
@@ -277,10 +292,11 @@ def _solved(problem: Problem, inputs: Inputs | None, source: str) -> Generator[f
     return Track(problem, solution, adapter, AdaptedRows(problem.source, problem.turned), inputs, source)
 
 
-def _faded(known: Track, problem: Problem, inputs: Inputs) -> Generator[float, None, Track]:
+def _faded(known: Track, problem: Problem, inputs: Inputs, source: str) -> Generator[float, None, Track]:
     """As ``_solved``, of a problem that differs from a solved one in influence alone."""
     yield 0.0
-    return replace(known, problem=problem, solution=fade_again(known.solution, problem), inputs=inputs)
+    solution = fade_again(known.solution, problem)
+    return replace(known, problem=problem, solution=solution, inputs=inputs, source=source)
 
 
 def _row(frame: float, frames: np.ndarray) -> int | None:
@@ -292,6 +308,8 @@ def _row(frame: float, frames: np.ndarray) -> int | None:
 def live_on_steps(context, ob, workflow) -> Generator[tuple[float, str], None, str]:
     """Solve and play the live action, with progress; the scene is changed after the last step only."""
     adopt_copy(ob)
+    if owns_live(ob):
+        require_place_of_source(ob)
     track = yield from _all_steps(context, ob)
     play_live(context, ob, track.problem.source, track.solution.motion)
     _begin(context, ob, workflow, track)

@@ -12,7 +12,7 @@ from ..scene.rig_state import Animated, bones_state, place_state
 from ..scene.rigs import joint_limits
 from ..state.cache import fingerprint
 from .adapt_action import INFLUENCE, played_action
-from .adapt_live_source import is_sampled
+from .adapt_live_source import is_sampled, require_place_of_source
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ class InputsReader:
         return self._is_sampled
 
     def _read(self, ob, scene, depsgraph) -> Inputs:
+        require_place_of_source(ob)
         action, slot = played_action(ob)
         count = actions.curve_count(action, slot)
         if self._animated is None or self._animated[0] != count:

@@ -10,8 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..scene import binding_store
+from ..scene import actions, binding_store, playback
+from ..scene.channels import DELTAS, SIZES
 from ..scene.interference import reaches_out
+from ..scene.live_action import keys_digest
 from ..scene.motion import BoneMotion, motion_by_curves
 from ..scene.object_motion import worlds_by_curves
 from ..scene.rig_state import Animated, placing
@@ -20,9 +22,10 @@ from ..scene.sampling import reason_to_sample
 from ..solvers.errors import StaleBindingError
 from ..state import cache
 from .adapt_action import bound_action, played_action, values_of
+from .live import LiveProblem
 
 # Raised when what is kept changes its meaning.
-FORMAT = 1
+FORMAT = 2
 _KIND = "adapt live source"
 _SAME = 1e-6  # of world matrices in single precision, beside a relative 1e-5
 
@@ -44,7 +47,9 @@ def live_source(ob, scene, frames: np.ndarray) -> BoneMotion | None:
     if motion is not None:
         return motion
     kept = _kept(ob)
-    motion = None if kept is None else _unpack(ob, frames, *kept)
+    motion = None
+    if kept is not None and kept[1]["source"] == keys_digest(*bound_action(ob)):
+        motion = _unpack(ob, frames, *kept)
     if motion is None:
         return None
     worlds = worlds_by_curves(scene, ob, frames)
@@ -53,6 +58,21 @@ def live_source(ob, scene, frames: np.ndarray) -> BoneMotion | None:
     if np.allclose(worlds, motion.object_world, atol=_SAME):
         return motion
     return None if reaches_out(ob) else replace(motion, object_world=np.broadcast_to(worlds, motion.object_world.shape))
+
+
+def require_place_of_source(ob) -> None:
+    """Raises LiveProblem where keys in the live action move the rig's object otherwise than the bound action does."""
+    settings = ob.motion_loom_adapt
+    action, slot = settings.live_action, playback.slot_of(settings.live_action, settings.live_slot)
+    for path in (*SIZES, *DELTAS):
+        for index in range(SIZES[DELTAS.get(path, path)]):
+            curves = actions.find_curve(action, slot, path, index), actions.find_curve(*bound_action(ob), path, index)
+            keys = [None if curve is None else actions.keys_of(curve) for curve in curves]
+            if not np.array_equal(*keys):
+                raise LiveProblem(
+                    f"'{ob.name}' itself is keyed in '{action.name}' ({path}) otherwise than in what is bound. Delete "
+                    "these keys, or key the source and bind again."
+                )
 
 
 def has_kept(ob) -> bool:
@@ -97,6 +117,7 @@ def _pack(ob, motion: BoneMotion) -> tuple[dict[str, np.ndarray], dict]:
         "fps": motion.fps,
         "because": motion.sampled_because,
         "placed": _placed(ob),
+        "source": keys_digest(*bound_action(ob)),
     }
     return arrays, header
 

@@ -23,8 +23,8 @@ from ..solvers.clearance import smoothstep
 from ..solvers.errors import InputError, OutputError, StaleBindingError
 from ..solvers.pose_blend import blend_basis
 from ..solvers.types import JointTrack, MeshTrack, TriangleMesh
-from .adapt_action import INFLUENCE, bound_action, played_action, plays_live, source_played
-from .adapt_live_source import live_source
+from .adapt_action import INFLUENCE, bound_action, live_copy, played_action, plays_live, source_played
+from .adapt_live_source import live_source, require_place_of_source
 from .adapt_model import stored_of
 from .adapt_source import (
     Source,
@@ -94,6 +94,8 @@ def gather_steps(
     binding = stored.binding
     surfaces = bound_surfaces(context.scene, ob, binding.objects)
     refuse_dependent([item.target for item in surfaces], ob)
+    if live_copy(ob) is not None:
+        require_place_of_source(ob)
     yield 0.0, "Reading the motion"
     frames, names = binding.track.frames, binding.track.skeleton.names
     with source_played(ob):
