@@ -112,6 +112,16 @@ def test_off_plays_the_source_and_leaves_nothing(rig):
     assert np.array_equal(scenes.joints_of(rig), before)
 
 
+def test_a_result_carries_no_notes_of_the_live_action(rig):
+    toggle()
+    raise_step()
+    shuffled(rig)
+    assert rig.animation_data.action.motion_loom_adapt.stamp
+    bake()
+    notes = rig.animation_data.action.motion_loom_adapt
+    assert not (notes.stamp or notes.channels or notes.written or notes.keyed)
+
+
 def test_goes_on_after_save_and_reopen(rig, tmp_path):
     toggle()
     raise_step()
