@@ -15,24 +15,25 @@ from .stillness import can_move
 
 @dataclass(frozen=True)
 class Animated:
-    """What is animated of a rig beside its pose. scaled: bones with keys in its action.
-    placed: channels of the object that the action, strips or drivers move."""
+    """What is animated of a rig beside the turning of its bones, by its action, strips or drivers.
 
+    moved, scaled: bones.  placed: channels of the object.
+    """
+
+    moved: frozenset[str]
     scaled: frozenset[str]
     placed: frozenset[str]
 
     @classmethod
     def by(cls, ob: bpy.types.Object, action, slot) -> Animated:
-        scaled, placed = set(), set()
-        for curve in actions.playing_curves(action, slot):
-            bone = actions.bone_of_path(curve.data_path)
+        bones, placed = {"location": set(), "scale": set()}, set()
+        for each in (*actions.playing_curves(action, slot), *strip_curves(ob), *ob.animation_data.drivers):
+            bone = actions.bone_of_path(each.data_path)
             if bone is None:
-                placed.add(curve.data_path)
-            elif bone[1] == "scale":
-                scaled.add(bone[0])
-        others = (*strip_curves(ob), *ob.animation_data.drivers)
-        placed.update(other.data_path for other in others)
-        return cls(frozenset(scaled), frozenset(placed))
+                placed.add(each.data_path)
+            elif bone[1] in bones:
+                bones[bone[1]].add(bone[0])
+        return cls(frozenset(bones["location"]), frozenset(bones["scale"]), frozenset(placed))
 
 
 def bones_state(ob: bpy.types.Object, animated: Animated) -> tuple:

@@ -35,7 +35,8 @@ from .adapt_live_action import (
 )
 from .adapt_live_frame import LiveFrame
 from .adapt_live_key import Inputs, InputsReader
-from .adapt_live_source import has_kept, keep_motion, require_place_of_source
+from .adapt_live_keys import held_by_user
+from .adapt_live_source import has_kept, keep_motion
 from .adapt_model import stored_of
 from .adapt_problem import (
     Body,
@@ -130,12 +131,12 @@ class AdaptFollower:
 
     def check(self, ob, moment: Moment) -> tuple[str, str]:
         if ob.mode == "EDIT":
-            self._inputs.last = None
+            self._inputs.forget()
             return self._answer  # its bones are being changed; all is looked at when that is over
         try:
             self._answer = self._look(ob, moment)
         except MotionLoomError:
-            self._inputs.last = None
+            self._inputs.forget()
             raise
         return self._answer
 
@@ -309,7 +310,7 @@ def live_on_steps(context, ob, workflow) -> Generator[tuple[float, str], None, s
     """Solve and play the live action, with progress; the scene is changed after the last step only."""
     adopt_copy(ob)
     if owns_live(ob):
-        require_place_of_source(ob)
+        held_by_user(ob)  # refuses what would play under the track
     track = yield from _all_steps(context, ob)
     play_live(context, ob, track.problem.source, track.solution.motion)
     _begin(context, ob, workflow, track)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from ..scene import actions, binding_store
 from ..scene.influence import is_driven
 from ..scene.points import still_place
@@ -12,7 +14,9 @@ from ..scene.rig_state import Animated, bones_state, place_state
 from ..scene.rigs import joint_limits
 from ..state.cache import fingerprint
 from .adapt_action import INFLUENCE, played_action
-from .adapt_live_source import is_sampled, require_place_of_source
+from .adapt_live_keys import held_by_user
+from .adapt_live_source import is_sampled
+from .adapt_model import stored_of
 
 
 @dataclass(frozen=True)
@@ -52,11 +56,19 @@ class InputsReader:
         self._relied_on: set[int] = set()
         self._is_sampled: bool | None = None
         self._animated: tuple[int, Animated] | None = None
+        self._held: tuple | None = None
+
+    def forget(self) -> None:
+        """Read all again: something was not looked at."""
+        self.last = self._held = None
 
     def read(self, ob, scene, depsgraph, updated: set[int] | None) -> Inputs:
         """The inputs of a rig that plays its live action. updated: see ``live.Moment``."""
         if self.last is None or updated is None or updated & self._relied_on:
             self.last = self._is_sampled = None
+            action, _ = played_action(ob)
+            if updated is None or action.session_uid in updated:
+                self._held = None
             self._relied_on = _relied_on(ob, scene)
             self.last = self._read(ob, scene, depsgraph)
         return self.last
@@ -68,14 +80,15 @@ class InputsReader:
         return self._is_sampled
 
     def _read(self, ob, scene, depsgraph) -> Inputs:
-        require_place_of_source(ob)
         action, slot = played_action(ob)
         count = actions.curve_count(action, slot)
         if self._animated is None or self._animated[0] != count:
             self._animated = count, Animated.by(ob, action, slot)
         animated = self._animated[1]
+        if self._held is None:
+            self._held = held_by_user(ob)
         return Inputs(
-            fingerprint(*_bound(ob, scene), *bones_state(ob, animated)),
+            fingerprint(*_bound(ob, scene), *bones_state(ob, animated), _offsets(ob, animated), *self._held),
             fingerprint(*place_state(ob, depsgraph, animated)),
             fingerprint(*_choices(ob), *_pins(ob, depsgraph), *_limits(ob)),
             fingerprint(*_influence(ob)),
@@ -96,6 +109,14 @@ def _relied_on(ob, scene) -> set[int]:
 def _bound(ob, scene):
     render = scene.render
     yield from (render.frame_map_old, render.frame_map_new, *binding_store.mark(ob.motion_loom_adapt.binding)[1:])
+
+
+def _offsets(ob, animated: Animated) -> np.ndarray:
+    """Locations (n, 3) of solved bones that neither keys nor solving moves: whoever does so makes another body."""
+    stored, bones = stored_of(ob), ob.pose.bones
+    joints = zip(stored.binding.track.skeleton.names, stored.solved.placed, strict=True)
+    resting = [bones[name] for name, placed in joints if not placed and name in bones and name not in animated.moved]
+    return np.array([bone.location for bone in resting], np.float32).reshape(-1, 3) + np.float32(0.0)
 
 
 def _choices(ob):

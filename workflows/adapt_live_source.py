@@ -10,8 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..scene import actions, binding_store, playback
-from ..scene.channels import DELTAS, SIZES
+from ..scene import binding_store
 from ..scene.interference import reaches_out
 from ..scene.live_action import keys_digest
 from ..scene.motion import BoneMotion, motion_by_curves
@@ -22,7 +21,6 @@ from ..scene.sampling import reason_to_sample
 from ..solvers.errors import StaleBindingError
 from ..state import cache
 from .adapt_action import bound_action, played_action, values_of
-from .live import LiveProblem
 
 # Raised when what is kept changes its meaning.
 FORMAT = 2
@@ -58,21 +56,6 @@ def live_source(ob, scene, frames: np.ndarray) -> BoneMotion | None:
     if np.allclose(worlds, motion.object_world, atol=_SAME):
         return motion
     return None if reaches_out(ob) else replace(motion, object_world=np.broadcast_to(worlds, motion.object_world.shape))
-
-
-def require_place_of_source(ob) -> None:
-    """Raises LiveProblem where keys in the live action move the rig's object otherwise than the bound action does."""
-    settings = ob.motion_loom_adapt
-    action, slot = settings.live_action, playback.slot_of(settings.live_action, settings.live_slot)
-    for path in (*SIZES, *DELTAS):
-        for index in range(SIZES[DELTAS.get(path, path)]):
-            curves = actions.find_curve(action, slot, path, index), actions.find_curve(*bound_action(ob), path, index)
-            keys = [None if curve is None else actions.keys_of(curve) for curve in curves]
-            if not np.array_equal(*keys):
-                raise LiveProblem(
-                    f"'{ob.name}' itself is keyed in '{action.name}' ({path}) otherwise than in what is bound. Delete "
-                    "these keys, or key the source and bind again."
-                )
 
 
 def has_kept(ob) -> bool:

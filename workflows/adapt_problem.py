@@ -24,7 +24,8 @@ from ..solvers.errors import InputError, OutputError, StaleBindingError
 from ..solvers.pose_blend import blend_basis
 from ..solvers.types import JointTrack, MeshTrack, TriangleMesh
 from .adapt_action import INFLUENCE, bound_action, live_copy, played_action, plays_live, source_played
-from .adapt_live_source import live_source, require_place_of_source
+from .adapt_live_keys import held_by_user
+from .adapt_live_source import live_source
 from .adapt_model import stored_of
 from .adapt_source import (
     Source,
@@ -95,7 +96,7 @@ def gather_steps(
     surfaces = bound_surfaces(context.scene, ob, binding.objects)
     refuse_dependent([item.target for item in surfaces], ob)
     if live_copy(ob) is not None:
-        require_place_of_source(ob)
+        held_by_user(ob)  # refuses what would play under the result
     yield 0.0, "Reading the motion"
     frames, names = binding.track.frames, binding.track.skeleton.names
     with source_played(ob):

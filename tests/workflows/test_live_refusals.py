@@ -1073,28 +1073,83 @@ def test_keys_on_what_is_not_solved(rig, where):
 
 
 @pytest.mark.parametrize("channel", ["location", "rotation_euler", "scale", "delta_location"])
-def test_keys_that_move_the_object(rig, channel):
-    """What is solved knows only where the bound action has the rig; also when it is baked."""
-    rig.keyframe_insert(channel, frame=1)
-    getattr(rig, channel).x += 0.05
-    rig.keyframe_insert(channel, frame=24)
-    reason = f"'Rig' itself is keyed in 'Rig clip (live)' ({channel})"
-    stands_still(rig, reason, "Delete these keys")
+@pytest.mark.parametrize("of_bone", [False, True])
+def test_keys_that_move_what_is_solved_for(rig, of_bone, channel):
+    """What is solved knows only where the bound action has the rig and its joints; also when it is baked."""
+    if of_bone and channel in ("rotation_euler", "delta_location"):
+        pytest.skip("bones have no delta, and how they turn is solved")
+    holder, whose = (rig.pose.bones["wrist.L"], "Bone 'wrist.L' of 'Rig'") if of_bone else (rig, "'Rig' itself")
+    old = getattr(holder, channel).x
+    holder.keyframe_insert(channel, frame=1)
+    getattr(holder, channel).x += 0.05
+    holder.keyframe_insert(channel, frame=24)
+    stands_still(rig, f"{whose} ({channel}) is keyed in 'Rig clip (live)'", "Delete these keys")
     activate(rig)
-    for step_of_it in (bpy.ops.motion_loom.live_refresh, bpy.ops.motion_loom.bake):
-        with pytest.raises(RuntimeError, match="itself is keyed"):
-            step_of_it(workflow="adapt")
+    for command in (bpy.ops.motion_loom.live_refresh, bpy.ops.motion_loom.bake):
+        with pytest.raises(RuntimeError, match="is keyed in"):
+            command(workflow="adapt")
     for frame in (1, 24):
-        rig.keyframe_delete(channel, frame=frame)
-    getattr(rig, channel).x = 1.0 if channel == "scale" else 0.0
+        holder.keyframe_delete(channel, frame=frame)
+    getattr(holder, channel).x = old
     settle()
     follows(rig)
+    holder.keyframe_insert(channel, frame=1)
+    getattr(holder, channel).x += 0.05
+    holder.keyframe_insert(channel, frame=24)
     kept = live_action(rig).name
-    rig.keyframe_insert(channel, frame=1)
-    ends_clean(rig, new_actions=[kept])
-    with pytest.raises(RuntimeError, match="itself is keyed"):
+    ends_clean(rig, joints_too=False, new_actions=[kept])
+    with pytest.raises(RuntimeError, match="is keyed in"):
         bpy.ops.motion_loom.live(workflow="adapt")
     assert not rig.motion_loom_adapt.live and rig.animation_data.action == rig.motion_loom_adapt.source
+
+
+@pytest.mark.parametrize("channel", ["location", "scale"])
+@pytest.mark.parametrize("name", ["", "wrist.L"])
+def test_keys_that_hold_still(rig, name, channel):
+    """As one key of everything sets them: they count as the value that they hold."""
+    holder = rig.pose.bones[name] if name else rig
+    old = getattr(holder, channel).copy()
+    holder.keyframe_insert(channel, frame=5)
+    follows(rig)
+    getattr(holder, channel)[:] = [value + 0.1 for value in old]
+    holder.keyframe_insert(channel, frame=5)
+    if (name, channel) == ("wrist.L", "location"):  # another body than was bound
+        stands_still(rig, "The motion of 'Rig' is not the one that was bound (bone 'elbow.L'", remedy="BIND")
+        getattr(holder, channel)[:] = old
+        holder.keyframe_insert(channel, frame=5)
+    follows(rig)
+    held = joints(rig)
+    activate(rig)
+    assert bpy.ops.motion_loom.bake(workflow="adapt") == {"FINISHED"}
+    assert np.abs(scenes.joints_of(rig) - held).max() < 1e-6
+
+
+def test_a_joint_is_moved_without_keys(rig):
+    rig.pose.bones["wrist.L"].location.x += 0.1
+    stands_still(rig, "The motion of 'Rig' is not the one that was bound (bone 'elbow.L'", remedy="BIND")
+    rig.pose.bones["wrist.L"].location.x = 0.0
+    settle()
+    follows(rig)
+    ends_clean(rig)
+
+
+@pytest.mark.parametrize("name", ["thigh.R", "hips", "prop"])
+def test_bones_are_posed_without_keys(rig, name):
+    """As Blender plays any action: until the frame changes."""
+    if name == "prop":
+        add_finger(rig)
+        settle()
+    low = joints(rig)
+    bpy.context.scene.frame_set(7)
+    if name != "thigh.R":
+        rig.pose.bones[name].location.x += 0.1
+    rig.pose.bones[name].rotation_quaternion.x += 0.1
+    settle()
+    assert status(rig).problem is None
+    rig.pose.bones[name].location = 0, 0, 0
+    follows(rig)
+    others = [row for row, bone in enumerate(rig.data.bones) if bone.name != "prop"]
+    assert np.abs(joints(rig) - low)[:, others].max() < 1e-5
 
 
 def test_autokey_sets_no_keys(rig):
