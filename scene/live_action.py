@@ -98,6 +98,16 @@ def keys_digest(action, slot) -> str:
     return digest.hexdigest()
 
 
+def same_keys(curve, other) -> bool:
+    """Whether two curves have the same keys and interpolation."""
+    if len(curve.keyframe_points) != len(other.keyframe_points):
+        return False
+    codes = actions.interpolations(curve)
+    return np.array_equal(codes, actions.interpolations(other)) and all(
+        np.array_equal(_read(curve, name), _read(other, name)) for name in _counting(codes)
+    )
+
+
 def _counting(codes: np.ndarray) -> list[str]:
     """What tells the course of a curve with keys of these interpolations."""
     names = ["co"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..scene.actions import find_curve
+from ..scene.actions import curve_count, find_curve
 from ..scene.influence import factor_rows, is_driven
 from ..scene.interference import refuse_dependent
 from ..scene.live_action import keys_digest
@@ -21,7 +21,7 @@ from ..solvers.adapt_frame import FrameAdapter
 from ..solvers.errors import MotionLoomError, StaleBindingError
 from ..state.cache import fingerprint
 from . import live
-from .adapt_action import INFLUENCE, bound_action
+from .adapt_action import INFLUENCE, bound_action, played_action
 from .adapt_live_action import (
     adopt_copy,
     leave_live,
@@ -117,7 +117,8 @@ class AdaptFollower:
         self._answer = NOTHING, ""
         self._stamp: tuple[str, Stamp] = "", Stamp("", ())
         self._inputs = InputsReader()
-        self._source: str | None = None
+        self._source = ""
+        self._curve_counts = [-1, -1]
         self._states: list[ObjectState] = []
         self._track: Track | None = None
         self._keyed: np.ndarray | None = None
@@ -212,6 +213,21 @@ class AdaptFollower:
         """Whether curves tell the bound motion, and did when the track was solved."""
         return self._track.problem.source.motion.sampled_because is None and not self._inputs.is_sampled(ob)
 
+    def _look_at_keys(self, ob, moment: Moment) -> None:
+        """Look at what may have been keyed. Another frame evaluates actions as well: only new curves are noticed then."""
+        counts = [curve_count(*bound_action(ob)), curve_count(*played_action(ob))]
+        updated = set() if moment.is_playback and moment.updated is not None else moment.updated
+        uids = [action and action.session_uid for action in (bound_action(ob)[0], played_action(ob)[0])]
+        bound_differs, own_differs = (
+            updated is None or uid in updated or count != before
+            for uid, count, before in zip(uids, counts, self._curve_counts, strict=True)
+        )
+        if bound_differs:
+            self._look_at_source(ob)
+        if bound_differs or own_differs:
+            self._inputs.forget()
+        self._curve_counts = counts
+
     def _look_at_source(self, ob) -> str:
         """Note whether the bound action is still as it was when live began; returns a digest of it."""
         self._source = keys_digest(*bound_action(ob))
@@ -227,9 +243,8 @@ class AdaptFollower:
         known, self._states = self._states, []
         known = known or [None] * len(targets)
         self._states = [self._state(ob, k, target, moment, known[k]) for k, target in enumerate(targets)]
+        self._look_at_keys(ob, moment)
         inputs = self._inputs.read(ob, moment.scene, moment.depsgraph, moment.updated)
-        if self._source is None or moment.updated is None or moment.updated & _uids(bound_action(ob)[0]):
-            self._look_at_source(ob)
         key = _key_of(inputs, self._source)
         frames = binding.track.frames
         known = self._known(ob)
@@ -280,10 +295,6 @@ def stamp_of(track: Track) -> Stamp:
 def _key_of(inputs: Inputs, source: str) -> str:
     """Of all that a live action depends on but the environment. source: digest of the bound action's keys."""
     return fingerprint(inputs.key, source)
-
-
-def _uids(action) -> set[int]:
-    return set() if action is None else {action.session_uid}
 
 
 def _solved(problem: Problem, inputs: Inputs | None, source: str) -> Generator[float, None, Track]:

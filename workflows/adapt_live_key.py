@@ -59,16 +59,16 @@ class InputsReader:
         self._held: tuple | None = None
 
     def forget(self) -> None:
-        """Read all again: something was not looked at."""
+        """Read all again: something was not looked at, or keys were changed."""
         self.last = self._held = None
 
     def read(self, ob, scene, depsgraph, updated: set[int] | None) -> Inputs:
-        """The inputs of a rig that plays its live action. updated: see ``live.Moment``."""
+        """The inputs of a rig that plays its live action. updated: see ``live.Moment``.
+
+        What the user has keyed is looked at after ``forget`` alone.
+        """
         if self.last is None or updated is None or updated & self._relied_on:
             self.last = self._is_sampled = None
-            action, _ = played_action(ob)
-            if updated is None or action.session_uid in updated:
-                self._held = None
             self._relied_on = _relied_on(ob, scene)
             self.last = self._read(ob, scene, depsgraph)
         return self.last

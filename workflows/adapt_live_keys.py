@@ -10,6 +10,7 @@ import numpy as np
 
 from ..scene import actions
 from ..scene.channels import DELTAS, SIZES
+from ..scene.live_action import same_keys
 from .adapt_action import bound_action
 from .adapt_live_action import live_slot, noted_channels
 from .adapt_model import stored_of
@@ -27,7 +28,7 @@ def held_by_user(ob) -> tuple[str | int | float, ...]:
     own, bound = _placing(ob, action, live_slot(ob)), _placing(ob, *bound_action(ob))
     solved, held = _solved(ob), []
     for key in sorted(own.keys() | bound.keys()):
-        if key in solved or _alike(own.get(key), bound.get(key)):
+        if key in solved or (key in own and key in bound and same_keys(own[key], bound[key])):
             continue
         value = None if key in bound else _still_value(own[key])
         if value is None:
@@ -61,11 +62,6 @@ def _solved(ob) -> set[tuple[str, int]]:
         for index in range(SIZES[channel])
         if keyed[row, column]
     }
-
-
-def _alike(curve, other) -> bool:
-    keys = [None if each is None else actions.keys_of(each) for each in (curve, other)]
-    return np.array_equal(*keys)
 
 
 def _still_value(curve) -> float | None:
