@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..scene.actions import curve_count, find_curve
-from ..scene.influence import factor_rows, is_driven
+from ..scene.influence import FactorTrack, factor_now, factor_rows, is_driven
 from ..scene.interference import refuse_dependent
 from ..scene.live_action import keys_digest
 from ..scene.meshes import is_updated, read_object, require_evaluated
@@ -74,13 +74,16 @@ class Track:
 
 @dataclass(frozen=True)
 class Stamp:
-    """What the live action was solved for, as it is kept in the settings."""
+    """What the live action was solved for, as it is kept in the settings. influence: where a driver tells it."""
 
     inputs: str
     states: tuple[StateTrack, ...]
+    influence: FactorTrack | None = None
 
     def to_text(self) -> str:
-        return json.dumps([self.inputs, *(state.to_text() for state in self.states)])
+        states = [state.to_text() for state in self.states]
+        more = [] if self.influence is None else [{"influence": self.influence.to_text()}]
+        return json.dumps([self.inputs, *states, *more])
 
     @classmethod
     def from_text(cls, text: str) -> Stamp:
@@ -88,9 +91,11 @@ class Stamp:
             return cls("", ())
         try:
             inputs, *states = json.loads(text)
+            more = states.pop() if states and isinstance(states[-1], dict) else {}
         except ValueError as error:
             raise StaleBindingError("The state of the live action is damaged; switch Live off and on.") from error
-        return cls(inputs, tuple(map(StateTrack.from_text, states)))
+        influence = FactorTrack.from_text(more["influence"]) if "influence" in more else None
+        return cls(inputs, tuple(map(StateTrack.from_text, states)), influence)
 
     def fits(self, row: int | None, states: list[ObjectState]) -> bool:
         """Whether the present objects are those of a row (None: between rows)."""
@@ -159,7 +164,8 @@ class AdaptFollower:
         known, body = self._track, None
         if known is not None and source == known.source and self._tell_curves(ob):
             body = self._body_of(ob, moment, inputs)
-        problem = gather_now(ob, moment.scene, moment.depsgraph, body)
+        fading = self._known_fading(ob) if inputs.fades else None
+        problem = gather_now(ob, moment.scene, moment.depsgraph, body, fading and fading.values)
         if known is not None and known.inputs.solved == inputs.solved and differs_in_influence(problem, known.problem):
             return _faded(known, problem, inputs, source)
         return _solved(problem, inputs, source)
@@ -248,7 +254,8 @@ class AdaptFollower:
         key = _key_of(inputs, self._source)
         frames = binding.track.frames
         known = self._known(ob)
-        if key == known.inputs and known.fits(_row(moment.scene.frame_current_final, frames), self._states):
+        fades_alike = not inputs.fades or self._fades_alike(ob, moment)
+        if key == known.inputs and fades_alike and known.fits(_row(moment.scene.frame_current_final, frames), self._states):
             # Keys may have been moved at other frames, which playback does not do.
             if moment.is_playback and not live.at_once() or known.goes_along(_ways(moment.scene, targets, frames)):
                 # What a dragged frame needs is solved beforehand, where nobody has to wait for it.
@@ -256,7 +263,7 @@ class AdaptFollower:
                 return TRACK if is_new else NOTHING, key
         ways = _ways(moment.scene, targets, frames)
         places = [state.matrix if way is None else way for state, way in zip(self._states, ways, strict=True)]
-        return SWEEP if self._needs_stepping(ob, moment) else TRACK, fingerprint(
+        return SWEEP if not fades_alike or self._needs_stepping(ob, moment) else TRACK, fingerprint(
             key, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
         )
 
@@ -280,6 +287,18 @@ class AdaptFollower:
         """Whether the frames have to be stepped through to read all that a track needs."""
         return surroundings_need_stepping(ob, moment.scene) or (self._inputs.is_sampled(ob) and not has_kept(ob))
 
+    def _fades_alike(self, ob, moment: Moment) -> bool:
+        """Whether the influence is driven as it was when the track was solved, as far as this frame tells."""
+        fading = self._known_fading(ob)
+        present = factor_now(ob, INFLUENCE, moment.depsgraph)
+        return fading is not None and fading.is_at(moment.scene.frame_current_final, present)
+
+    def _known_fading(self, ob) -> FactorTrack | None:
+        """What was read of a driven influence over the bound frames, or None."""
+        fading = self._known(ob).influence
+        is_known = fading is not None and np.array_equal(fading.frames, stored_of(ob).binding.track.frames)
+        return fading if is_known else None
+
     def _known(self, ob) -> Stamp:
         text = notes_of(ob).stamp
         if text != self._stamp[0]:
@@ -289,7 +308,9 @@ class AdaptFollower:
 
 def stamp_of(track: Track) -> Stamp:
     """What says later what a track was solved for."""
-    return Stamp(_key_of(track.inputs, track.source), tuple(track.problem.states))
+    problem = track.problem
+    influence = FactorTrack(problem.binding.track.frames, problem.influence) if track.inputs.fades else None
+    return Stamp(_key_of(track.inputs, track.source), tuple(problem.states), influence)
 
 
 def _key_of(inputs: Inputs, source: str) -> str:

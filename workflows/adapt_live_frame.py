@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..scene.influence import factor_now
 from ..scene.pose_channels import PoseWriter
 from ..scene.state_track import ObjectState
 from ..solvers.adapt import AdaptedMotion
@@ -36,7 +37,7 @@ class LiveFrame:
         """
         if adapted is None:
             self._adapter.update(self._present(states))
-        influence = ob.evaluated_get(depsgraph).path_resolve(INFLUENCE)
+        influence = factor_now(ob, INFLUENCE, depsgraph)
         rows, share = rows_at(scene.frame_current_final, self._problem.binding.track.frames)
         values = self._channels(rows[0], influence, adapted)
         if share:

@@ -24,13 +24,14 @@ class Inputs:
     """All that a solved track depends on but the environment and the source action's keys, as digests.
 
     bones: of the rig apart from their pose, and what is bound of them.  place: of its object.  choices: the user's.
-    influence: by its keys, or by its value where it has none.
+    influence: by its keys, or by its value where it has none.  fades: a driver says how far, at each frame anew.
     """
 
     bones: str
     place: str
     choices: str
     influence: str
+    fades: bool
 
     @cached_property
     def rig(self) -> str:
@@ -92,6 +93,7 @@ class InputsReader:
             fingerprint(*place_state(ob, depsgraph, animated)),
             fingerprint(*_choices(ob), *_pins(ob, depsgraph), *_limits(ob)),
             fingerprint(*_influence(ob)),
+            is_driven(ob, INFLUENCE),
         )
 
 

@@ -113,9 +113,10 @@ def gather_steps(
     return assemble(ob, stored, body, surfaces, around, places, influence, only)
 
 
-def gather_now(ob, scene, depsgraph, body: Body | None) -> Problem:
-    """As ``gather_steps`` without stepping, for a rig that plays its live action. body: None where it is to be read.
+def gather_now(ob, scene, depsgraph, body: Body | None, influence: np.ndarray | None) -> Problem:
+    """As ``gather_steps`` without stepping, for a rig that plays its live action.
 
+    body: None where it is to be read.  influence: (F,), None where the action or the present value tells it.
     Raises LiveProblem, whose remedy is a refresh, where only stepping through the frames would tell.
     """
     require_armature(ob)
@@ -129,7 +130,10 @@ def gather_now(ob, scene, depsgraph, body: Body | None) -> Problem:
     places = places_by_curves(scene, depsgraph, _pin_targets(ob), frames)
     if around is None or places is None:
         raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
-    influence = factor_rows(scene, ob, INFLUENCE, *played_action(ob), frames)
+    if influence is None:
+        if is_driven(ob, INFLUENCE):
+            raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
+        influence = factor_rows(scene, ob, INFLUENCE, *played_action(ob), frames)
     return assemble(ob, stored, body, surfaces, around, places, influence)
 
 
