@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import bpy
 import gpu
+import numpy as np
 from bpy.app.handlers import persistent
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
@@ -38,7 +39,7 @@ class _Session:
     """What is kept between redraws. changes: counts what may have changed an overlay."""
 
     workflows: tuple = ()
-    handle = None
+    handles: tuple = ()
     changes = 0
     drawn: dict[tuple[str, int], _Drawn] = {}
 
@@ -63,20 +64,23 @@ def _handlers():
 
 def register(workflows) -> None:
     """Begin to draw; nothing happens in background, nor the second time."""
-    if bpy.app.background or _Session.handle is not None:
+    if bpy.app.background or _Session.handles:
         return
     _Session.workflows = tuple(workflows)
     for calls, handler in _handlers():
         calls.append(handler)
-    _Session.handle = bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW")
+    add = bpy.types.SpaceView3D.draw_handler_add
+    # Blender draws the scene first, then what lies over the region.
+    _Session.handles = add(_draw, (), "WINDOW", "POST_VIEW"), add(_draw_over, (), "WINDOW", "POST_PIXEL")
 
 
 def unregister() -> None:
     """Leave nothing in the viewports, and nothing on the GPU."""
-    if _Session.handle is None:
+    if not _Session.handles:
         return
-    bpy.types.SpaceView3D.draw_handler_remove(_Session.handle, "WINDOW")
-    _Session.handle = None
+    for handle in _Session.handles:
+        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+    _Session.handles = ()
     for calls, handler in _handlers():
         if handler in calls:
             calls.remove(handler)
@@ -92,6 +96,14 @@ def _redraw() -> None:
 
 
 def _draw() -> None:
+    _draw_all(_draw_one)
+
+
+def _draw_over() -> None:
+    _draw_all(_draw_screen)
+
+
+def _draw_all(draw_one) -> None:
     context = bpy.context
     space = context.space_data
     if not space.overlay.show_overlays or context.mode not in _MODES:
@@ -99,7 +111,7 @@ def _draw() -> None:
     shown = {}
     for ob in _chosen(context, space):
         for workflow in _Session.workflows:
-            _attempt(context, workflow, ob, shown)
+            _attempt(context, workflow, ob, shown, draw_one)
     # Another viewport may show other objects.
     kept = {key: drawn for key, drawn in _Session.drawn.items() if drawn.state[0] == _Session.changes}
     _Session.drawn = kept | shown
@@ -111,7 +123,7 @@ def _chosen(context, space) -> list[bpy.types.Object]:
     return [ob for ob in objects if ob is not None and ob.visible_get(view_layer=context.view_layer, viewport=space)]
 
 
-def _attempt(context, workflow, ob, shown) -> None:
+def _attempt(context, workflow, ob, shown, draw_one) -> None:
     """Draw a workflow's overlay of one object. An error is said once and ends that overlay, not those of the others."""
     if overlays.has_failed(workflow.id, ob):
         return
@@ -119,7 +131,7 @@ def _attempt(context, workflow, ob, shown) -> None:
         drawn = shown[workflow.id, ob.session_uid] = _current(context, workflow, ob)
         if drawn.overlay is not None:
             with _state_restored():
-                _draw_one(drawn)
+                draw_one(drawn)
     except Exception as error:  # whatever it is, raised again at every redraw it would flood the console
         traceback.print_exc()
         reason = f"The overlay is switched off: {type(error).__name__}: {error}"
@@ -173,6 +185,28 @@ def _draw_one(drawn: _Drawn) -> None:
                 batch.draw(shader)
     if "points" in drawn.batches:
         _draw_points(*drawn.batches["rims"], *drawn.batches["points"])
+
+
+def _draw_screen(drawn: _Drawn) -> None:
+    made = drawn.overlay
+    region = bpy.context.region
+    gpu.state.depth_test_set("NONE")
+    for kind, places, colours in (
+        ("TRIS", made.screen_triangles, made.screen_triangle_colours),
+        ("LINES", made.screen_lines, made.screen_line_colours),
+    ):
+        if len(places):
+            name = "SMOOTH_COLOR" if kind == "TRIS" else "POLYLINE_SMOOTH_COLOR"
+            shader = gpu.shader.from_builtin(name)
+            # In pixels of a region whose size may have changed: few enough to be sent each time.
+            pixels = np.zeros((places.shape[0] * places.shape[1], 3), np.float32)
+            pixels[:, :2] = places.reshape(-1, 2) * (region.width, region.height)
+            batch = batch_for_shader(shader, kind, {"pos": pixels, "color": colours.reshape(-1, 4)})
+            shader.bind()
+            if kind == "LINES":
+                shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+                shader.uniform_float("lineWidth", _LINE * _pixel())
+            batch.draw(shader)
 
 
 def _draw_points(rim_shader, rims, shader, batch) -> None:

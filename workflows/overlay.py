@@ -30,6 +30,8 @@ class Overlay:
     """Points, lines and filled triangles, metres, world space; colours are display RGBA, 0 to 1.
 
     points: (N, 3), colours (N, 4).  lines: (L, 2, 3), colours (L, 2, 4).  triangles: (T, 3, 3), colours (T, 3, 4).
+    screen_lines, screen_triangles: (S, 2, 2) and (U, 3, 2), shares of the region's width and height from the bottom
+    left, drawn over all; colours alike.
     Never changed once made: what is drawn is kept for as long as it is the same object.
     """
 
@@ -39,6 +41,10 @@ class Overlay:
     line_colours: np.ndarray
     triangles: np.ndarray
     triangle_colours: np.ndarray
+    screen_lines: np.ndarray
+    screen_line_colours: np.ndarray
+    screen_triangles: np.ndarray
+    screen_triangle_colours: np.ndarray
 
 
 def problem_of(workflow_id: str, ob) -> str | None:
@@ -67,14 +73,16 @@ def forget_problems() -> None:
     _failed.clear()
 
 
-def overlay(points=None, lines=None, triangles=None) -> Overlay:
+def overlay(points=None, lines=None, triangles=None, screen_lines=None, screen_triangles=None) -> Overlay:
     """An overlay of (places, colours) pairs; colours are broadcast to the places. Float32, as the GPU takes it."""
-    shapes = ((points, ()), (lines, (2,)), (triangles, (3,)))
-    return Overlay(*(array for pair, corners in shapes for array in _pair(pair, corners)))
+    shapes = (
+        (points, (3,)), (lines, (2, 3)), (triangles, (3, 3)), (screen_lines, (2, 2)), (screen_triangles, (3, 2))
+    )  # fmt: skip
+    return Overlay(*(array for pair, shape in shapes for array in _pair(pair, shape)))
 
 
-def _pair(pair, corners):
-    places, colours = (np.empty((0, *corners, 3)), np.empty((0, *corners, 4))) if pair is None else pair
+def _pair(pair, shape):
+    places, colours = (np.empty((0, *shape)), np.empty((0, *shape[:-1], 4))) if pair is None else pair
     colours = np.broadcast_to(colours, (*places.shape[:-1], 4))
     return np.ascontiguousarray(places, np.float32), np.ascontiguousarray(colours, np.float32)
 

@@ -35,7 +35,7 @@ def ob():
 
 def attempt(probe, ob):
     shown = {}
-    drawing._attempt(bpy.context, probe, ob, shown)
+    drawing._attempt(bpy.context, probe, ob, shown, lambda drawn: None)
     drawing._Session.drawn = shown
 
 
@@ -69,7 +69,7 @@ def test_the_ramp_gets_lighter_evenly():
 
 def test_what_is_not_given_is_empty():
     made = shapes.joined([shapes.overlay(), shapes.overlay(points=(np.zeros((2, 3)), np.ones(4)))])
-    assert [len(array) for array in vars(made).values()] == [2, 2, 0, 0, 0, 0]
+    assert [len(array) for array in vars(made).values()] == [2, 2] + [0] * 8
     assert all(array.dtype == np.float32 and array.flags.c_contiguous for array in vars(made).values())
 
 
@@ -116,5 +116,5 @@ def test_nothing_is_drawn_in_background(motion_loom):
     before = len(bpy.app.handlers.depsgraph_update_post)
     registration.unregister()
     registration.register()
-    assert drawing._Session.handle is None
+    assert drawing._Session.handles == ()
     assert len(bpy.app.handlers.depsgraph_update_post) == before
