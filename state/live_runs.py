@@ -47,7 +47,7 @@ class LiveRun:
     pending: what the rest of the track needs, "" nothing.  key: of the state that it would be solved for.
     due: when (``time.monotonic``) that may be begun.  ms: the last frame took.
     problem: why it does not follow, or None.  remedy: the button that mends it.  failed: the key of the state for which
-    it could not be solved, "" where none is known.
+    it could not be solved, "" where none is known.  is_posed: a frame solved by itself is shown over the track.
     """
 
     uid: int
@@ -62,6 +62,7 @@ class LiveRun:
     problem: str | None = None
     remedy: str | None = None
     failed: str = ""
+    is_posed: bool = False
 
     def cancel(self) -> None:
         """Stop solving; what is pending stays so."""

@@ -220,7 +220,7 @@ class AdaptFollower:
         return self._track.problem.source.motion.sampled_because is None and not self._inputs.is_sampled(ob)
 
     def _look_at_keys(self, ob, moment: Moment) -> None:
-        """Look at what may have been keyed. Another frame evaluates actions as well: only new curves are noticed then."""
+        """Look at what may have been keyed. At another frame actions are evaluated too: only new curves count there."""
         counts = [curve_count(*bound_action(ob)), curve_count(*played_action(ob))]
         updated = set() if moment.is_playback and moment.updated is not None else moment.updated
         uids = [action and action.session_uid for action in (bound_action(ob)[0], played_action(ob)[0])]
@@ -253,9 +253,9 @@ class AdaptFollower:
         inputs = self._inputs.read(ob, moment.scene, moment.depsgraph, moment.updated)
         key = _key_of(inputs, self._source)
         frames = binding.track.frames
-        known = self._known(ob)
+        known, row = self._known(ob), _row(moment.scene.frame_current_final, frames)
         fades_alike = not inputs.fades or self._fades_alike(ob, moment)
-        if key == known.inputs and fades_alike and known.fits(_row(moment.scene.frame_current_final, frames), self._states):
+        if key == known.inputs and fades_alike and known.fits(row, self._states):
             # Keys may have been moved at other frames, which playback does not do.
             if moment.is_playback and not live.at_once() or known.goes_along(_ways(moment.scene, targets, frames)):
                 # What a dragged frame needs is solved beforehand, where nobody has to wait for it.

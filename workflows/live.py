@@ -72,7 +72,7 @@ class Follower(Protocol):
         """
 
     def pose(self, ob, moment: Moment) -> None:
-        """Solve the present frame by itself and show it, until there is a track."""
+        """Solve the present frame by itself and show it, until there is a track; then that again."""
 
     def job(self, ob, moment: Moment):
         """A generator that solves the track as things are now, with arrays alone, and yields shares done."""
@@ -261,9 +261,9 @@ def _follow(run: LiveRun, ob, moment: Moment) -> None:
             return  # another frame changes nothing about that
         if pending == TRACK and at_once():
             run.follower.put(ob, moment.scene, result_of(run.follower.job(ob, moment)))
-            pending, has_failed = NOTHING, False
-        elif pending and not has_failed:
-            run.follower.pose(ob, moment)
+            pending, has_failed, run.is_posed = NOTHING, False, False
+        elif not has_failed:
+            _pose(run, ob, moment, bool(pending))
     except Exception as error:
         _fail(run, error, key)
         return
@@ -273,6 +273,13 @@ def _follow(run: LiveRun, ob, moment: Moment) -> None:
     if (pending, key) != (run.pending, run.key):
         run.cancel()
         run.pending, run.key, run.due = pending, key, time.monotonic() + _PAUSE
+
+
+def _pose(run: LiveRun, ob, moment: Moment, pending: bool) -> None:
+    """Show the present frame solved by itself, or the track again where that was shown and nothing is pending now."""
+    if pending or (run.is_posed and not moment.is_playback):  # another frame shows the track anyway
+        run.follower.pose(ob, moment)
+    run.is_posed = pending
 
 
 def _fail(run: LiveRun, error: BaseException, key: str) -> None:
@@ -343,7 +350,7 @@ def _harvest(run: LiveRun, ob, scene) -> None:
         if job.error is not None:
             raise job.error
         run.follower.put(ob, scene, job.result)
-        run.pending, run.problem, run.remedy, run.failed = NOTHING, None, None, ""
+        run.pending, run.problem, run.remedy, run.failed, run.is_posed = NOTHING, None, None, "", False
     except Exception as error:
         _fail(run, error, run.key)
     finally:
