@@ -17,9 +17,10 @@ ERRORS = "solvers.errors"
 # allows that module of the layer only.
 ALLOWED = {
     "solvers": {"numpy", "scipy"},
+    "streams": {"numpy"},
     "scene": {"numpy", "bpy", "mathutils", "bpy_extras", "solvers.types", ERRORS, "solvers.kinematics"},
     "state": {"bpy"},
-    "workflows": {"numpy", "scene", "solvers", "state"},
+    "workflows": {"numpy", "scene", "solvers", "state", "streams"},
     "operators": {*BPY, "workflows", "state", ERRORS},
     "panels": {*BPY, "workflows", "state", ERRORS},
     "handlers": {"bpy", "workflows", "state"},
@@ -76,6 +77,7 @@ def test_layer_contract(path):
         ("solvers", "import bpy"),
         ("solvers", "from ..scene import actions"),
         ("scene", "from ..solvers.warp import solve"),
+        ("streams", "from ..solvers import errors"),
         ("state", "from .. import workflows"),
         ("operators", "def f():\n    from ..solvers import warp"),
         ("panels", "from ..operators import steps"),
@@ -91,8 +93,9 @@ def test_root_package_imports_nothing_at_module_level():
     assert not [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
-def test_solvers_load_without_blender():
-    names = sorted(f"solvers.{path.stem}" for path in (ROOT / "solvers").glob("*.py"))
+@pytest.mark.parametrize("layer", ["solvers", "streams"])
+def test_loads_without_blender(layer):
+    names = sorted(f"{layer}.{path.stem}" for path in (ROOT / layer).glob("*.py"))
     blocked = "; ".join(f"sys.modules['{name}'] = None" for name in sorted(BPY))
     loads = "; ".join(f"import {name.removesuffix('.__init__')}" for name in names)
     subprocess.run([sys.executable, "-c", f"import sys; {blocked}; {loads}"], cwd=ROOT, check=True)

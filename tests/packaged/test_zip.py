@@ -51,7 +51,7 @@ except ImportError as error:
 def test_zip_holds_what_users_need_and_no_more(built_zip):
     names = zipfile.ZipFile(built_zip).namelist()
     folders = {name.split("/")[0] for name in names if "/" in name}
-    layers = {"solvers", "scene", "state", "workflows", "operators", "panels"}
+    layers = {"solvers", "streams", "scene", "state", "workflows", "operators", "panels"}
     assert folders <= {*layers, "wheels"}
     assert {"blender_manifest.toml", "LICENSE", "__init__.py"} <= set(names)
     wheels = sorted(name for name in names if name.endswith(".whl"))

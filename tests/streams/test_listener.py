@@ -1,0 +1,137 @@
+"""The listener with real sockets; counts only, never times."""
+
+from __future__ import annotations
+
+import math
+import socket
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from examples.send_clip import bundle, message, packets, send
+from streams import listener as module
+from streams.errors import StreamError
+from streams.listener import LOOPBACK, Listener
+
+NAMES = [f"joint {k}" for k in range(55)]
+
+
+@pytest.fixture
+def listener():
+    made = Listener(port=0)
+    made.start()
+    yield made
+    made.stop()
+
+
+def wait_for(condition, seconds=10.0):
+    """Wait until a condition holds, and say whether it does."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.005)
+    return condition()
+
+
+def sent_to(listener, *data):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        for packet in data:
+            out.sendto(packet, (LOOPBACK, listener.port))
+
+
+def test_120_packets_a_second_lose_none(listener):
+    moments = (np.full((len(NAMES), 3), 0.01 * k) for k in range(240))
+    assert send(NAMES, moments, 120.0, LOOPBACK, listener.port) == 240
+    assert wait_for(lambda: listener.counts().received == 240)
+    counts = listener.counts()
+    assert (counts.frames, counts.malformed, counts.dropped, counts.ignored) == (240, 0, 0, 0)
+    frames = listener.since(-math.inf)
+    np.testing.assert_allclose([frame.positions[7, 1] for frame in frames], 0.01 * np.arange(240), atol=1e-6)
+    np.testing.assert_allclose([frame.sent for frame in frames], np.arange(240) / 120.0, atol=1e-6)
+    assert listener.latest() is frames[-1]
+    assert listener.since(frames[100].time) == frames[101:]
+    assert not listener.since(frames[-1].time)
+
+
+def test_garbage_does_no_harm(listener):
+    rng = np.random.default_rng(3)
+    good = packets(["a"], np.zeros((1, 3)), 0.0)
+    for k in range(40):
+        sent_to(listener, *[rng.bytes(rng.integers(0, 2000)) for _ in range(9)], *good)
+        assert wait_for(lambda so_far=10 * (k + 1): listener.counts().received == so_far)
+    sent_to(listener, bytes(65_507), b"")
+    assert wait_for(lambda: listener.counts().received == 402)
+    assert listener.is_listening
+    counts = listener.counts()
+    assert (counts.malformed, counts.frames) == (362, 40)
+
+
+def test_the_oldest_frames_make_room(monkeypatch):
+    listener = Listener(port=0, capacity=10)
+    listener.start()
+    try:
+        sent_to(listener, *[bundle(message("/motion_loom/point", "a", float(k), 0.0, 0.0)) for k in range(25)])
+        assert wait_for(lambda: listener.counts().received == 25)
+        assert [frame.positions[0, 0] for frame in listener.since(-1.0)] == list(range(15, 25))
+        assert listener.counts().forgotten == 15
+        monkeypatch.setattr(module, "MAX_POINTS", 8)
+        sent_to(listener, packets(NAMES[:4], np.zeros((4, 3)), 0.0)[0])
+        assert wait_for(lambda: listener.counts().received == 26)
+        assert [len(frame.names) for frame in listener.since(-1.0)] == [1, 1, 1, 1, 4]
+    finally:
+        listener.stop()
+
+
+def test_is_off_until_started_and_after_stop():
+    listener = Listener(port=0)
+    assert not listener.is_listening
+    assert listener.latest() is None
+    assert not listener.since(-1.0)
+    listener.stop()
+    before = threading.active_count()
+    listener.start()
+    listener.start()
+    assert threading.active_count() == before + 1
+    sent_to(listener, packets(["a"], np.zeros((1, 3)), 0.0)[0])
+    assert wait_for(lambda: listener.latest() is not None)
+    listener.stop()
+    assert not listener.is_listening
+    assert threading.active_count() == before
+    assert listener.latest() is not None
+    port = listener.port
+    Listener(port=port).stop()
+    listener.start()
+    assert listener.port == port
+    assert listener.latest() is None
+    listener.stop()
+
+
+def test_listens_to_this_computer_only():
+    listener = Listener()
+    assert listener.host == "127.0.0.1"
+
+
+def test_a_port_in_use_is_named_with_the_way_out(listener):
+    with pytest.raises(StreamError, match=rf"port {listener.port} is used by another program; close that, or choose"):
+        Listener(port=listener.port).start()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"port": 70_000}, "70000 does not exist"),
+        ({"host": "192.0.2.1", "port": 0}, "192.0.2.1"),
+        ({"host": "no such host"}, "no such host"),
+    ],
+)
+def test_addresses_that_cannot_be_had_are_named(wanted, words):
+    listener = Listener(**wanted)
+    with pytest.raises(StreamError, match=words):
+        listener.start()
+    assert not listener.is_listening
+
+
+def test_keeps_at_least_one_frame():
+    with pytest.raises(StreamError, match="at least one"):
+        Listener(capacity=0)
