@@ -104,14 +104,12 @@ def _read_message(data: bytes, start: int, end: int) -> Message:
 
 
 def _read_string(data: bytes, start: int, end: int) -> tuple[bytes, int]:
-    """A string's bytes and where the next item starts; strings end with one to four zeros, to a multiple of four."""
+    """A string with the zeros that end it, and where the next item starts."""
     stop = data.find(0, start, end)
-    if stop < 0:
-        raise PacketError("string without an end")
     after = stop + 4 - (stop - start) % 4
-    if after > end or any(data[stop:after]):
-        raise PacketError("string padded wrongly")
-    return data[start:stop], after
+    if stop < 0 or after > end:
+        raise PacketError("string without an end")
+    return data[start:after], after
 
 
 def _read_blob(data: bytes, start: int, end: int) -> tuple[bytes, int]:
@@ -125,11 +123,20 @@ def _read_blob(data: bytes, start: int, end: int) -> tuple[bytes, int]:
     return data[at:stop], after
 
 
+def _unpadded(raw: bytes) -> bytes:
+    """A string without the one to four zeros that fill it to a multiple of four."""
+    stop = raw.index(0)
+    if any(raw[stop:]):
+        raise PacketError("string padded wrongly")
+    return raw[:stop]
+
+
 # The same few addresses, names and tags come a hundred times a second: each is checked once. All caches are bounded.
 
 
 @functools.lru_cache(maxsize=256)
 def _address(raw: bytes) -> str:
+    raw = _unpadded(raw)
     if not raw.startswith(b"/") or not all(0x20 < byte < 0x7F for byte in raw):
         raise PacketError("no address")
     return raw.decode("ascii")
@@ -138,14 +145,14 @@ def _address(raw: bytes) -> str:
 @functools.lru_cache(maxsize=1024)
 def _text(raw: bytes) -> str:
     try:
-        return raw.decode("utf-8")
+        return _unpadded(raw).decode("utf-8")
     except UnicodeDecodeError:
         raise PacketError("text is not UTF-8") from None
 
 
 @functools.lru_cache(maxsize=256)
 def _tags(raw: bytes) -> str:
-    tags = raw[1:].decode("ascii", "replace")
+    tags = _unpadded(raw)[1:].decode("ascii", "replace")
     if not raw.startswith(b",") or len(tags) > MAX_ARGUMENTS or not _KNOWN.issuperset(tags):
         raise PacketError("no type tags, too many or unknown ones")
     return tags

@@ -73,20 +73,27 @@ def read(message: Message) -> Joint | Mark | None:
 
 
 def _joint(kind: str, tags: str, arguments: tuple, count: int) -> Joint:
-    if len(tags) != count + 1 or tags[0] != "s" or not _REAL.issuperset(tags[1:]):
+    if not _fits(tags, count):
         raise PacketError(f"{kind} takes a name and {count} numbers")
-    name, values = arguments[0], _finite(arguments[1:])
-    if not 0 < len(name.encode("utf-8", "replace")) <= MAX_NAME or not name.isprintable():
+    name, values = arguments[0], arguments[1:]
+    if not _is_name(name):
         raise PacketError("a name that nothing can have")
-    if count == 7 and not sum(value * value for value in values[3:]) > 1e-12:
+    if not sum(map(abs, values)) <= FARTHEST:  # false for NaN, too
+        raise UnusableError("numbers that are not finite, or too large")
+    if count == 7 and max(map(abs, values[3:])) < 1e-6:
         raise UnusableError("a turn of length zero")
     return Joint(kind, name, values)
 
 
-def _finite(values: tuple) -> tuple:
-    if not sum(map(abs, values)) <= FARTHEST:  # false for NaN, too
-        raise UnusableError("numbers that are not finite, or too large")
-    return values
+@functools.lru_cache(maxsize=64)
+def _fits(tags: str, count: int) -> bool:
+    """Whether these are a text and that many numbers."""
+    return len(tags) == count + 1 and tags[0] == "s" and _REAL.issuperset(tags[1:])
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_name(name: str) -> bool:
+    return 0 < len(name.encode()) <= MAX_NAME and name.isprintable()
 
 
 def world_points(names: tuple[str, ...], bones: np.ndarray, root: np.ndarray) -> np.ndarray:
@@ -95,23 +102,25 @@ def world_points(names: tuple[str, ...], bones: np.ndarray, root: np.ndarray) ->
     names: of the bones, each once.  bones: (J, 7) place and turn relative to the parents, in Unity's axes; turns need
     not be of unit length.  root: (7,) the same of the root.
     """
-    local = np.vstack([bones, root])
-    places, turns = local[:, :3].copy(), _matrices(local[:, 3:])
+    worlds = _matrices(np.vstack([bones, root]))
     for rows, parents in _levels(names):
-        places[rows] = places[parents] + (turns[parents] @ places[rows, :, None])[..., 0]
-        turns[rows] = turns[parents] @ turns[rows]
-    return places[:-1] @ _TO_Z_UP.T
+        worlds[rows] = worlds[parents] @ worlds[rows]
+    return worlds[:-1, :3, 3] @ _TO_Z_UP.T
 
 
-def _matrices(quaternions: np.ndarray) -> np.ndarray:
-    """(J, 3, 3) of quaternions (J, 4), x y z w, of any length but zero."""
-    x, y, z, w = (quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)).T
+def _matrices(transforms: np.ndarray) -> np.ndarray:
+    """(J, 4, 4) of places and turns (J, 7), turns of any length but zero."""
+    x, y, z, w = (transforms[:, 3:] / np.linalg.norm(transforms[:, 3:], axis=1, keepdims=True)).T
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
         [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
         [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
     ]
-    return np.array(rows).transpose(2, 0, 1)
+    out = np.zeros((len(transforms), 4, 4))
+    out[:, :3, :3] = np.array(rows).transpose(2, 0, 1)
+    out[:, :3, 3] = transforms[:, :3]
+    out[:, 3, 3] = 1.0
+    return out
 
 
 @functools.lru_cache(maxsize=16)
