@@ -1,0 +1,101 @@
+"""Streamed joints as empties: where they are now, and recordings as actions.
+
+The empties and their collection are known by a custom property, never by name: an object of the user's that happens to
+have a joint's name is left alone. Nothing is remembered between calls, so undo may take any of it away.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ..solvers.errors import InputError
+from . import actions
+
+COLLECTION = "Motion Loom stream"
+_JOINT, _STREAM = "motion_loom_joint", "motion_loom_stream"
+
+
+def place_empties(scene: bpy.types.Scene, names: tuple[str, ...], positions: np.ndarray) -> list[bpy.types.Object]:
+    """Put one empty a joint at world positions (J, 3), metres, making those that are missing; in the order of names.
+
+    A joint without a position (NaN) stays where it is. Raises InputError where shapes do not agree.
+    """
+    positions = _checked(names, positions, 2)
+    empties = _empties(scene, names)
+    known = np.isfinite(positions).all(axis=1)
+    for ob, place, is_known in zip(empties, positions.tolist(), known.tolist(), strict=True):
+        if is_known:
+            ob.location = place
+    return empties
+
+
+def write_recording(
+    scene: bpy.types.Scene, names: tuple[str, ...], positions: np.ndarray, start: int, name: str
+) -> list[bpy.types.Action]:
+    """Key a recording on the empties, made where they are missing, and return the new actions.
+
+    positions: (F, J, 3) world, metres, at the scene frames from start on, one after the other; a joint gets no keys
+    where it has no position (NaN).  name: of the action; one for all empties, a slot each, since 4.4; before that one
+    an empty, named after it as well. The actions they played until now are kept.
+    Raises InputError where shapes do not agree.
+    """
+    positions = _checked(names, positions, 3)
+    empties = _empties(scene, names)
+    frames = np.arange(start, start + len(positions))
+    shared = bpy.data.actions.new(name) if actions.HAS_SLOTS else None
+    made = [] if shared is None else [shared]
+    for joint, (ob, track) in enumerate(zip(empties, positions.transpose(1, 0, 2), strict=True)):
+        if shared is None:
+            action, slot = actions.create(ob, f"{name} {names[joint]}")
+            made.append(action)
+        else:
+            action, slot = shared, shared.slots.new(id_type=ob.id_type, name=ob.name)
+        _key(ob, action, slot, frames, track)
+    return made
+
+
+def _key(ob, action, slot, frames: np.ndarray, track: np.ndarray) -> None:
+    """Key the places (F, 3) that are known at frames (F,) and play the action."""
+    known = np.isfinite(track).all(axis=1)
+    if known.any():
+        holder = actions.curve_list(action, slot, create=True)
+        group = actions.group_named(holder, "Object Transforms")
+        for axis in range(3):
+            actions.write_curve(holder, "location", axis, group, frames[known], track[known, axis])
+    actions.assign(ob, action, slot)
+
+
+def _checked(names: tuple[str, ...], positions: np.ndarray, dimensions: int) -> np.ndarray:
+    positions = np.asarray(positions, float)
+    if positions.ndim != dimensions or positions.shape[-2:] != (len(names), 3) or not positions.size:
+        raise InputError(f"A stream of {len(names)} joints cannot be placed by positions of shape {positions.shape}.")
+    if len(set(names)) < len(names):
+        raise InputError("A stream names a joint twice; give each joint a name of its own in the sender.")
+    return positions
+
+
+def _empties(scene: bpy.types.Scene, names: tuple[str, ...]) -> list[bpy.types.Object]:
+    """One empty a joint, in the order of names."""
+    collection = _collection(scene)
+    found = {ob.get(_JOINT): ob for ob in collection.objects}
+    return [found.get(name) or _new_empty(collection, name) for name in names]
+
+
+def _new_empty(collection: bpy.types.Collection, name: str) -> bpy.types.Object:
+    ob = bpy.data.objects.new(name, None)
+    ob[_JOINT] = name
+    ob.empty_display_type, ob.empty_display_size = "SPHERE", 0.03
+    collection.objects.link(ob)
+    return ob
+
+
+def _collection(scene: bpy.types.Scene) -> bpy.types.Collection:
+    """The collection of the stream in a scene, made if there is none."""
+    for collection in scene.collection.children_recursive:
+        if collection.get(_STREAM) and collection.library is None:
+            return collection
+    collection = bpy.data.collections.new(COLLECTION)
+    collection[_STREAM] = True
+    scene.collection.children.link(collection)
+    return collection
