@@ -63,16 +63,17 @@ def packets(names, positions, seconds: float) -> list[bytes]:
 
 def read(path: str, metres: float) -> tuple[list[str], np.ndarray, float]:
     """Names, positions (F, J, 3) in metres, Z up, and frames a second of a clip."""
+    from benchmarks.bvh import read_bvh_track
+    from solvers.errors import InputError
+
     try:
         if path.lower().endswith(".bvh"):
-            from benchmarks.bvh import read_bvh_track
-
             track = read_bvh_track(Path(path), metres)
             return list(track.skeleton.names), track.positions, track.fps
         with np.load(path) as stored:
             names, positions = [str(name) for name in stored["names"]], np.asarray(stored["positions"], float)
             fps = float(stored["fps"]) if "fps" in stored else 30.0
-    except (OSError, KeyError, ValueError) as error:
+    except (OSError, KeyError, ValueError, IndexError, InputError) as error:
         raise ClipError(f"'{path}' cannot be read: {error}") from error
     if positions.ndim != 3 or positions.shape[1:] != (len(names), 3) or not len(positions) or not fps > 0.0:
         wanted = f"(F, {len(names)}, 3) are needed for its {len(names)} names"
