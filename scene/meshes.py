@@ -143,7 +143,7 @@ class _Reader:
                 self.faces, self.triangles = faces, read_triangles(mesh)
             elif not faces.same_as(self.faces):
                 raise InputError(explain_faces(self.name, when, self.faces, faces))
-            self.shapes[index] = _read_positions(mesh)
+            self.shapes[index] = read_positions(mesh)
         _check_geometry(self.name, self.shapes[index], self.triangles, when)
 
     def track(self, frames: np.ndarray, bound: Mapping[str, np.ndarray]) -> MeshTrack:
@@ -222,7 +222,7 @@ def require_evaluated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> N
 
 
 def _state(ob: bpy.types.Object, evaluated: bpy.types.Object, mesh: bpy.types.Mesh) -> ObjectState:
-    return ObjectState(ob.name_full, _matrix(evaluated), Shape(_read_positions(mesh), read_faces(mesh)))
+    return ObjectState(ob.name_full, _matrix(evaluated), Shape(read_positions(mesh), read_faces(mesh)))
 
 
 def read_surface(
@@ -310,7 +310,7 @@ def _matrix(evaluated: bpy.types.Object) -> np.ndarray:
     return np.array(evaluated.matrix_world)
 
 
-def _read_positions(mesh: bpy.types.Mesh) -> np.ndarray:
+def read_positions(mesh: bpy.types.Mesh) -> np.ndarray:
     """(V, 3) float32, local."""
     out = np.empty((len(mesh.vertices), 3), np.float32)
     mesh.attributes["position"].data.foreach_get("vector", out.reshape(-1))

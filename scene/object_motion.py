@@ -109,7 +109,7 @@ def _object_basis(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.n
             channel[:, 0, curve.array_index] = actions.sample(curve, times)
     delta = {DELTAS[name]: values[name] for name in DELTAS}
     delta["rotation_axis_angle"] = np.zeros((len(times), 1, 4))  # there is no such channel
-    single = _single_bone(ob)
+    single = single_bone(ob)
     nowhere = np.zeros((len(times), 1, 3))
     turn = channels_to_basis(single, nowhere, rotation_now(single, values), values["scale"] * delta["scale"])
     extra = channels_to_basis(single, nowhere, rotation_now(single, delta), nowhere + 1.0)
@@ -118,7 +118,7 @@ def _object_basis(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.n
     return out
 
 
-def _single_bone(ob: bpy.types.Object) -> Rig:
+def single_bone(ob: bpy.types.Object) -> Rig:
     """The object as a rig of one bone at the origin, so that its channels are read by the same rules."""
     one = np.ones(1, bool)
     return Rig(

@@ -175,15 +175,21 @@ def joint_track(rig: Rig, pose: np.ndarray, object_world: np.ndarray, fps: float
     Raises SceneError naming the object where its scale is zero or negative.
     """
     require_positive_scale(rig.name, object_world, frames)
-    leaves = rig.leaves
-    ends = pose[:, leaves]
-    tails = ends[..., :3, 3] + ends[..., :3, 1] * rig.lengths[leaves, None]
+    skeleton = Skeleton(joint_names(rig), np.concatenate((rig.parents, rig.leaves)))
+    return JointTrack(skeleton, joint_positions(rig, pose, object_world), fps, frames)
+
+
+def joint_names(rig: Rig) -> tuple[str, ...]:
+    """All bones, for their heads, then "<bone>/tail" of leaf bones."""
+    return rig.names + tuple(f"{rig.names[leaf]}/tail" for leaf in rig.leaves)
+
+
+def joint_positions(rig: Rig, pose: np.ndarray, object_world: np.ndarray) -> np.ndarray:
+    """World places (F, J, 3) of the joints that `joint_names` lists; pose (F, B, 4, 4), object_world (F, 4, 4)."""
+    ends = pose[:, rig.leaves]
+    tails = ends[..., :3, 3] + ends[..., :3, 1] * rig.lengths[rig.leaves, None]
     local = np.concatenate((pose[..., :3, 3], tails), axis=1)
-    positions = local @ np.swapaxes(object_world[:, :3, :3], -1, -2) + object_world[:, None, :3, 3]
-    skeleton = Skeleton(
-        rig.names + tuple(f"{rig.names[leaf]}/tail" for leaf in leaves), np.concatenate((rig.parents, leaves))
-    )
-    return JointTrack(skeleton, positions, fps, frames)
+    return local @ np.swapaxes(object_world[:, :3, :3], -1, -2) + object_world[:, None, :3, 3]
 
 
 def require_positive_scale(name: str, object_world: np.ndarray, frames: np.ndarray) -> None:

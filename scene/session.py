@@ -29,6 +29,14 @@ def object_of(scene: bpy.types.Scene, uid: int, name: str) -> bpy.types.Object |
     return next((other for other in scene.objects if other.session_uid == uid), None)
 
 
+def exists(ob: bpy.types.Object) -> bool:
+    """Whether an object that was held on to has not been deleted or undone since."""
+    try:
+        return bool(ob.session_uid)
+    except ReferenceError:
+        return False
+
+
 def shown() -> list[tuple[bpy.types.Scene, bpy.types.Depsgraph]]:
     """Scene and depsgraph of each window, each once; of the context where there is no window."""
     manager = bpy.context.window_manager

@@ -52,7 +52,7 @@ def can_deform(ob: bpy.types.Object) -> bool:
         or (ob.type in {"CURVE", "SURFACE", "FONT"} and _refers_to_id(data, bpy.types.Object))
         or (ob.pose and any(len(bone.constraints) for bone in ob.pose.bones))
         or _animates_shape(ob)
-        or not all(_is_timeless(modifier) for modifier in ob.modifiers)
+        or not all(is_timeless(modifier) for modifier in ob.modifiers)
         or moved_by_scripts()
     )
 
@@ -72,7 +72,8 @@ def _animates_shape(ob: bpy.types.Object) -> bool:
     return bool(len(animation.nla_tracks)) or not all(path.startswith(_NO_SHAPE) for path in paths)
 
 
-def _is_timeless(modifier: bpy.types.Modifier) -> bool:
+def is_timeless(modifier: bpy.types.Modifier) -> bool:
+    """Whether what a modifier makes depends on nothing but the mesh it is given and its own values."""
     if modifier.type == "NODES":
         tree = modifier.node_group
         return tree is None or not (_is_animated(tree) or {node.bl_idname for node in tree.nodes} - _TIMELESS_NODES)

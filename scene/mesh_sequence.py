@@ -1,0 +1,205 @@
+"""The motion of a mesh over a range of frames, as its vertices in its own space.
+
+Modifiers after the last one that deforms the mesh over time are left out: see `modifier_split`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..solvers.errors import InputError, SceneError
+from . import shape_keys
+from .frames import frame_kept, step_through
+from .meshes import is_updated, read_positions
+from .modifier_split import kept_switched_off
+from .object_motion import worlds_by_curves
+from .session import exists
+from .stillness import can_move
+from .topology import explain_faces, read_faces, read_triangles
+
+_STILL = 1e-6  # movement over the mesh's extent that still counts as none (single precision)
+
+
+@dataclass(frozen=True)
+class MeshSequence:
+    """One mesh object over F frames.
+
+    vertices: (F, V, 3) float32, in the object's own space.  worlds: (F, 4, 4) to world space, metres, Z up.
+    triangles: (T, 3) int32, wound as the faces are.  frames: (F,) scene frames, or 1 to F of poses.
+    poses: the F names of shape keys that were read as poses, else none.
+    sampled_because: why frames had to be stepped through, or None.
+    """
+
+    name: str
+    vertices: np.ndarray
+    worlds: np.ndarray
+    triangles: np.ndarray
+    frames: np.ndarray
+    poses: tuple[str, ...] = ()
+    sampled_because: str | None = None
+
+
+def mesh_sequence_steps(
+    context: bpy.types.Context, ob: bpy.types.Object, frames: Sequence[float]
+) -> Generator[float, None, MeshSequence]:
+    """The motion of a mesh object at scene frames (F,), subframes allowed; yields the share done.
+
+    Keyed shape keys are worked out from their curves; anything else is read by stepping through the frames, and the
+    scene goes back to its frame, also after an error or where the generator is closed half way.
+
+    Raises SceneError for an object that is no mesh, is being edited or is not updated; InputError for fewer than two
+    frames, no faces, coordinates that are not numbers, faces that change on the way and a shape that never changes.
+    """
+    frames = np.asarray(frames, float).reshape(-1)
+    _require_frames(ob, frames)
+    require_mesh(ob)
+    reason = shape_keys.reason_to_step(ob)
+    worlds = _worlds(context, ob, frames) if reason is None else None
+    if reason is None and worlds is None:
+        reason = "its object moves in a way that only stepping tells"
+    if reason is None:
+        found = yield from _by_curves(context, ob, frames, worlds)
+    else:
+        found = yield from _by_stepping(context, ob, frames, reason)
+    _require_motion(ob, found)
+    return found
+
+
+def key_poses(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence[str] | None = None) -> MeshSequence:
+    """Shape keys as poses, each a frame of its own, 1 to F; by default all of them, the first included.
+
+    A pose is the shape that the key makes alone at a value of one; modifiers, values and muting do not count.
+    Raises as `mesh_sequence_steps`, and SceneError for a mesh without shape keys.
+    """
+    require_mesh(ob)
+    keys = ob.data.shape_keys
+    if keys is None:
+        raise SceneError(f"'{ob.name}' has no shape keys; add some, or read its motion over a range of frames.")
+    names = tuple(keys.key_blocks.keys() if names is None else names)
+    frames = np.arange(1.0, len(names) + 1.0)
+    _require_frames(ob, frames)
+    vertices = shape_keys.pose_shapes(ob, names)
+    bad = ~np.isfinite(vertices).all(axis=(1, 2))
+    if bad.any():
+        raise InputError(
+            f"Shape key '{names[bad.argmax()]}' of '{ob.name}' has vertices that are not numbers; repair or delete it."
+        )
+    worlds = np.repeat(_world_now(context, ob)[None], len(names), axis=0)
+    found = MeshSequence(ob.name, vertices, worlds, _triangles(ob), frames, names)
+    _require_motion(ob, found)
+    return found
+
+
+def _by_curves(context, ob, frames, worlds) -> Generator[float, None, MeshSequence]:
+    vertices = np.empty((len(frames), len(ob.data.vertices), 3), np.float32)
+    for done in shape_keys.shapes_by_curves(context.scene, ob, frames, vertices):
+        yield done / len(frames)
+    bad = ~np.isfinite(vertices).all(axis=(1, 2))
+    if bad.any():
+        raise _not_numbers(ob.name, frames[bad.argmax()])
+    return MeshSequence(ob.name, vertices, worlds, _triangles(ob), frames)
+
+
+def _by_stepping(context, ob, frames, reason: str) -> Generator[float, None, MeshSequence]:
+    name = ob.name
+    worlds, vertices, faces, triangles = np.empty((len(frames), 4, 4)), None, None, None
+    with frame_kept(context.scene), kept_switched_off(context.scene, ob):
+        for index, depsgraph in enumerate(step_through(context, frames)):
+            when = f" at frame {frames[index]:g}"
+            if not exists(ob):
+                raise SceneError(f"'{name}' was deleted while its motion was read; undo that and start again.")
+            with evaluated_mesh(ob, depsgraph, when) as (evaluated, mesh):
+                worlds[index] = evaluated.matrix_world
+                now = read_faces(mesh)
+                if vertices is None:
+                    vertices = np.empty((len(frames), now.vertex_count, 3), np.float32)
+                    faces, triangles = now, read_triangles(mesh)
+                elif not now.same_as(faces):
+                    raise InputError(explain_faces(name, when, faces, now))
+                vertices[index] = read_positions(mesh)
+            if not np.isfinite(vertices[index]).all():
+                raise _not_numbers(name, frames[index])
+            yield (index + 1) / len(frames)
+    return MeshSequence(name, vertices, worlds, triangles, frames, (), reason)
+
+
+@contextmanager
+def evaluated_mesh(
+    ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, when: str = ""
+) -> Iterator[tuple[bpy.types.Object, bpy.types.Mesh]]:
+    """An object as it is evaluated, and its final mesh, for as long as the context lasts.
+
+    Raises SceneError where Blender does not update it, InputError where it has no faces; when: ends the message.
+    """
+    if not is_updated(ob, depsgraph):
+        raise SceneError(
+            f"'{ob.name}' is hidden, excluded or not in this view layer{when}, so that Blender does not update it; "
+            "enable it, and its collections, in viewports."
+        )
+    evaluated = ob.evaluated_get(depsgraph)
+    try:
+        mesh = evaluated.to_mesh()
+        if mesh is None or not len(mesh.polygons):
+            raise InputError(f"'{ob.name}' has no faces{when}; choose a mesh that has a surface.")
+        yield evaluated, mesh
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def require_mesh(ob: bpy.types.Object) -> None:
+    """Raises SceneError unless the object is a mesh outside Edit Mode that shows all its shape keys."""
+    if ob.type != "MESH":
+        raise SceneError(f"'{ob.name}' is of type {ob.type}; choose a mesh.")
+    if ob.data.is_editmode:
+        raise SceneError(f"'{ob.name}' is being edited; leave Edit Mode.")
+    if ob.show_only_shape_key and ob.data.shape_keys is not None:
+        raise SceneError(
+            f"'{ob.name}' shows its active shape key alone, so that it does not move; "
+            "switch off Solo Active Shape Key (the pin below the list of shape keys)."
+        )
+
+
+def _require_frames(ob: bpy.types.Object, frames: np.ndarray) -> None:
+    if len(frames) < 2 or not np.isfinite(frames).all():
+        raise InputError(f"The motion of '{ob.name}' needs two frames or more; choose a longer range.")
+
+
+def _require_motion(ob: bpy.types.Object, found: MeshSequence) -> None:
+    """Raises InputError for a shape that is the same at every frame."""
+    first = found.vertices[0]
+    extent = float(np.ptp(first, axis=0).max())
+    if max(float(np.abs(shape - first).max()) for shape in found.vertices) > _STILL * extent:
+        return
+    if found.poses:
+        raise InputError(f"The shape keys of '{ob.name}' all make the same shape; choose others.")
+    place = "Only its object moves" if np.ptp(found.worlds, axis=0).max() > _STILL else "It stands still"
+    raise InputError(
+        f"The shape of '{ob.name}' does not change from frame {found.frames[0]:g} to {found.frames[-1]:g}. {place}; "
+        "choose frames in which it bends, or learn its shape keys as poses."
+    )
+
+
+def _not_numbers(name: str, frame: float) -> InputError:
+    return InputError(f"'{name}' has vertices that are not numbers at frame {frame:g}; repair or delete them.")
+
+
+def _worlds(context, ob, frames) -> np.ndarray | None:
+    """World matrices (F, 4, 4), None where only stepping tells them."""
+    if can_move(ob):
+        return worlds_by_curves(context.scene, ob, frames)
+    return np.repeat(_world_now(context, ob)[None], len(frames), axis=0)
+
+
+def _world_now(context, ob) -> np.ndarray:
+    return np.array(ob.evaluated_get(context.evaluated_depsgraph_get()).matrix_world, float)
+
+
+def _triangles(ob: bpy.types.Object) -> np.ndarray:
+    if not len(ob.data.polygons):
+        raise InputError(f"'{ob.name}' has no faces; choose a mesh that has a surface.")
+    return read_triangles(ob.data)

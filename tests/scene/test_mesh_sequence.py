@@ -1,0 +1,309 @@
+"""A mesh's motion against what Blender evaluates at each frame."""
+
+import time
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom.scene import actions, shape_keys
+from bl_ext.devrepo.motion_loom.scene.mesh_sequence import key_poses, mesh_sequence_steps
+from bl_ext.devrepo.motion_loom.solvers.errors import InputError, SceneError
+
+from tests import map_scenes as scenes
+from tests import rig_scenes
+
+FRAMES = np.array([-3.0, 1.0, 2.5, 4.0, 5.0, 7.25, 9.0, 14.0, 20.0])
+
+
+def read(ob, frames=FRAMES):
+    return scenes.run(mesh_sequence_steps(bpy.context, ob, frames))[0]
+
+
+def assert_as_seen(ob, by_curves=True, frames=FRAMES):
+    found = read(ob, frames)
+    assert (found.sampled_because is None) == by_curves, found.sampled_because
+    vertices, worlds = scenes.seen(ob, frames)
+    np.testing.assert_allclose(found.vertices, vertices, atol=1e-5)
+    np.testing.assert_allclose(found.worlds, worlds, atol=1e-5)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ by curves
+
+
+def test_relative_keys():
+    ob = scenes.add_strip()
+    scenes.key_values(scenes.add_keys(ob))
+    found = assert_as_seen(ob)
+    assert found.vertices.dtype == np.float32
+    assert len(found.triangles) == 2 * len(ob.data.polygons)
+
+
+def test_relative_keys_of_every_kind():
+    ob = scenes.add_strip()
+    keys = scenes.add_keys(ob, 6)
+    blocks = keys.key_blocks
+    group = ob.vertex_groups.new(name='odd name "x"')
+    for vertex in range(0, 20):
+        group.add([vertex], vertex / 20, "REPLACE")
+    blocks[1].vertex_group = group.name
+    blocks[2].relative_key = blocks[1]
+    blocks[3].slider_min, blocks[3].slider_max = -2.0, 3.0
+    blocks[5].vertex_group = "gone"
+    scenes.key_values(keys, low=-3, high=4)
+    blocks[4].mute = True
+    blocks[6].driver_remove("value")
+    blocks[6].keyframe_delete("value", frame=1)
+    bpy.context.scene.frame_set(3)
+    assert_as_seen(ob)
+
+
+def test_curves_beyond_the_slider_and_unkeyed_values():
+    ob = scenes.add_strip()
+    keys = scenes.add_keys(ob, 3)
+    keys.key_blocks[1].value, keys.key_blocks[2].value = 0.1, 0.7
+    keys.key_blocks[1].keyframe_insert("value", frame=1)
+    curve = actions.all_curves(*actions.assigned(keys))[0]
+    curve.keyframe_points.add(1)
+    curve.keyframe_points[1].co = (9, 5.0)
+    curve.update()
+    assert_as_seen(ob)
+
+
+@pytest.mark.parametrize("remapped", (False, True))
+def test_absolute_keys(remapped):
+    ob = scenes.add_strip()
+    keys = scenes.add_keys(ob, 5)
+    keys.use_relative = False
+    for frame, value in ((1, -5.0), (5, 12.0), (9, 48.0), (14, 70.0)):
+        keys.eval_time = max(value, 0.0)
+        keys.keyframe_insert("eval_time", frame=frame)
+    if remapped:
+        bpy.context.scene.render.frame_map_new = 130
+    assert_as_seen(ob)
+
+
+def test_absolute_keys_joined_by_curves_are_stepped_through():
+    ob = scenes.add_strip()
+    keys = scenes.add_keys(ob, 5)
+    keys.use_relative = False
+    keys.key_blocks[2].interpolation = "KEY_BSPLINE"
+    for frame, value in ((1, 0.0), (14, 50.0)):
+        keys.eval_time = value
+        keys.keyframe_insert("eval_time", frame=frame)
+    assert_as_seen(ob, by_curves=False)
+
+
+def test_moving_object_with_an_uneven_mirrored_scale_and_a_parent():
+    ob = scenes.add_strip('骨 "x"')
+    scenes.key_values(scenes.add_keys(ob))
+    parent = bpy.data.objects.new("Parent", None)
+    bpy.context.scene.collection.objects.link(parent)
+    ob.parent = parent
+    parent.scale, parent.rotation_euler = (1, -2, 0.5), (0.3, 0.4, 1)
+    for frame in (1, 12):
+        ob.location = (frame, 0, 2)
+        ob.rotation_euler = (0.1 * frame, 0, 0.3)
+        ob.keyframe_insert("location", frame=frame)
+        ob.keyframe_insert("rotation_euler", frame=frame)
+    assert_as_seen(ob)
+
+
+def test_timeless_modifiers_at_the_end_are_left_out_and_stay_on():
+    ob = scenes.add_strip()
+    scenes.key_values(scenes.add_keys(ob))
+    ob.modifiers.new("Sub", "SUBSURF")
+    found = read(ob)
+    assert found.sampled_because is None and found.vertices.shape[1] == len(ob.data.vertices)
+    ob.modifiers["Sub"].show_viewport = False
+    np.testing.assert_allclose(found.vertices, scenes.seen(ob, FRAMES)[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ("Horse", "Flamingo", "Parrot"))
+def test_real_morphs_from_the_importer(data, name):
+    bpy.ops.import_scene.gltf(filepath=str(data / "morph_glb" / f"{name}.glb"))
+    ob = next(ob for ob in bpy.context.scene.objects if ob.type == "MESH" and ob.data.shape_keys)
+    extent = np.ptp(scenes.positions(ob.data), axis=0).max()
+    frames = np.arange(1, 15, 0.5)
+    found = read(ob, frames)
+    assert found.sampled_because is None
+    np.testing.assert_allclose(found.vertices, scenes.seen(ob, frames)[0], atol=1e-6 * extent)
+
+
+def test_a_long_real_sequence_is_quick(data):
+    ob = real_keys(data, "horse_gallop")
+    start = time.perf_counter()
+    found = read(ob, np.arange(1, 49))
+    assert found.sampled_because is None
+    assert time.perf_counter() - start < 1.0
+    np.testing.assert_allclose(found.vertices[::7], scenes.seen(ob, np.arange(1, 49)[::7])[0], atol=1e-5)
+
+
+def real_keys(data, name):
+    """A real sequence as absolute keys, one a frame."""
+    sequence = np.load(data / "mesh_seq" / f"{name}.npz")
+    ob = scenes.add_mesh(name, sequence["verts"][0], sequence["faces"])
+    for number, shape in enumerate(sequence["verts"]):
+        ob.shape_key_add(name=f"{number}").points.foreach_set("co", shape.ravel())
+    keys = ob.data.shape_keys
+    keys.use_relative = False
+    for frame, block in ((1, keys.key_blocks[0]), (len(keys.key_blocks), keys.key_blocks[-1])):
+        keys.eval_time = block.frame
+        keys.keyframe_insert("eval_time", frame=frame)
+    return ob
+
+
+# ---------------------------------------------------------------------------------------------- by stepping
+
+
+def turning_skin():
+    ob = scenes.add_strip("Skin")
+    rig = rig_scenes.add_chain(("a", "b", "c"))
+    rig_scenes.animate_at_random(rig, frames=(1, 7, 14), scale=False)
+    for number, bone in enumerate(("a", "b", "c")):
+        ob.vertex_groups.new(name=bone).add(range(12 * number, 12 * number + 12), 1.0, "REPLACE")
+    ob.modifiers.new("Armature", "ARMATURE").object = rig
+    ob.parent = rig
+    return ob
+
+
+def test_armature():
+    assert "Armature" in assert_as_seen(turning_skin(), by_curves=False).sampled_because
+
+
+def test_armature_after_a_mirror_is_read_with_it_and_before_a_subdivision_without():
+    ob = turning_skin()
+    ob.modifiers.new("Mirror", "MIRROR")
+    ob.modifiers.move(1, 0)
+    ob.modifiers.new("Sub", "SUBSURF").levels = 2
+    found = read(ob)
+    assert all(modifier.show_viewport for modifier in ob.modifiers)
+    ob.modifiers["Sub"].show_viewport = False
+    vertices, _ = scenes.seen(ob, FRAMES)
+    assert vertices.shape[1] > len(ob.data.vertices)
+    np.testing.assert_allclose(found.vertices, vertices, atol=1e-6)
+
+
+def test_drivers_and_strips_are_stepped_through():
+    ob = scenes.add_strip()
+    keys = scenes.add_keys(ob)
+    keys.key_blocks[1].driver_add("value").driver.expression = "frame * 0.05"
+    assert_as_seen(ob, by_curves=False)
+    keys.key_blocks[1].driver_remove("value")
+    scenes.key_values(keys)
+    data = keys.animation_data
+    action, slot = data.action, getattr(data, "action_slot", None)
+    data.action = None
+    rig_scenes.add_strip(keys, action, slot, 3)
+    assert_as_seen(ob, by_curves=False)
+
+
+def test_closing_half_way_puts_all_back():
+    ob = turning_skin()
+    ob.modifiers.new("Sub", "SUBSURF")
+    bpy.context.scene.frame_set(6, subframe=0.5)
+    before = rig_scenes.fingerprint(ob.parent.animation_data.action)
+    steps = mesh_sequence_steps(bpy.context, ob, FRAMES)
+    assert 0 < next(steps) < next(steps) < 1
+    assert not ob.modifiers["Sub"].show_viewport
+    steps.close()
+    assert ob.modifiers["Sub"].show_viewport
+    assert (bpy.context.scene.frame_current, bpy.context.scene.frame_subframe) == (6, 0.5)
+    assert rig_scenes.fingerprint(ob.parent.animation_data.action) == before
+
+
+def test_a_modifier_or_the_object_removed_on_the_way():
+    ob = turning_skin()
+    ob.modifiers.new("Sub", "SUBSURF")
+    steps = mesh_sequence_steps(bpy.context, ob, FRAMES)
+    next(steps)
+    ob.modifiers.remove(ob.modifiers["Sub"])
+    next(steps)
+    bpy.data.objects.remove(ob)
+    with pytest.raises(SceneError, match="Skin"):
+        next(steps)
+
+
+# ---------------------------------------------------------------------------------------------------- poses
+
+
+def test_keys_as_poses():
+    ob = scenes.add_strip()
+    keys = scenes.add_keys(ob, 3)
+    keys.key_blocks[2].mute = True
+    found = key_poses(bpy.context, ob)
+    assert found.poses == ("Basis", "Key 0", "Key 1", "Key 2") and found.frames.tolist() == [1, 2, 3, 4]
+    for shape, block in zip(found.vertices, keys.key_blocks, strict=True):
+        np.testing.assert_allclose(shape.ravel(), shape_keys.read_points(block), atol=1e-6)
+    assert key_poses(bpy.context, ob, ["Key 2", "Basis"]).poses == ("Key 2", "Basis")
+    with pytest.raises(InputError, match="no shape key 'x'"):
+        key_poses(bpy.context, ob, ["x", "Basis"])
+
+
+def test_real_face_poses(data):
+    sequence = np.load(data / "mesh_seq" / "face_poses.npz")
+    ob = scenes.add_mesh("Face", sequence["verts"][0], sequence["faces"])
+    for number, shape in enumerate(sequence["verts"]):
+        ob.shape_key_add(name=f"{number}").points.foreach_set("co", shape.ravel())
+    np.testing.assert_allclose(key_poses(bpy.context, ob).vertices, sequence["verts"], atol=1e-6)
+
+
+# ------------------------------------------------------------------------------------------------- bad input
+
+
+def test_changing_topology_names_object_and_frame():
+    ob = scenes.add_strip("Grows")
+    array = ob.modifiers.new("Array", "ARRAY")
+    for frame in (1, 9):
+        array.count = frame
+        array.keyframe_insert("count", frame=frame)
+    with pytest.raises(InputError, match=r"'Grows' changes at frame 5: .*vertices"):
+        read(ob, [1, 5, 9])
+
+
+def test_refusals():
+    ob = scenes.add_strip("Still")
+    with pytest.raises(InputError, match="does not change"):
+        read(ob)
+    scenes.key_values(scenes.add_keys(ob))
+    for frames in ([], [1], [1, np.nan]):
+        with pytest.raises(InputError, match="two frames"):
+            read(ob, frames)
+    ob.show_only_shape_key = True
+    with pytest.raises(SceneError, match="alone"):
+        read(ob)
+    ob.show_only_shape_key = False
+    ob.data.shape_keys.key_blocks[1].points[3].co = (float("nan"), 0, 0)
+    with pytest.raises(InputError, match="not numbers at frame"):
+        read(ob)
+    empty = bpy.data.objects.new("Nothing", bpy.data.meshes.new("Nothing"))
+    bpy.context.scene.collection.objects.link(empty)
+    with pytest.raises(InputError, match="no faces"):
+        read(empty)
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    with pytest.raises(SceneError, match="choose a mesh"):
+        read(camera)
+
+
+def test_only_the_object_moves():
+    ob = scenes.add_strip("Sledge")
+    for frame in (1, 9):
+        ob.location.x = frame
+        ob.keyframe_insert("location", frame=frame)
+    with pytest.raises(InputError, match="Only its object moves"):
+        read(ob)
+
+
+def test_hidden():
+    ob = turning_skin()
+    ob.hide_viewport = True
+    with pytest.raises(SceneError, match="hidden.* at frame -3"):
+        read(ob)
+
+
+def test_edit_mode():
+    ob = turning_skin()
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(SceneError, match="leave Edit Mode"):
+        read(ob)

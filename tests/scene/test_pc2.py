@@ -1,0 +1,90 @@
+import os
+import struct
+
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom.scene import pc2
+from bl_ext.devrepo.motion_loom.solvers.errors import InputError, OutputError
+
+POINTS = np.random.default_rng(0).normal(size=(5, 7, 3)).astype(np.float32)
+
+
+def write(path, points=POINTS, samples=5, **kwargs):
+    with pc2.Pc2Writer(path, points.shape[1], samples, **{"start": 3.0, "rate": 0.5} | kwargs) as writer:
+        writer.write(points[:2])
+        writer.write(points[2:])
+    return writer
+
+
+def test_written_and_read_again(tmp_path):
+    writer = write(tmp_path / "a.pc2")
+    found = pc2.read(tmp_path / "a.pc2")
+    np.testing.assert_array_equal(found.points, POINTS)
+    assert (found.start, found.rate) == (3.0, 0.5)
+    assert writer.byte_count == (tmp_path / "a.pc2").stat().st_size
+    assert os.listdir(tmp_path) == ["a.pc2"]
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "not a PC2"),
+        (b"POINTCACHE1" + bytes(40), "not a PC2"),
+        (struct.pack("<12siiffi", b"POINTCACHE2\0", 2, 1, 0, 1, 1) + bytes(12), "version 2"),
+        (struct.pack("<12siiffi", b"POINTCACHE2\0", 1, 1, 0, 1, 2) + bytes(12), "promises 56"),
+        (struct.pack("<12siiffi", b"POINTCACHE2\0", 1, 1, 0, 1, 1) + bytes(16), "promises 44"),
+        (struct.pack("<12siiffi", b"POINTCACHE2\0", 1, -1, 0, 1, 1) + bytes(12), "damaged header"),
+        (struct.pack("<12siiffi", b"POINTCACHE2\0", 1, 1, float("nan"), 1, 1) + bytes(12), "damaged header"),
+        (struct.pack("<12siiffi", b"POINTCACHE2\0", 1, 1, 0, 0, 1) + bytes(12), "damaged header"),
+    ],
+)
+def test_wrong_files(tmp_path, content, message):
+    path = tmp_path / "bad.pc2"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        pc2.read(path)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        pc2.read(tmp_path / "none.pc2")
+
+
+def test_failures_leave_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "a.pc2"
+    path.write_bytes(b"old")
+    with pytest.raises(OutputError, match="got 5 of its 6"):
+        write(path, samples=6)
+    with pytest.raises(OutputError, match="Sample 4 .* not numbers"):
+        bad = POINTS.copy()
+        bad[3, 2] = np.nan
+        write(path, bad)
+    with pytest.raises(OutputError, match="do not fit"), pc2.Pc2Writer(path, 7, 5, 0, 1) as writer:
+        writer.write(POINTS[:, :3])
+    with pytest.raises(KeyboardInterrupt), pc2.Pc2Writer(path, 7, 5, 0, 1):
+        raise KeyboardInterrupt
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["a.pc2"]
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    with pytest.raises(OutputError, match="cannot be written"):
+        write(tmp_path / "none" / "a.pc2")
+    (tmp_path / "folder.pc2").mkdir()
+    with pytest.raises(OutputError, match="cannot be written"):
+        write(tmp_path / "folder.pc2")
+    assert os.listdir(tmp_path) == ["folder.pc2"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk(tmp_path, monkeypatch):
+    part = tmp_path / ".full.pc2.part"
+    part.symlink_to("/dev/full")
+    monkeypatch.setattr(pc2.tempfile, "mkstemp", lambda **_: (os.open(part, os.O_WRONLY), str(part)))
+    big = np.zeros((5, 100000, 3), np.float32)
+    with pytest.raises(OutputError, match="No space left.*disk with space"):
+        write(tmp_path / "a.pc2", big)
+    assert os.listdir(tmp_path) == []
+    part.symlink_to("/dev/full")
+    with pytest.raises(OutputError, match="No space left"):  # what a small cache writes fails only when it is closed
+        write(tmp_path / "a.pc2")
+    assert os.listdir(tmp_path) == []
