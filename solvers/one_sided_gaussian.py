@@ -14,7 +14,7 @@ from .errors import InputError
 from .history import History
 from .lag import checked_times
 
-_REACH = 4.0
+_REACH = 6.0  # so far out that a sample at the very edge makes no difference
 
 
 def smooth(values: np.ndarray, times: np.ndarray, sigma: float) -> np.ndarray:

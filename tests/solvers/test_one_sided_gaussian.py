@@ -22,7 +22,7 @@ def test_the_weights_are_those_of_the_definition(track):
     values, times = track
     got = smooth(values, times, SIGMA)
     for frame in (0, 1, 7, 119):
-        window = (times <= times[frame]) & (times[frame] - times <= 4 * SIGMA)
+        window = (times <= times[frame]) & (times[frame] - times <= 6 * SIGMA)
         at = times[window]
         if len(at) == 1:
             want = values[frame]

@@ -1,0 +1,118 @@
+"""A source's points made ready for a map: glitches taken out, smoothed, split into ground motion and pose features.
+
+Rhodin et al. 2014, section 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import InputError
+from .gaps import known_points
+from .global_motion import GlobalMotion
+from .one_sided_gaussian import Smoother, smooth
+from .outliers import find_outliers, outlier_frames, repaired
+from .pose_features import PoseFeatures
+
+
+@dataclass(frozen=True)
+class SourceModel:
+    """What makes features of points: made from one clip, good for every source of the same J points.
+
+    ground: the reference pose, and what of the movement is no pose.  features: mean and scale.
+    """
+
+    ground: GlobalMotion
+    features: PoseFeatures
+
+    @classmethod
+    def fit(cls, names: tuple[str, ...], positions: np.ndarray, times: np.ndarray, remove: str) -> SourceModel:
+        """names: J.  positions: (F, J, 3) world, metres, Z up, NaN where missing.  times: (F,) seconds.
+
+        remove: see ``global_motion``. Raises InputError where no frame knows enough points, or nothing moves.
+        """
+        cleaned = _cleaned(positions, times)
+        known = known_points(cleaned)
+        ground = GlobalMotion(cleaned[known.sum(axis=1).argmax()], remove)
+        return cls(ground, PoseFeatures.fit(ground.track(cleaned).points, times, names))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """J."""
+        return self.features.names
+
+    def to_arrays(self) -> tuple[dict[str, np.ndarray], dict]:
+        """Arrays, and what JSON can hold, that ``from_arrays`` makes the same model of."""
+        arrays = {"reference": self.ground.reference, "used": self.features.used, "mean": self.features.mean}
+        header = {"remove": self.ground.remove, "gain": self.features.gain, "scale": self.features.scale}
+        return arrays, header | {"names": list(self.names)}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray], header: dict) -> SourceModel:
+        """The reverse of ``to_arrays``."""
+        ground = GlobalMotion(np.asarray(arrays["reference"], float), header["remove"])
+        used, mean = np.asarray(arrays["used"], bool), np.asarray(arrays["mean"], float)
+        return cls(ground, PoseFeatures(tuple(header["names"]), used, mean, header["gain"], header["scale"]))
+
+    def reordered(self, names: tuple[str, ...]) -> SourceModel:
+        """For a source that has the same points in another order, and others besides, which do not count.
+
+        Raises InputError that names a point which the source lacks.
+        """
+        place = {name: k for k, name in enumerate(self.names)}
+        lost = [name for name, used in zip(self.names, self.features.used, strict=True) if used and name not in names]
+        if lost:
+            raise InputError(f"The source has no point '{lost[0]}', which the map was learnt with; choose another one.")
+        reference, used = np.full((len(names), 3), np.nan), np.zeros(len(names), bool)
+        mean = np.full((len(self.names), 3), np.nan)
+        mean[self.features.used] = self.features.mean
+        found = [(k, place[name]) for k, name in enumerate(names) if name in place]
+        for k, before in found:
+            reference[k], used[k] = self.ground.reference[before], self.features.used[before]
+        order = [before for k, before in found if used[k]]
+        features = PoseFeatures(tuple(names), used, mean[order], self.features.gain, self.features.scale)
+        return SourceModel(GlobalMotion(reference, self.ground.remove), features)
+
+
+@dataclass(frozen=True)
+class SourceTrack:
+    """A clip by a model. times: (F,) seconds.  features: (F, P).  translation: (F, 2) metres and yaw: (F,) radians of
+    its ground motion.  glitches: (F,) bool, frames in which a point was missing or lost by its tracker."""
+
+    times: np.ndarray
+    features: np.ndarray
+    translation: np.ndarray
+    yaw: np.ndarray
+    glitches: np.ndarray
+
+
+def source_track(model: SourceModel, positions: np.ndarray, times: np.ndarray, smoothing: float = 0.0) -> SourceTrack:
+    """positions: (F, J, 3) of the model's points, world, NaN where missing.  times: (F,) seconds.
+
+    smoothing: standard deviation in seconds of a filter that looks back only.
+    """
+    outliers = find_outliers(positions, times)
+    motion = model.ground.track(smooth(repaired(positions, times, outliers), times, smoothing))
+    features = model.features.rows(motion.points, times)
+    return SourceTrack(times, features, motion.translation, motion.yaw, outlier_frames(outliers))
+
+
+class SourceStream:
+    """A live source, one frame at a time: no glitch is told from a movement, a missing point is held."""
+
+    def __init__(self, model: SourceModel, smoothing: float = 0.0):
+        self._smoother = Smoother(smoothing)
+        self._ground, self._features = model.ground.stream(), model.features.stream()
+
+    def step(self, positions: np.ndarray, time: float) -> SourceTrack:
+        """A track of one frame: of positions (J, 3), world, at a time in seconds."""
+        motion = self._ground.step(self._smoother.step(positions, time))
+        row = self._features.step(motion.points[0], time)
+        glitch = np.array([bool(self._features.missing)])
+        return SourceTrack(np.array([time]), row[None], motion.translation, motion.yaw, glitch)
+
+
+def _cleaned(positions: np.ndarray, times: np.ndarray) -> np.ndarray:
+    return repaired(positions, times, find_outliers(positions, times))
