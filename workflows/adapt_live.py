@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..scene.actions import curve_count, find_curve
+from ..scene.deforming_keys import DeformingKeys
 from ..scene.influence import FactorTrack, factor_now, factor_rows, is_driven
 from ..scene.interference import refuse_dependent
 from ..scene.live_action import keys_digest
@@ -62,7 +63,7 @@ from .live import NOTHING, SWEEP, TRACK, Moment
 @dataclass(frozen=True)
 class Track:
     """What was solved. adapter, rows: to solve and write frames by themselves.  inputs: what beside the environment it
-    was solved for.  source: digest of the bound action."""
+    was solved for.  source: digest of the bound action.  deforming: of the keys that deform the environment."""
 
     problem: Problem
     solution: Solution
@@ -70,20 +71,25 @@ class Track:
     rows: AdaptedRows
     inputs: Inputs | None
     source: str
+    deforming: str = ""
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """What the live action was solved for, as it is kept in the settings. influence: where a driver tells it."""
+    """What the live action was solved for, as it is kept in the settings. influence: where a driver tells it.
+    deforming: digest of the keys that deform the environment, None where that was not noted."""
 
     inputs: str
     states: tuple[StateTrack, ...]
     influence: FactorTrack | None = None
+    deforming: str | None = None
 
     def to_text(self) -> str:
         states = [state.to_text() for state in self.states]
-        more = [] if self.influence is None else [{"influence": self.influence.to_text()}]
-        return json.dumps([self.inputs, *states, *more])
+        more = {} if self.influence is None else {"influence": self.influence.to_text()}
+        if self.deforming is not None:
+            more["deforming"] = self.deforming
+        return json.dumps([self.inputs, *states, more])
 
     @classmethod
     def from_text(cls, text: str) -> Stamp:
@@ -95,7 +101,7 @@ class Stamp:
         except ValueError as error:
             raise StaleBindingError("The state of the live action is damaged; switch Live off and on.") from error
         influence = FactorTrack.from_text(more["influence"]) if "influence" in more else None
-        return cls(inputs, tuple(map(StateTrack.from_text, states)), influence)
+        return cls(inputs, tuple(map(StateTrack.from_text, states)), influence, more.get("deforming"))
 
     def fits(self, row: int | None, states: list[ObjectState]) -> bool:
         """Whether the present objects are those of a row (None: between rows)."""
@@ -125,6 +131,7 @@ class AdaptFollower:
         self._source = ""
         self._curve_counts = [-1, -1]
         self._states: list[ObjectState] = []
+        self._deforming: DeformingKeys | None = None
         self._track: Track | None = None
         self._keyed: np.ndarray | None = None
         self._frame: tuple[str, LiveFrame] | None = None
@@ -168,7 +175,7 @@ class AdaptFollower:
         problem = gather_now(ob, moment.scene, moment.depsgraph, body, fading and fading.values)
         if known is not None and known.inputs.solved == inputs.solved and differs_in_influence(problem, known.problem):
             return _faded(known, problem, inputs, source)
-        return _solved(problem, inputs, source)
+        return _solved(problem, inputs, source, self._deforming.digest if self._deforming else "")
 
     def put(self, ob, scene, result: Track) -> None:
         require_live_plays(ob)
@@ -190,7 +197,9 @@ class AdaptFollower:
     def start(self, ob, moment: Moment, track: Track) -> None:
         """As ``adopt``, of a track that was just written, for the inputs as they are now."""
         inputs = self._inputs.read(ob, moment.scene, moment.depsgraph, None)
-        track = replace(track, inputs=inputs, source=self._look_at_source(ob))
+        targets = _targets_of(ob, moment.scene)
+        deforming = self._look_at_deforming(targets, moment)
+        track = replace(track, inputs=inputs, source=self._look_at_source(ob), deforming=deforming)
         self.adopt(ob, track, noted_channels(ob))
 
     def _frame_of(self, ob, moment: Moment, inputs: Inputs) -> LiveFrame:
@@ -240,11 +249,18 @@ class AdaptFollower:
         self.source_untouched = self._source == ob.motion_loom_adapt.live_source
         return self._source
 
+    def _look_at_deforming(self, targets, moment: Moment) -> str:
+        """Digest of the keys that deform the environment. Playback evaluates them as well, and changes none."""
+        known, updated = self._deforming, moment.updated
+        plays = moment.is_playback and not live.at_once()
+        if known is None or updated is None or (not plays and updated & known.owners):
+            self._deforming = DeformingKeys.of(moment.scene, targets)
+        return self._deforming.digest
+
     def _look(self, ob, moment: Moment) -> tuple[str, str]:
         require_armature(ob)
         require_live_plays(ob)
-        binding = stored_of(ob).binding
-        targets = [item.target for item in bound_surfaces(moment.scene, ob, binding.objects)]
+        targets = _targets_of(ob, moment.scene)
         # After an error all is read again: what was read before it tells nothing about what is there now.
         known, self._states = self._states, []
         known = known or [None] * len(targets)
@@ -252,10 +268,12 @@ class AdaptFollower:
         self._look_at_keys(ob, moment)
         inputs = self._inputs.read(ob, moment.scene, moment.depsgraph, moment.updated)
         key = _key_of(inputs, self._source)
-        frames = binding.track.frames
+        deforming = self._look_at_deforming(targets, moment)
+        frames = stored_of(ob).binding.track.frames
         known, row = self._known(ob), _row(moment.scene.frame_current_final, frames)
         fades_alike = not inputs.fades or self._fades_alike(ob, moment)
-        if key == known.inputs and fades_alike and known.fits(row, self._states):
+        deforms_alike = known.deforming in (None, deforming)
+        if key == known.inputs and fades_alike and deforms_alike and known.fits(row, self._states):
             # Keys may have been moved at other frames, which playback does not do.
             if moment.is_playback and not live.at_once() or known.goes_along(_ways(moment.scene, targets, frames)):
                 # What a dragged frame needs is solved beforehand, where nobody has to wait for it.
@@ -264,7 +282,7 @@ class AdaptFollower:
         ways = _ways(moment.scene, targets, frames)
         places = [state.matrix if way is None else way for state, way in zip(self._states, ways, strict=True)]
         return SWEEP if not fades_alike or self._needs_stepping(ob, moment) else TRACK, fingerprint(
-            key, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
+            key, deforming, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
         )
 
     def _state(self, ob, index: int, target, moment: Moment, old: ObjectState | None) -> ObjectState:
@@ -310,7 +328,12 @@ def stamp_of(track: Track) -> Stamp:
     """What says later what a track was solved for."""
     problem = track.problem
     influence = FactorTrack(problem.binding.track.frames, problem.influence) if track.inputs.fades else None
-    return Stamp(_key_of(track.inputs, track.source), tuple(problem.states), influence)
+    return Stamp(_key_of(track.inputs, track.source), tuple(problem.states), influence, track.deforming)
+
+
+def _targets_of(ob, scene) -> list:
+    """The objects that a rig is bound to."""
+    return [item.target for item in bound_surfaces(scene, ob, stored_of(ob).binding.objects)]
 
 
 def _key_of(inputs: Inputs, source: str) -> str:
@@ -318,11 +341,12 @@ def _key_of(inputs: Inputs, source: str) -> str:
     return fingerprint(inputs.key, source)
 
 
-def _solved(problem: Problem, inputs: Inputs | None, source: str) -> Generator[float, None, Track]:
+def _solved(problem: Problem, inputs: Inputs | None, source: str, deforming: str = "") -> Generator[float, None, Track]:
     """Arrays only: a thread may do it."""
     solution = yield from solve_steps(problem)
     adapter = FrameAdapter(problem.binding, problem.options, solution.adapted.moves)
-    return Track(problem, solution, adapter, AdaptedRows(problem.source, problem.turned), inputs, source)
+    rows = AdaptedRows(problem.source, problem.turned)
+    return Track(problem, solution, adapter, rows, inputs, source, deforming)
 
 
 def _faded(known: Track, problem: Problem, inputs: Inputs, source: str) -> Generator[float, None, Track]:

@@ -1,0 +1,70 @@
+"""Keys that deform or place objects in a way that only stepping through the frames tells, as a digest to compare."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import bpy
+
+from . import actions
+from .environment_state import needs_sweep
+from .live_action import keys_digest
+
+
+@dataclass(frozen=True)
+class DeformingKeys:
+    """digest: the same in every session, "" where no key is found.  owners: ``session_uid`` of all that was looked
+    through, whose evaluation may mean other keys."""
+
+    digest: str
+    owners: frozenset[int]
+
+    @classmethod
+    def of(cls, scene: bpy.types.Scene, objects: Sequence[bpy.types.Object]) -> DeformingKeys:
+        """Of the actions of the objects and of what moves them: shape keys, parents, and what modifiers, constraints
+        and drivers refer to. NLA strips are left out."""
+        stepped = set(needs_sweep(scene, objects))
+        found: dict[bpy.types.ID, None] = dict.fromkeys(objects)
+        for ob in objects:
+            if ob.name in stepped:
+                _look_through(ob, found)
+        played = [actions.assigned(owner) for owner in found if _plays(owner)] if stepped else []
+        uids = [*(owner.session_uid for owner in found), *(action.session_uid for action, _ in played)]
+        digests = sorted(keys_digest(*each) for each in played)
+        digest = hashlib.blake2b(" ".join(digests).encode(), digest_size=8).hexdigest() if digests else ""
+        return cls(digest, frozenset(uids))
+
+
+def _plays(owner: bpy.types.ID) -> bool:
+    """Whether an ID plays an action; one whose strip is tweaked counts as another state of things."""
+    animation = getattr(owner, "animation_data", None)
+    return animation is not None and not animation.use_tweak_mode and actions.plays_action(owner)
+
+
+def _look_through(owner: bpy.types.ID, found: dict) -> None:
+    """Add an ID and all that it refers to."""
+    found[owner] = None
+    for other in _referred(owner):
+        if other not in found:
+            _look_through(other, found)
+
+
+def _referred(owner: bpy.types.ID) -> Iterator[bpy.types.ID]:
+    """What may move an ID or its geometry."""
+    animation = getattr(owner, "animation_data", None)
+    parts = [target for each in (animation.drivers if animation else ()) for target in _targets(each.driver)]
+    named = [getattr(owner, name, None) for name in ("parent", "data", "shape_keys")]
+    if isinstance(owner, bpy.types.Object):
+        parts += [*owner.modifiers, *owner.constraints]
+        parts += [constraint for bone in (owner.pose.bones if owner.pose else ()) for constraint in bone.constraints]
+    for part in parts:
+        named += [getattr(part, each.identifier) for each in part.bl_rna.properties if each.type == "POINTER"]
+        named += [each.target for each in getattr(part, "targets", ())]
+    yield from (each for each in named if isinstance(each, bpy.types.ID) and not isinstance(each, bpy.types.Scene))
+
+
+def _targets(driver) -> Iterator:
+    for variable in driver.variables:
+        yield from variable.targets
