@@ -14,7 +14,7 @@ from ..scene.interference import refuse_dependent, require_result_plays
 from ..scene.meshes import read_surface, sweep_states
 from ..scene.motion import BoneMotion, changed_channels, placed_by_curves
 from ..scene.points import moved_by_curves, object_positions, places_by_curves
-from ..scene.rigs import require_armature, require_editable
+from ..scene.rigs import require_armature, require_editable, require_uniform_scale
 from ..scene.state_track import StateTrack
 from ..scene.topology import explain_change, fingerprint
 from ..solvers import adapt as solver
@@ -105,7 +105,7 @@ def gather_steps(
         pinned = _pin_targets(ob)
         # It may be the rig itself that carries an object.
         places = object_positions(context, pinned, frames) if pinned else []
-    body = fit_body(ob, stored, source)
+    body = fit_body(ob, context.scene, stored, source)
     influence = _sampled_influence(context, ob, frames)
     targets = [item.target for item in surfaces]
     sweep = sweep_states(context, targets, frames, bound_triangles(stored, targets))
@@ -193,24 +193,40 @@ def body_now(ob, scene, stored: Stored) -> Body:
     motion = live_source(ob, scene, stored.binding.track.frames)
     if motion is None:
         raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
-    return _body_of_motion(ob, stored, motion)
+    return _body_of_motion(ob, scene, stored, motion)
 
 
 def placed_body(ob, scene, known: Problem) -> Body:
     """The body of a rig whose motion curves tell, and whose object alone may have changed."""
-    return _body_of_motion(ob, known.stored, placed_by_curves(scene, ob, *bound_action(ob), known.source.motion))
+    motion = placed_by_curves(scene, ob, *bound_action(ob), known.source.motion)
+    return _body_of_motion(ob, scene, known.stored, motion)
 
 
-def _body_of_motion(ob, stored: Stored, motion: BoneMotion) -> Body:
-    track = stored.binding.track
-    return fit_body(ob, stored, bound_source(ob, motion, track.skeleton.names, stored.solved, stored.binding.height))
+def _body_of_motion(ob, scene, stored: Stored, motion: BoneMotion) -> Body:
+    names, height = stored.binding.track.skeleton.names, stored.binding.height
+    return fit_body(ob, scene, stored, bound_source(ob, motion, names, stored.solved, height))
 
 
-def fit_body(ob, stored: Stored, source: Source) -> Body:
-    """The bound pose as the rig is now; raises StaleBindingError where it plays another motion than was bound."""
+def fit_body(ob, scene, stored: Stored, source: Source) -> Body:
+    """The bound pose as the rig is now; raises StaleBindingError where it plays another motion than was bound,
+    SceneError where its scale makes it another."""
     turned = object_turns(source, stored.object_world)
     track = stored.binding.track
-    return Body(source, turned, resized_positions(source, turned, track, stored.object_world, ob.name))
+    try:
+        return Body(source, turned, resized_positions(source, turned, track, stored.object_world, ob.name))
+    except StaleBindingError as error:
+        require_uniform_scale(ob.name, source.motion.object_world, track.frames)
+        if stored.stretch not in (None, time_stretch(scene)):
+            raise StaleBindingError(
+                f"The motion of '{ob.name}' is not the one that was bound: the scene's Time Stretching was changed. "
+                "Set it back, or bind again."
+            ) from error
+        raise
+
+
+def time_stretch(scene) -> float:
+    """How much longer the scene plays its animation than it is keyed."""
+    return scene.render.frame_map_new / scene.render.frame_map_old
 
 
 def assemble(ob, stored: Stored, body: Body, surfaces, around, pin_places, influence: np.ndarray, only=None) -> Problem:

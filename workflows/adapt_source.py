@@ -154,9 +154,11 @@ def resized_positions(
     if apart.any():
         frame, joint = np.argwhere(apart)[0]
         culprit = source.track.skeleton.names[parents[joint] if parents[joint] >= 0 else joint]
+        because = source.motion.sampled_because
+        way_out = "assign the bound action" if because is None else f"{because}: undo what changed there,"
         raise StaleBindingError(
             f"The motion of '{name}' is not the one that was bound (bone '{culprit}' at frame "
-            f"{source.track.frames[frame]:g}); assign the bound action or bind again."
+            f"{source.track.frames[frame]:g}); {way_out} or bind again."
         )
     return now
 

@@ -19,13 +19,15 @@ FORMAT = 2
 @dataclass(frozen=True)
 class Stored:
     """binding: see the solver.  solved: which joints of the rig.  object_world: (F or 1, 4, 4) of the rig at bind.
-    triangles: one array (T, 3) an object.  fingerprints: of their topology."""
+    triangles: one array (T, 3) an object.  fingerprints: of their topology.
+    stretch: new over old of the scene's Time Stretching at bind, None in files from before it was noted."""
 
     binding: Binding
     solved: SolvedJoints
     object_world: np.ndarray
     triangles: list[np.ndarray]
     fingerprints: list[str]
+    stretch: float | None = None
 
 
 def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:
@@ -59,6 +61,7 @@ def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:
         "height": binding.height,
         "objects": list(binding.objects),
         "fingerprints": stored.fingerprints,
+        "stretch": stored.stretch,
     }
     return arrays, header
 
@@ -75,4 +78,5 @@ def unpack(arrays: dict[str, np.ndarray], header: dict) -> Stored:
     binding = Binding(track, arrays["effectors"], header["height"], tuple(header["objects"]), points, *parts)
     solved = SolvedJoints(np.arange(len(skeleton.names)), skeleton.parents, arrays["effectors"], arrays["placed"])
     triangles = [arrays[f"triangles {k}"] for k in range(len(header["objects"]))]
-    return Stored(binding, solved, arrays["object_world"], triangles, header["fingerprints"])
+    world, fingerprints = arrays["object_world"], header["fingerprints"]
+    return Stored(binding, solved, world, triangles, fingerprints, header.get("stretch"))
