@@ -1,0 +1,84 @@
+"""Speed of a target's space: learning it, and the parts of one frame from coefficients to vertices.
+
+The problem: 100 frames of one horse (8,431 vertices, 16,843 faces): the 24 that its gallop has, its 10 poses, its
+collapse of 27 frames, and blends of these; 50 components.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from solvers.target_space import TargetSpace, learn_target, learn_target_steps
+
+from .mesh_sequences import mesh_sequence
+
+FRAMES, COMPONENTS = 100, 50
+ROUNDS, REPEATS = 3, 200
+
+
+def horse_frames() -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (100, V, 3) and triangles (T, 3)."""
+    gallop, triangles = mesh_sequence("horse_gallop")
+    real = np.concatenate((gallop[:24], mesh_sequence("horse_poses")[0], mesh_sequence("horse_collapse")[0]))
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(len(real), size=(2, FRAMES - len(real)))
+    share = rng.uniform(0.2, 0.8, (len(first), 1, 1))
+    return np.concatenate((real, share * real[first] + (1 - share) * real[second])), triangles
+
+
+def target_figures() -> dict[str, float]:
+    """learn_target_s, learn_step_s (the longest wait for Esc), target_bytes, and milliseconds of a frame's parts."""
+    vertices, triangles = horse_frames()
+    learning = [_timed(lambda: learn_target(vertices, triangles, components=COMPONENTS, variance=1.0))]
+    learning += [_timed(lambda: learn_target(vertices, triangles, components=COMPONENTS, variance=1.0)) for _ in "12"]
+    space = learning[0][1]
+    return {
+        "learn_target_s": statistics.median(seconds for seconds, _ in learning),
+        "learn_step_s": _longest_step(vertices, triangles),
+        "target_mb": sum(array.nbytes for array in space.to_arrays().values()) / 1e6,
+        "components": space.components,
+    } | frame_parts(space)
+
+
+def frame_parts(space: TargetSpace) -> dict[str, float]:
+    """Milliseconds of the whole way from coefficients to vertices, and of its parts."""
+    coefficients = space.coefficients[len(space.coefficients) // 2]
+    pose = space._face_pose(coefficients)
+    parts = space.shape.parts(pose)
+    divergence = space.shape.divergence(pose)
+    exponential = _median_ms(lambda: space.shape._gradients(parts.rotations, parts.stretches))
+    return {
+        "target_frame_ms": _median_ms(lambda: space.vertices_of(coefficients)),
+        "back_projection_ms": _median_ms(lambda: space._face_pose(coefficients)),
+        "exponential_ms": exponential,
+        "divergence_ms": _median_ms(lambda: space.shape.divergence(pose)) - exponential,
+        "poisson_ms": _median_ms(lambda: space.system.solve(divergence)),
+        "positions_ms": _median_ms(lambda: space._placed(coefficients)),
+        "box_ms": _median_ms(lambda: space.box.keep(coefficients)),
+    }
+
+
+def _longest_step(vertices: np.ndarray, triangles: np.ndarray) -> float:
+    """Seconds between two looks at Esc, at most."""
+    steps = learn_target_steps(vertices, triangles, components=COMPONENTS, variance=1.0)
+    moments = [time.perf_counter()]
+    for _ in steps:
+        moments.append(time.perf_counter())
+    moments.append(time.perf_counter())
+    return float(np.diff(moments).max())
+
+
+def _median_ms(call: Callable) -> float:
+    """Of the fastest round's median: a busy machine only ever adds."""
+    rounds = [[_timed(call)[0] for _ in range(REPEATS)] for _ in range(ROUNDS)]
+    return 1000 * min(statistics.median(times) for times in rounds)
+
+
+def _timed(call: Callable) -> tuple[float, object]:
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
