@@ -57,7 +57,8 @@ class GlobalMotion:
         translation, yaw = np.zeros((len(points), 2)), np.zeros(len(points))
         if self.remove == ALL:
             yaw = _held(ground_yaw(points, self.reference), last[1])
-            yaw = np.unwrap(np.concatenate(([last[1]], yaw)))[1:]
+            steps = np.diff(yaw, prepend=last[1])
+            yaw = last[1] + np.cumsum(steps - 2.0 * np.pi * np.round(steps / (2.0 * np.pi)))
         if self.remove != NONE:
             translation = _held(ground_translation(points, self.reference, self.pivot[:2], yaw), last[0])
         rest = points - self.pivot

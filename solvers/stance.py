@@ -15,10 +15,9 @@ def stance_velocity(vertices: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Ground velocity (F, 2), metres a second, of vertices (F, V, 3), Z up, that move on the spot; times (F,) seconds.
 
     In every step between two frames the vertices near the ground in both count, the lower the more; the body travels
-    by minus their mean step. The ground is as high as the lowest vertex in the lowest three tenths of the frames, "near" is
-    within 3 % of the body's height. Where nothing touches the ground, in the flight of a gallop, the velocity goes
-    straight from the last one known to the next; the clip need not be a cycle. NaN in all frames where nothing
-    ever touches it.
+    by minus their mean step. The ground lies below the lowest vertex in seven tenths of the frames, "near" is within
+    3 % of the body's height. Where nothing touches the ground, in the flight of a gallop, the velocity goes straight
+    from the last one known to the next; the clip need not be a cycle. NaN in all frames where nothing ever touches it.
 
     It fails where what is lowest is no foot that stands: a belly or a tail that drags, feet that slide on purpose (a
     shuffle reads as travel backwards), a swimmer or a flyer, a body that crawls with all of itself on the ground. A

@@ -6,6 +6,7 @@ import pytest
 from benchmarks.datasets import data_file, data_folder
 from solvers.errors import InputError
 from solvers.global_motion import GlobalMotion
+from solvers.pair_suggestion import RowSpace, scores
 from solvers.pose_features import HOLD, PoseFeatures
 from solvers.pose_ridge import PoseRidge
 
@@ -150,3 +151,35 @@ def test_a_map_learnt_at_60_runs_at_30(clip):
     full, half = ridge.predict(rows), ridge.predict(features.rows(points[::2], times[::2]))
     change = np.linalg.norm(half - full[::2]) / np.linalg.norm(full - full.mean(axis=0))
     assert change < 0.02
+
+
+@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.parametrize("part", ["LEFT_HAND", "RIGHT_HAND", "FACE"])
+def test_tracked_landmarks_with_gaps_become_features(part):
+    """Pixels, y down, hands missing in some frames; the same live, and finite throughout."""
+    data = np.load(data_file("point_seq/holistic_face_hands/essen.npz"))
+    seen = data[f"{part}_LANDMARKS_conf"] > 0
+    points = np.where(seen[..., None], data[f"{part}_LANDMARKS"].astype(float)[..., [0, 2, 1]] * [1, 1, -1], np.nan)
+    times = np.arange(len(points)) / float(data["fps"])
+    motion = GlobalMotion(points[seen.any(axis=1).argmax()], "translation")
+    points = motion.track(points).points
+    features = PoseFeatures.fit(points, times)
+    assert np.isfinite(features.rows(points, times)).all()
+    rows, stream = features.rows(points, times, HOLD), features.stream()
+    np.testing.assert_allclose([stream.step(p, t) for p, t in zip(points, times, strict=True)], rows, atol=1e-9)
+
+
+@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+def test_six_suggested_pairs_carry_a_gallop_onto_itself():
+    """SOLVERS.md, section 5, on raw points: at most 1.6 % of the diagonal and 0.75 of the nearest neighbour's error."""
+    vertices = np.load(data_file("mesh_seq/horse_gallop.npz"))["verts"][:24].astype(float)
+    points = GlobalMotion(vertices[0, :, [0, 2, 1]].T).track(vertices[..., [0, 2, 1]]).points
+    times = np.arange(24) / 24
+    rows = PoseFeatures.fit(points, times).rows(points, times)
+    space, picks, shapes = RowSpace.of(rows), [], points.reshape(24, -1)
+    for _ in range(6):
+        picks.append(int(np.argmax(scores(space, rows[picks]))))
+    mapped = PoseRidge.fit(rows[picks], shapes[picks] - shapes.mean(axis=0)).predict(rows) + shapes.mean(axis=0)
+    nearest = shapes[picks][np.argmin(((rows[:, None] - rows[picks]) ** 2).sum(axis=2), axis=1)]
+    error, theirs = (np.linalg.norm((s - shapes).reshape(24, -1, 3), axis=2).mean() for s in (mapped, nearest))
+    assert error < 0.016 * np.linalg.norm(np.ptp(vertices[0], axis=0)) and error < 0.75 * theirs
