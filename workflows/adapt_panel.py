@@ -68,8 +68,9 @@ def _draw_no_rig(layout, context, ob) -> None:
     if not rigs:
         layout.label(text="Select an armature", icon="INFO")
         return
+    rig = "its rig" if rigs[0] == ob.name else f"its rig '{rigs[0]}'"
     text = (
-        f"'{ob.name}' is an instance of a collection. To use its rig '{rigs[0]}', make a library override "
+        f"'{ob.name}' is an instance of a collection. To use {rig}, make a library override "
         "(Object > Library Override) or make the instance real (Object > Apply)"
     )
     _draw_text(layout, context, text, "INFO")

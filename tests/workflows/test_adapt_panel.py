@@ -113,6 +113,21 @@ def test_an_instanced_character_tells_how_to_get_at_its_rig(rig):
     assert drawn(empty) == ["Select an armature"]
 
 
+def test_a_linked_character_that_is_called_as_its_rig_is_named_once(rig, tmp_path):
+    character = bpy.data.collections.new("Rig")
+    bpy.context.scene.collection.children.link(character)
+    character.objects.link(rig)
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, there):
+        there.collections = ["Rig"]
+    empty = bpy.data.objects.new("Rig", None)
+    empty.instance_type, empty.instance_collection = "COLLECTION", there.collections[0]
+    text = " ".join(drawn(empty))
+    assert text.startswith("'Rig' is an instance of a collection. To use its rig, make a library override")
+
+
 def test_a_linked_rig_is_offered_a_local_copy(rig, tmp_path):
     path = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
