@@ -91,8 +91,14 @@ def _refers_to_id(struct: bpy.types.bpy_struct, kind: type) -> bool:
 
 def moved_by_scripts() -> bool:
     """Whether a script other than this extension acts on frame changes: it may move anything."""
+    return bool(frame_scripts())
+
+
+def frame_scripts() -> list[str]:
+    """The modules of such scripts; "__main__" is a text that was run."""
     handlers = bpy.app.handlers
-    return any(
-        not getattr(handler, "__module__", "").startswith(_PACKAGE)
+    modules = [
+        getattr(handler, "__module__", type(handler).__module__)
         for handler in (*handlers.frame_change_pre, *handlers.frame_change_post)
-    )
+    ]
+    return [module for module in modules if not module.startswith(_PACKAGE)]

@@ -48,6 +48,7 @@ class LiveRun:
     due: when (``time.monotonic``) that may be begun.  ms: the last frame took.
     problem: why it does not follow, or None.  remedy: the button that mends it.  failed: the key of the state for which
     it could not be solved, "" where none is known.  is_posed: a frame solved by itself is shown over the track.
+    note: what happened that is worth knowing.
     """
 
     uid: int
@@ -63,6 +64,7 @@ class LiveRun:
     remedy: str | None = None
     failed: str = ""
     is_posed: bool = False
+    note: str | None = None
 
     def cancel(self) -> None:
         """Stop solving; what is pending stays so."""

@@ -51,9 +51,9 @@ from .adapt_problem import (
     gather_steps,
     placed_body,
     problem_of_frame,
+    reason_to_step,
     require_bound_shape,
     solve_steps,
-    surroundings_need_stepping,
 )
 from .adapt_row import AdaptedRows
 from .base import relayed, within
@@ -122,6 +122,8 @@ def _ways(scene, targets, frames: np.ndarray) -> list[np.ndarray | None]:
 class AdaptFollower:
     """Follows one rig; at first it knows nothing."""
 
+    plays_by_itself = True
+
     def __init__(self):
         self.note: str | None = None
         self.source_untouched = True
@@ -163,6 +165,9 @@ class AdaptFollower:
         is_solved = inputs.solved == track.inputs.solved and stamp_of(track).fits(row, self._states)
         adapted = track.solution.adapted if is_solved else None
         self._frame[1].show(ob, moment.scene, moment.depsgraph, self._states, adapted)
+
+    def show(self, ob, moment: Moment) -> None:
+        """The live action plays the track."""
 
     def job(self, ob, moment: Moment) -> Generator[float, None, Track]:
         require_live_plays(ob)
@@ -258,6 +263,7 @@ class AdaptFollower:
         return self._deforming.digest
 
     def _look(self, ob, moment: Moment) -> tuple[str, str]:
+        self.note = None
         require_armature(ob)
         require_live_plays(ob)
         targets = _targets_of(ob, moment.scene)
@@ -277,11 +283,12 @@ class AdaptFollower:
             # Keys may have been moved at other frames, which playback does not do.
             if moment.is_playback and not live.at_once() or known.goes_along(_ways(moment.scene, targets, frames)):
                 # What a dragged frame needs is solved beforehand, where nobody has to wait for it.
-                is_new = self._track is None and not live.at_once() and not self._needs_stepping(ob, moment)
+                is_new = self._track is None and not live.at_once() and not self._reason_to_step(ob, moment)
                 return TRACK if is_new else NOTHING, key
         ways = _ways(moment.scene, targets, frames)
         places = [state.matrix if way is None else way for state, way in zip(self._states, ways, strict=True)]
-        return SWEEP if not fades_alike or self._needs_stepping(ob, moment) else TRACK, fingerprint(
+        self.note = self._reason_to_step(ob, moment) if fades_alike else "A driver tells the influence"
+        return SWEEP if self.note else TRACK, fingerprint(
             key, deforming, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
         )
 
@@ -301,9 +308,12 @@ class AdaptFollower:
             require_bound_shape(target, moment.depsgraph, stored.triangles[index], stored.fingerprints[index])
         return state
 
-    def _needs_stepping(self, ob, moment: Moment) -> bool:
-        """Whether the frames have to be stepped through to read all that a track needs."""
-        return surroundings_need_stepping(ob, moment.scene) or (self._inputs.is_sampled(ob) and not has_kept(ob))
+    def _reason_to_step(self, ob, moment: Moment) -> str | None:
+        """Why the frames have to be stepped through to read all that a track needs, or None."""
+        reason = reason_to_step(ob, moment.scene)
+        if reason is None and self._inputs.is_sampled(ob) and not has_kept(ob):
+            return f"The keys of '{ob.name}' do not tell its motion"
+        return reason
 
     def _fades_alike(self, ob, moment: Moment) -> bool:
         """Whether the influence is driven as it was when the track was solved, as far as this frame tells."""

@@ -16,6 +16,7 @@ from ..scene.motion import BoneMotion, changed_channels, placed_by_curves
 from ..scene.points import moved_by_curves, object_positions, places_by_curves
 from ..scene.rigs import require_armature, require_editable, require_uniform_scale
 from ..scene.state_track import StateTrack
+from ..scene.stillness import frame_scripts
 from ..scene.topology import explain_change, fingerprint
 from ..solvers import adapt as solver
 from ..solvers.adapt_binding import Binding
@@ -153,12 +154,18 @@ def problem_of_frame(ob, scene, depsgraph, known: Problem, body: Body | None) ->
     return assemble(ob, stored, body or body_now(ob, scene, stored), surfaces, around, places, known.influence)
 
 
-def surroundings_need_stepping(ob, scene) -> bool:
-    """Whether the environment or pins move in a way that only stepping tells; cheap enough for a handler."""
+def reason_to_step(ob, scene) -> str | None:
+    """Why only stepping tells how the environment or pins move, in a few words, or None; cheap enough for a handler."""
     settings = ob.motion_loom_adapt
     targets = [item.target for item in settings.surfaces if item.bound_name and item.target is not None]
     pins = [pin.target for pin in settings.pins if pin.target is not None]
-    return bool(needs_sweep(scene, targets)) or not moved_by_curves(scene, pins)
+    stepped = needs_sweep(scene, targets)
+    scripts = frame_scripts()
+    if scripts and (stepped or pins):
+        return f"The script '{scripts[0]}' acts on frame changes"
+    if stepped:
+        return f"'{stepped[0]}' deforms, or moves by more than keys"
+    return None if moved_by_curves(scene, pins) else "The object of a pin moves by more than keys"
 
 
 def differs_in_influence(problem: Problem, known: Problem) -> bool:

@@ -56,7 +56,8 @@ class Moment:
 class Follower(Protocol):
     """What a workflow keeps of one live object: arrays and fingerprints, no Blender references.
 
-    It looks at the moment's depsgraph and nowhere else, and never changes the frame.
+    It looks at the moment's depsgraph and nowhere else, and never changes the frame.  note: what is worth knowing of
+    how things are, in a few words, without a full stop.
     """
 
     note: str | None
@@ -73,6 +74,9 @@ class Follower(Protocol):
 
     def pose(self, ob, moment: Moment) -> None:
         """Solve the present frame by itself and show it, until there is a track; then that again."""
+
+    def show(self, ob, moment: Moment) -> None:
+        """Show the present frame of the track, where what is shown does not play it by itself."""
 
     def job(self, ob, moment: Moment):
         """A generator that solves the track as things are now, with arrays alone, and yields shares done."""
@@ -107,7 +111,8 @@ def status(ob, workflow_id: str) -> LiveStatus | None:
     remedy = run.remedy or ("REFRESH" if track == "SWEEP" else None)
     progress = run.job.progress if run.job else 0.0
     follower = run.follower
-    return LiveStatus(run.ms, track, progress, run.problem, remedy, follower.source_untouched, follower.note)
+    note = ". ".join(filter(None, (follower.note, run.note))) or None
+    return LiveStatus(run.ms, track, progress, run.problem, remedy, follower.source_untouched, note)
 
 
 def at_once() -> bool:
@@ -161,6 +166,31 @@ def follow_all(scene, depsgraph, updated: set[int] | None, is_playback: bool = F
     _wake()
 
 
+def show_rendered(scene, depsgraph) -> None:
+    """Show the frame that is rendered where nothing plays it by itself; to be called by handlers of a render.
+
+    Blender renders in a thread of its own where there are windows. Its data may be written there only while the
+    interface is locked.
+    """
+    alone = {key: run for key, run in live_runs.runs.items() if not run.follower.plays_by_itself}
+    if not alone or live_runs.busy:
+        return
+    if threading.current_thread() is not threading.main_thread() and not scene.render.use_lock_interface:
+        for run in alone.values():
+            run.follower.note = "Renders do not follow: switch on Render > Lock Interface, or bake"
+        return
+    live_runs.busy = True
+    try:
+        for run in alone.values():
+            ob = session.object_of(scene, run.uid, run.name)
+            if ob is not None and run.problem is None:
+                run.follower.show(ob, Moment(scene, depsgraph, set(), True))
+    except MotionLoomError as error:
+        run.problem = str(error)
+    finally:
+        live_runs.busy = False
+
+
 def follow_shown() -> None:
     """Look at everything in the scenes that are shown."""
     if live_runs.runs:
@@ -194,7 +224,7 @@ def _wait_for_timer() -> None:
     finally:
         live_runs.hurried = False
     for run in _waiting():
-        run.follower.note = "The last render began before all frames were solved"
+        run.note = "The last render began before all frames were solved"
 
 
 @contextmanager
@@ -241,9 +271,9 @@ def _present(scene, depsgraph) -> list[tuple[LiveRun, Any]]:
     return found
 
 
-def _told() -> list[tuple[str, str | None]]:
+def _told() -> list[tuple[str | None, ...]]:
     """What the panels say of each run, but for its speed."""
-    return [(run.pending, run.problem) for run in live_runs.runs.values()]
+    return [(run.pending, run.problem, run.follower.note) for run in live_runs.runs.values()]
 
 
 def _waiting() -> list[LiveRun]:

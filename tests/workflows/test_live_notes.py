@@ -1,0 +1,79 @@
+"""What the status says beside the state of the track: why a refresh is needed, and what the frames outside do."""
+
+import bpy
+import pytest
+from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
+from bl_ext.devrepo.motion_loom.workflows import live
+
+from tests import adapt_scenes as scenes
+from tests.workflows.test_live_drivers import at, by_frame, lift, press, status
+
+
+@pytest.fixture(params=["at once", "interactive"], autouse=True)
+def way(request, monkeypatch):
+    """Whole tracks inside the handlers, or single frames there and tracks by the timer."""
+    monkeypatch.setattr(live_runs, "at_once", request.param == "at once")
+    monkeypatch.setattr(live, "_PAUSE", 0.0)
+
+
+def bound(**kind):
+    """A bound walker."""
+    rig = scenes.add_scene(**kind)
+    bpy.context.view_layer.objects.active = rig
+    for name in ("Floor", "Step"):
+        rig.motion_loom_adapt.surfaces.add().target = bpy.data.objects[name]
+    press("fit")
+    return rig
+
+
+@pytest.fixture
+def rig():
+    rig = bound()
+    press("live")
+    return rig
+
+
+def test_a_script_that_acts_on_frame_changes_is_named(rig):
+    lift(0.1)
+    assert status(rig).note is None
+
+    def foreign(_scene, _depsgraph):
+        """It does nothing, which nobody can know."""
+
+    foreign.__module__ = "some_addon.physics"
+    bpy.app.handlers.frame_change_post.append(foreign)
+    try:
+        lift(0.02)
+        assert status(rig).track == "SWEEP"
+        assert status(rig).note == "The script 'some_addon.physics' acts on frame changes"
+        press("live_refresh")
+        assert status(rig).track == "READY" and status(rig).note is None
+    finally:
+        bpy.app.handlers.frame_change_post.remove(foreign)
+    lift(0.02)
+    assert status(rig).track == "READY" and status(rig).note is None
+
+
+def test_what_deforms_is_named(rig):
+    step = bpy.data.objects["Step"]
+    step.shape_key_add(name="Basis")
+    key = step.shape_key_add(name="High")
+    key.value = 1.0
+    key.keyframe_insert("value", frame=1)
+    lift(0.1)
+    assert status(rig).track == "SWEEP" and status(rig).note == "'Step' deforms, or moves by more than keys"
+
+
+def test_a_driver_of_the_influence_is_named(rig):
+    by_frame(rig)
+    at(12)
+    assert status(rig).track == "SWEEP" and status(rig).note == "A driver tells the influence"
+
+
+def test_a_source_that_is_sampled_from_now_on_is_named(rig):
+    rig["mood"] = 0.0
+    rig.driver_add('["mood"]').driver.expression = "frame"
+    lift(0.1)
+    assert status(rig).track == "SWEEP" and status(rig).note == "The keys of 'Rig' do not tell its motion"
+    press("live_refresh")
+    assert status(rig).note is None
