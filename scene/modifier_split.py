@@ -26,7 +26,7 @@ def kept_modifiers(ob: bpy.types.Object) -> list[bpy.types.Modifier]:
     Modifiers switched off in viewports count as absent; one of them that may deform over time is not kept either.
     """
     kept: list[bpy.types.Modifier] = []
-    animated = _animated_paths(ob)
+    animated = animated_paths(ob)
     for modifier in reversed(ob.modifiers):
         stays = _stays(modifier, animated)
         if modifier.show_viewport and not stays:
@@ -51,7 +51,8 @@ def _stays(modifier: bpy.types.Modifier, animated: list[str]) -> bool:
     )
 
 
-def _animated_paths(ob: bpy.types.Object) -> list[str]:
+def animated_paths(ob: bpy.types.Object) -> list[str]:
+    """Data paths of an object that its action, NLA strips or drivers move."""
     data = ob.animation_data
     if data is None:
         return []

@@ -54,7 +54,7 @@ def _told_by_curves(ob: bpy.types.Object) -> bool:
     """Whether curves of its own action alone move an object against its parent."""
     if any(not constraint.mute for constraint in ob.constraints) or ob.rigid_body is not None or moved_by_scripts():
         return False
-    if ob.parent is not None and (ob.parent_type != "OBJECT" or _carries_along_path(ob.parent)):
+    if ob.parent is not None and (ob.parent_type != "OBJECT" or carries_along_path(ob.parent)):
         return False
     data = ob.animation_data
     if data is None:
@@ -79,7 +79,7 @@ def _plays_as_it_is(data: bpy.types.AnimData) -> bool:
     return replaces and data.action_extrapolation != "NOTHING"
 
 
-def _carries_along_path(parent: bpy.types.Object) -> bool:
+def carries_along_path(parent: bpy.types.Object) -> bool:
     """Whether children of an object ride along its curve, which has no matrix of its own."""
     return parent.type == "CURVE" and parent.data.use_path
 

@@ -70,3 +70,20 @@ def run(steps):
             shares.append(next(steps))
         except StopIteration as stop:
             return stop.value, shares
+
+
+def linked(ob, tmp_path, override):
+    """An object as it comes from a library file in an otherwise empty scene, overridden or not."""
+    collection = bpy.data.collections.new("Set")
+    bpy.context.scene.collection.children.link(collection)
+    bpy.context.scene.collection.objects.unlink(ob)
+    collection.objects.link(ob)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, there):
+        there.collections = ["Set"]
+    collection = there.collections[0]
+    bpy.context.scene.collection.children.link(collection)
+    if override:
+        collection.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
+    return next(ob for ob in bpy.context.scene.objects if (ob.library is None) == override)

@@ -198,6 +198,19 @@ def test_drivers_and_strips_are_stepped_through():
     assert_as_seen(ob, by_curves=False)
 
 
+@pytest.mark.parametrize("override", (False, True))
+def test_linked_targets(tmp_path, override):
+    ob = scenes.add_strip()
+    scenes.key_values(scenes.add_keys(ob))
+    ob.modifiers.new("Wave", "WAVE")
+    ob.modifiers.new("Sub", "SUBSURF")
+    ob = scenes.linked(ob, tmp_path, override)
+    found = read(ob)
+    assert ob.modifiers["Sub"].show_viewport
+    ob.modifiers["Sub"].show_viewport = False
+    np.testing.assert_allclose(found.vertices, scenes.seen(ob, FRAMES)[0], atol=1e-6)
+
+
 def test_closing_half_way_puts_all_back():
     ob = turning_skin()
     ob.modifiers.new("Sub", "SUBSURF")

@@ -1,0 +1,258 @@
+"""Live copies of targets: what they show, what they leave alone, and how all comes back."""
+
+import hashlib
+import time
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom.scene import live_mesh
+from bl_ext.devrepo.motion_loom.scene.mesh_sequence import mesh_sequence_steps
+from bl_ext.devrepo.motion_loom.solvers.errors import OutputError, SceneError, StaleBindingError
+from mathutils import Matrix
+
+from tests import map_scenes as scenes
+from tests import rig_scenes
+
+TURN = np.array(Matrix.LocRotScale((1, 2, 3), Matrix.Rotation(0.7, 3, (1, 2, 3)), (1, -2, 0.5)))
+
+
+def target(name="Strip"):
+    ob = scenes.add_strip(name)
+    scenes.key_values(scenes.add_keys(ob))
+    ob.data.materials.append(bpy.data.materials.new("Skin"))
+    return ob
+
+
+def write(live, vertices, world=TURN):
+    return live_mesh.write(live, bpy.context.evaluated_depsgraph_get(), vertices, world)
+
+
+def shown(ob):
+    """World vertices (V, 3), by Blender."""
+    vertices, worlds = scenes.seen(ob, [bpy.context.scene.frame_current])
+    return vertices[0] @ worlds[0, :3, :3].T + worlds[0, :3, 3]
+
+
+def world_of(vertices, world):
+    return vertices @ world[:3, :3].T + world[:3, 3]
+
+
+def bumps(ob, seed=0):
+    return np.random.default_rng(seed).normal(size=(len(ob.data.vertices), 3)).astype(np.float32)
+
+
+def fingerprint(ob):
+    """All that the user made of a target, its visibility included."""
+    keys = ob.data.shape_keys
+    parts = [
+        ob.name, ob.parent, ob.matrix_basis.copy().freeze(), ob.hide_viewport, ob.hide_render, ob.hide_get(),
+        tuple(m.name for m in ob.modifiers), tuple(m.show_viewport for m in ob.modifiers),
+        hashlib.md5(scenes.positions(ob.data).tobytes()).hexdigest(),
+    ]  # fmt: skip
+    if keys is not None:
+        parts += [(b.name, b.mute, [tuple(p.co) for p in b.points]) for b in keys.key_blocks]
+        parts += rig_scenes.fingerprint(keys.animation_data.action)
+    return parts
+
+
+def datablocks():
+    return {name: len(getattr(bpy.data, name)) for name in ("objects", "meshes", "shape_keys", "actions")}
+
+
+def test_made_written_and_restored():
+    ob = target()
+    ob.hide_render = True
+    before, blocks = fingerprint(ob), datablocks()
+    live = live_mesh.make(bpy.context, ob)
+    assert live.name == "Strip (live)" and live.data != ob.data and live.data.shape_keys is None
+    assert live.users_collection == ob.users_collection and live.data.materials[0].name == "Skin"
+    assert ob.hide_viewport and ob.hide_render and not live.hide_viewport
+    assert live_mesh.live_of(ob) == live and live_mesh.original_of(live) == ob
+    vertices = bumps(ob)
+    assert write(live, vertices)
+    np.testing.assert_allclose(shown(live), world_of(vertices, TURN), atol=1e-5)
+    assert not write(live, vertices)
+    assert write(live, vertices, np.eye(4)) and write(live, bumps(ob, 1), np.eye(4))
+    bpy.context.scene.frame_set(9)
+    np.testing.assert_allclose(shown(live), bumps(ob, 1), atol=1e-5)
+    bpy.context.scene.frame_set(1)
+    assert live_mesh.restore(live) == ob
+    assert fingerprint(ob) == before and datablocks() == blocks
+
+
+def test_normals_follow():
+    ob = target()
+    live = live_mesh.make(bpy.context, ob)
+    flat = np.array(ob.data.polygons[0].normal)
+    write(live, scenes.positions(ob.data) @ np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], np.float32).T, np.eye(4))
+    np.testing.assert_allclose(live.data.polygons[0].normal, [flat[2], flat[1], -flat[0]], atol=1e-5)
+
+
+@pytest.mark.parametrize("moving", (False, True))
+def test_a_parent_with_an_uneven_scale(moving):
+    ob = target()
+    parent = bpy.data.objects.new("Parent", None)
+    bpy.context.scene.collection.objects.link(parent)
+    parent.scale, parent.rotation_euler = (1, -3, 0.5), (0.3, 0.4, 1)
+    ob.parent = parent
+    ob.matrix_parent_inverse = Matrix.Rotation(0.4, 4, "X") @ Matrix.Translation((1, 2, 3))
+    if moving:
+        for frame in (1, 9):
+            parent.location = (frame, 2, 3)
+            parent.keyframe_insert("location", frame=frame)
+    live = live_mesh.make(bpy.context, ob)
+    assert live.parent == parent
+    for frame in (1, 6):
+        bpy.context.scene.frame_set(frame)
+        vertices = bumps(ob)
+        write(live, vertices)
+        np.testing.assert_allclose(shown(live), world_of(vertices, TURN), atol=2e-5)
+        assert not write(live, vertices)
+
+
+def test_shear_goes_into_the_vertices():
+    ob = target()
+    live = live_mesh.make(bpy.context, ob)
+    sheared = TURN @ np.array(Matrix.Shear("XY", 4, (0.4, 0.7)))
+    write(live, bumps(ob), sheared)
+    np.testing.assert_allclose(shown(live), world_of(bumps(ob), sheared), atol=2e-5)
+
+
+def test_what_deforms_goes_and_what_finishes_stays():
+    ob = scenes.add_strip("Skin")
+    rig = rig_scenes.add_chain(("a", "b"))
+    rig_scenes.animate_at_random(rig, scale=False)
+    ob.vertex_groups.new(name="a").add(range(36), 1.0, "REPLACE")
+    ob.modifiers.new("Mirror", "MIRROR")
+    ob.modifiers.new("Armature", "ARMATURE").object = rig
+    ob.modifiers.new("Off", "ARMATURE").show_viewport = False
+    ob.modifiers.new("Sub", "SUBSURF")
+    ob.parent, ob.parent_type, ob.parent_bone = rig, "BONE", "b"
+    ob.constraints.new("COPY_ROTATION").target = rig
+    ob.delta_location, ob.rotation_mode = (1, 2, 3), "XYZ"
+    before = fingerprint(ob)
+    sequence = scenes.run(mesh_sequence_steps(bpy.context, ob, [1, 5, 9]))[0]
+    live = live_mesh.make(bpy.context, ob)
+    assert [modifier.name for modifier in live.modifiers] == ["Sub"] and not live.constraints
+    live.modifiers["Sub"].show_viewport = False
+    write(live, sequence.vertices[1], sequence.worlds[1])
+    np.testing.assert_allclose(
+        shown(live), world_of(sequence.vertices[1], sequence.worlds[1]), atol=1e-5
+    )
+    live_mesh.restore(live)
+    assert fingerprint(ob) == before
+
+
+def test_a_lattice_or_armature_as_deforming_parent():
+    ob = scenes.add_strip("Skin")
+    ob.parent = rig_scenes.add_chain(("a", "b"))
+    ob.parent_type = "ARMATURE"
+    live = live_mesh.make(bpy.context, ob)
+    assert live.parent_type == "OBJECT"
+    write(live, bumps(ob))
+    np.testing.assert_allclose(shown(live), world_of(bumps(ob), TURN), atol=1e-5)
+
+
+def test_save_and_reopen_renamed(tmp_path):
+    ob = target("骨 " + "x" * 55)
+    ob.data.shape_keys.name = "Keys"
+    before = fingerprint(ob)
+    live = live_mesh.make(bpy.context, ob)
+    write(live, bumps(ob))
+    ob.name = live.name = "Renamed"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "a.blend"))
+    live = next(ob for ob in bpy.data.objects if live_mesh.is_live(ob))
+    np.testing.assert_allclose(shown(live), world_of(bumps(live), TURN), atol=1e-5)
+    ob = live_mesh.original_of(live)
+    assert ob.hide_viewport and live_mesh.live_of(ob) == live
+    live_mesh.restore(live)
+    assert fingerprint(ob)[3:] == before[3:]
+
+
+@pytest.mark.parametrize("by", ("operator", "data"))
+def test_a_deleted_original(by):
+    ob = target()
+    live = live_mesh.make(bpy.context, ob)
+    if by == "data":
+        bpy.data.objects.remove(ob)
+    else:
+        ob.hide_viewport = False
+        bpy.context.view_layer.update()
+        bpy.ops.object.select_all(action="DESELECT")
+        ob.select_set(True)
+        bpy.ops.object.delete()
+    write(live, bumps(live))
+    assert live_mesh.original_of(live) is None and live_mesh.restore(live) is None
+    assert live.name in bpy.context.scene.objects and not live_mesh.is_live(live)
+
+
+def test_a_shared_mesh_stays_with_the_others():
+    ob = target()
+    other = bpy.data.objects.new("Twin", ob.data)
+    bpy.context.scene.collection.objects.link(other)
+    before = scenes.seen(other, [1, 5])[0]
+    live = live_mesh.make(bpy.context, ob)
+    write(live, bumps(ob))
+    np.testing.assert_array_equal(scenes.seen(other, [1, 5])[0], before)
+    live_mesh.restore(live)
+    assert other.data == ob.data
+
+
+def test_refusals():
+    ob = target()
+    ob.keyframe_insert("hide_render", frame=1)
+    with pytest.raises(SceneError, match="visibility of 'Strip' is animated"):
+        live_mesh.make(bpy.context, ob)
+    ob.animation_data_clear()
+    live = live_mesh.make(bpy.context, ob)
+    with pytest.raises(SceneError, match="live already, as 'Strip \\(live\\)'"):
+        live_mesh.make(bpy.context, ob)
+    with pytest.raises(SceneError, match="itself a live copy"):
+        live_mesh.make(bpy.context, live)
+    with pytest.raises(SceneError, match="not a live copy"):
+        live_mesh.restore(ob)
+    before = shown(live)
+    for vertices, world, error in (
+        (bumps(ob)[1:], TURN, StaleBindingError), (bumps(ob) * np.nan, TURN, OutputError),
+        (bumps(ob), TURN * np.nan, OutputError), (bumps(ob), TURN @ np.diag([1, 0, 1, 1]), OutputError),
+    ):  # fmt: skip
+        with pytest.raises(error):
+            write(live, vertices, world)
+    np.testing.assert_array_equal(shown(live), before)
+    empty = bpy.data.objects.new("Nothing", None)
+    bpy.context.scene.collection.objects.link(empty)
+    with pytest.raises(SceneError, match="choose a mesh"):
+        live_mesh.make(bpy.context, empty)
+
+
+def test_a_linked_target_says_what_to_do(tmp_path):
+    with pytest.raises(SceneError, match="library override or a local copy"):
+        live_mesh.make(bpy.context, scenes.linked(target(), tmp_path, False))
+
+
+def test_an_overridden_target(tmp_path):
+    ob = scenes.linked(target(), tmp_path, True)
+    assert ob.override_library is not None
+    ob.modifiers.new("Wave", "WAVE")
+    live = live_mesh.make(bpy.context, ob)
+    assert not live.modifiers
+    assert live.library is None and live.data.library is None and live.override_library is None
+    write(live, bumps(live))
+    np.testing.assert_allclose(shown(live), world_of(bumps(live), TURN), atol=1e-5)
+    assert live_mesh.restore(live) == ob and not ob.hide_viewport
+
+
+def test_writing_is_quick(data):
+    sequence = np.load(data / "mesh_seq" / "horse_gallop.npz")
+    ob = scenes.add_mesh("Horse", sequence["verts"][0], sequence["faces"])
+    live = live_mesh.make(bpy.context, ob)
+    depsgraph, took = bpy.context.evaluated_depsgraph_get(), []
+    for shape in sequence["verts"]:
+        start = time.perf_counter()
+        live_mesh.write(live, depsgraph, shape, TURN)
+        took.append(time.perf_counter() - start)
+        bpy.context.view_layer.update()
+    print(f"{len(ob.data.vertices)} vertices: {1000 * np.median(took):.3f} ms")
+    assert min(took[1:]) < 0.6e-3
