@@ -31,7 +31,7 @@ def horse_frames() -> tuple[np.ndarray, np.ndarray]:
 
 
 def target_figures() -> dict[str, float]:
-    """learn_target_s, learn_step_s (the longest wait for Esc), target_bytes, and milliseconds of a frame's parts."""
+    """learn_target_s, learn_step_s (the longest wait for Esc), target_mb, and milliseconds of a frame's parts."""
     vertices, triangles = horse_frames()
     learning = [_timed(lambda: learn_target(vertices, triangles, components=COMPONENTS, variance=1.0))]
     learning += [_timed(lambda: learn_target(vertices, triangles, components=COMPONENTS, variance=1.0)) for _ in "12"]
@@ -47,17 +47,17 @@ def target_figures() -> dict[str, float]:
 def frame_parts(space: TargetSpace) -> dict[str, float]:
     """Milliseconds of the whole way from coefficients to vertices, and of its parts."""
     coefficients = space.coefficients[len(space.coefficients) // 2]
-    pose = space._face_pose(coefficients)
+    pose = space.face_pose(coefficients)
     parts = space.shape.parts(pose)
     divergence = space.shape.divergence(pose)
-    exponential = _median_ms(lambda: space.shape._gradients(parts.rotations, parts.stretches))
+    exponential = _median_ms(lambda: space.shape.gradients(parts.rotations, parts.stretches))
     return {
         "target_frame_ms": _median_ms(lambda: space.vertices_of(coefficients)),
-        "back_projection_ms": _median_ms(lambda: space._face_pose(coefficients)),
+        "back_projection_ms": _median_ms(lambda: space.face_pose(coefficients)),
         "exponential_ms": exponential,
         "divergence_ms": _median_ms(lambda: space.shape.divergence(pose)) - exponential,
         "poisson_ms": _median_ms(lambda: space.system.solve(divergence)),
-        "positions_ms": _median_ms(lambda: space._placed(coefficients)),
+        "positions_ms": _median_ms(lambda: space.placed(coefficients)),
         "box_ms": _median_ms(lambda: space.box.keep(coefficients)),
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .small import cross
+from .small import cross, dot, mat_mul, mat_mul_t
 
 # Below this share of the largest singular value the sum of the two others does not fix a rotation in closed form.
 _NEAR_SINGULAR = 1e-2
@@ -19,37 +19,38 @@ def polar(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     the Cayley-Hamilton theorem for S with invariants i1, i2, i3 (Hoger and Carlson 1984).  Where a mirror image or a
     rank below two leaves it undetermined, by singular value decomposition.  A matrix of zeros gives no rotation.
     """
-    a = np.asarray(matrices, float)
-    size = np.abs(a).max(axis=(-2, -1), keepdims=True, initial=0.0)
-    a = a / np.where(size > 0.0, size, 1.0)
-    product = np.swapaxes(a, -1, -2) @ a
-    cofactor = np.stack([np.cross(a[:, i], a[:, j]) for i, j in ((1, 2), (2, 0), (0, 1))], axis=1)
-    determinant = np.einsum("nk,nk->n", a[:, 0], cofactor[:, 0])
+    matrices = np.asarray(matrices, float)
+    size = np.abs(matrices).max(axis=(-2, -1), initial=0.0)
+    a = np.ascontiguousarray(np.moveaxis(matrices, 0, -1)) / np.where(size > 0.0, size, 1.0)
+    product = mat_mul(np.swapaxes(a, 0, 1), a)
+    cofactor = np.stack((cross(a[1], a[2]), cross(a[2], a[0]), cross(a[0], a[1])))
     first, second = _singular_values(product)
-    third = determinant / np.maximum(first * second, 1e-30)
-    i1, i2 = first + second + third, first * second + (first + second) * third
-    below = (first + second) * (first + third) * (second + third)
+    third = dot(a[0], cofactor[0]) / np.maximum(first * second, 1e-30)
     unsafe = (second + third < _NEAR_SINGULAR * first) | (second < _NEAR_SINGULAR * first) | (first <= 0.0)
-    rotation = i1[:, None, None] * cofactor + (i1 * i1 - i2)[:, None, None] * a - a @ product
-    rotation *= np.where(unsafe, 0.0, 1.0 / np.where(unsafe, 1.0, below))[:, None, None]
+    below = np.where(unsafe, 1.0, (first + second) * (first + third) * (second + third))
+    i1, i2 = first + second + third, first * second + (first + second) * third
+    # Zero where unsafe, so that nothing overflows there.
+    cof_share, a_share, cube_share = np.where(unsafe, 0.0, np.stack((i1, i1 * i1 - i2, np.ones_like(i1))) / below)
+    rotation = cof_share * cofactor + a_share * a - cube_share * mat_mul(a, product)
     # Its singular vectors are exact, its singular values 1 but for the error of the formula's: one Newton step.
-    rotation = 1.5 * rotation - 0.5 * rotation @ np.swapaxes(rotation, -1, -2) @ rotation
+    rotation = 1.5 * rotation - 0.5 * mat_mul(mat_mul_t(rotation, rotation), rotation)
+    rotation = np.moveaxis(rotation, -1, 0)
     if unsafe.any():
-        rotation[unsafe] = _by_svd(a[unsafe])
-    stretch = np.swapaxes(rotation, -1, -2) @ matrices
-    return rotation, 0.5 * (stretch + np.swapaxes(stretch, -1, -2))
+        rotation[unsafe] = _by_svd(matrices[unsafe] / np.where(size[unsafe] > 0.0, size[unsafe], 1.0)[:, None, None])
+    stretch = mat_mul(np.moveaxis(rotation, 0, -1).swapaxes(0, 1), np.moveaxis(matrices, 0, -1))
+    return rotation, np.moveaxis(0.5 * (stretch + np.swapaxes(stretch, 0, 1)), -1, 0)
 
 
 def _singular_values(product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The two largest singular values of A from A^T A (N, 3, 3): eigenvalues by the cosine form of Cardano."""
-    mean = np.trace(product, axis1=1, axis2=2) / 3.0
-    rest = product - mean[:, None, None] * np.eye(3)
-    spread = np.sqrt(np.einsum("nij,nij->n", rest, rest) / 6.0)
-    rest /= np.maximum(spread, 1e-30)[:, None, None]
-    angle = np.arccos(np.clip(0.5 * np.linalg.det(rest), -1.0, 1.0)) / 3.0
+    """The two largest singular values of A from A^T A (3, 3, N): eigenvalues by the cosine form of Cardano."""
+    mean = (product[0, 0] + product[1, 1] + product[2, 2]) / 3.0
+    rest = product - mean * np.eye(3)[..., None]
+    spread = np.sqrt(np.einsum("ijn,ijn->n", rest, rest) / 6.0)
+    rest /= np.maximum(spread, 1e-30)
+    angle = np.arccos(np.clip(0.5 * dot(rest[0], cross(rest[1], rest[2])), -1.0, 1.0)) / 3.0
     largest = mean + 2.0 * spread * np.cos(angle)
     smallest = mean + 2.0 * spread * np.cos(angle + 2.0 * np.pi / 3.0)
-    return np.sqrt(largest), np.sqrt(np.maximum(3.0 * mean - largest - smallest, 0.0))
+    return np.sqrt(np.maximum(largest, 0.0)), np.sqrt(np.maximum(3.0 * mean - largest - smallest, 0.0))
 
 
 def _by_svd(a: np.ndarray) -> np.ndarray:
@@ -75,8 +76,8 @@ def in_plane_polar(
     """
     first, second = gradients[..., 0, :], gradients[..., 1, :]
     normal = cross(first, second)
-    area = _length(normal)
-    c11, c12, c22 = _dot(first, first), _dot(first, second), _dot(second, second)
+    area = np.sqrt(dot(normal, normal))
+    c11, c12, c22 = dot(first, first), dot(first, second), dot(second, second)
     collapsed = area <= _COLLAPSED * (c11 + c22)
     normal /= np.where(collapsed, 1.0, area)[..., None, :]
     trace = np.sqrt(c11 + c22 + 2.0 * area)
@@ -119,11 +120,3 @@ def _entries(matrices: np.ndarray) -> np.ndarray:
 def _vectors(vectors: np.ndarray) -> np.ndarray:
     """A view (..., N, 3) of (..., 3, N)."""
     return np.moveaxis(vectors, -1, -2)
-
-
-def _dot(a, b):
-    return np.einsum("...in,...in->...n", a, b)
-
-
-def _length(a):
-    return np.sqrt(_dot(a, a))

@@ -1,7 +1,8 @@
 """The pose of a mesh as numbers that blend well: turns of its components, rotations and stretches of its faces, places.
 
 A pose is (K,) float32: rotation vectors of the T faces relative to their component's mean rotation (3, T), their
-in-plane stretches 11, 12, 22 (3, T), rotation vectors of the C components (3, C), vertices over the radius (3, V).
+in-plane stretches 11, 12, 22 (3, T), rotation vectors of the C components (3, C), vertices from the centre of the mesh
+at rest over its radius (3, V).
 """
 
 from __future__ import annotations
@@ -35,10 +36,11 @@ class PoseParts:
 
 @dataclass(frozen=True)
 class ShapeSpace:
-    """What poses of one mesh are relative to: its rest, operators, radius and radius' centre."""
+    """What poses of one mesh are relative to: its rest (V, 3), operators, centre (3,) and root mean square radius."""
 
     rest: np.ndarray
     surface: SurfaceOperators
+    centre: np.ndarray
     radius: float
 
     @classmethod
@@ -46,8 +48,9 @@ class ShapeSpace:
         """Of rest vertices (V, 3) and triangles (T, 3). Raises InputError where no face has an area."""
         surface = surface_operators(rest, triangles)
         share = surface.mass / surface.mass.sum()
-        radius = float(np.sqrt(share @ np.sum((rest - share @ rest) ** 2, axis=1)))
-        return cls(rest, surface, radius)
+        centre = share @ rest
+        radius = float(np.sqrt(share @ np.sum((rest - centre) ** 2, axis=1)))
+        return cls(rest, surface, centre, radius)
 
     @property
     def face_length(self) -> int:
@@ -101,7 +104,7 @@ class ShapeSpace:
         parts.rotations[:] = _as_rows(rotation_vectors.log(np.moveaxis(relative, -1, -3)))
         parts.stretches[:] = stretches
         parts.turns[:] = _as_rows(rotation_vectors.log(np.moveaxis(means, -1, -3)))
-        parts.places[:] = vertices / self.radius
+        parts.places[:] = (vertices - self.centre[:, None]) / self.radius
 
     def _mean_rotations(self, rotations: np.ndarray, counted: np.ndarray) -> np.ndarray:
         """Area-weighted polar means (F, 3, 3, C) of rotations (F, 3, 3, T) where counted (F, T)."""
@@ -176,7 +179,7 @@ class ShapeSpace:
     def divergence(self, pose: np.ndarray) -> np.ndarray:
         """(3, V) of the gradients that the first ``face_length`` numbers of one pose stand for."""
         parts, surface = self.parts(pose), self.surface
-        gradients = self._gradients(parts.rotations, parts.stretches)
+        gradients = self.gradients(parts.rotations, parts.stretches)
         out = np.empty((3, len(self.rest)))
         for axis in range(3):
             out[axis] = surface.divergence @ gradients[axis].reshape(-1)
@@ -187,7 +190,7 @@ class ShapeSpace:
         turns = turns[..., surface.vertex_component]
         return turns[:, 0] * out[0] + turns[:, 1] * out[1] + turns[:, 2] * out[2]
 
-    def _gradients(self, rotations: np.ndarray, stretches: np.ndarray) -> np.ndarray:
+    def gradients(self, rotations: np.ndarray, stretches: np.ndarray) -> np.ndarray:
         """(3, 2, T) float64 of rotation vectors (3, T) and stretches (3, T), without their components' turns."""
         first, second = self._axes
         turned = _entries_first(rotation_vectors.exp(rotations.T))

@@ -42,7 +42,7 @@ class TargetSpace:
     by_face: np.ndarray
     shape: ShapeSpace
     system: PoissonSystem | None
-    # Vertices are _faces(coefficients) + place_mean + place_basis coefficients: (3, V) and (3 V, D).
+    # Vertices are what the faces ask for + place_mean + place_basis coefficients: (3, V) and (3 V, D).
     place_mean: np.ndarray
     place_basis: np.ndarray
 
@@ -63,9 +63,9 @@ class TargetSpace:
             for frame, row in enumerate(coefficients):
                 out[frame] = self.vertices_of(row)
             return out
-        vertices = self._placed(coefficients)
+        vertices = self.placed(coefficients)
         if self.system is not None:
-            vertices += self.system.solve(self.shape.divergence(self._face_pose(coefficients)))
+            vertices += self.system.solve(self.shape.divergence(self.face_pose(coefficients)))
         if self.representation == GRADIENTS:
             self._centre(vertices)
         return np.ascontiguousarray(vertices.T)
@@ -107,14 +107,14 @@ class TargetSpace:
         steps = _assembled(shape, str(arrays["representation"]), arrays["triangles"], box=box, **kept)
         return result_of(steps)
 
-    def _placed(self, coefficients: np.ndarray) -> np.ndarray:
+    def placed(self, coefficients: np.ndarray) -> np.ndarray:
         """The part (3, V) of the vertices that is linear in the coefficients."""
         if not self.place_basis.size:
             return self.place_mean.copy()
         moved = self.place_basis @ coefficients.astype(np.float32)
         return self.place_mean + moved.reshape(3, -1)
 
-    def _face_pose(self, coefficients: np.ndarray) -> np.ndarray:
+    def face_pose(self, coefficients: np.ndarray) -> np.ndarray:
         """The numbers of one pose that are not places, float32."""
         length = self.shape.face_length
         return self.mean[:length] + coefficients.astype(np.float32) @ self.basis[:, :length]
@@ -164,9 +164,10 @@ def learn_target_steps(
 ) -> Generator[float, None, TargetSpace]:
     """The space of a target's frames (F, V, 3), object space, with triangles (T, 3); yields shares of the way.
 
-    As many components as reach a share of the variance, at most ``components``.  Representations: "combined" (Celikcan
-    et al.'s gradients with places), and for comparison "points" (vertices alone) and "gradients" (faces alone, each
-    component stays where it is at rest).
+    As many components as reach a share of the variance, at most ``components``.  Representations: "combined" (gradients
+    of faces with places: Rhodin et al. 2014, section 4), and for comparison "points" (vertices alone) and "gradients"
+    (faces alone, each component stays where it is at rest).  Travel counts as variance like everything else: take it
+    out of the vertices first where it is to be controlled otherwise.
 
     Raises InputError for fewer than two frames, NaN, no faces or none with an area, faces that name vertices which are
     not there, a target without motion.
@@ -196,6 +197,8 @@ def _assembled(shape, representation, triangles, mean, basis, coefficients, by_f
     length = 0 if representation == POINTS else shape.face_length
     place_mean, place_basis = (shape.radius * array[..., length:].astype(float) for array in (mean, basis))
     place_mean, place_basis = place_mean.reshape(-1, count), place_basis.reshape(len(basis), -1, count)
+    if representation != GRADIENTS:
+        place_mean += shape.centre[:, None]
     if representation == COMBINED:
         system = PoissonSystem.build(shape.surface, shape.radius, POSITION_PULL)
         place_mean = system.solve(positions=place_mean)

@@ -36,7 +36,7 @@ def poses_of(space, vertices):
 def rebuilt(space, poses):
     """In-plane gradients (F, 3, 2, T) of poses, without their components' turns."""
     parts = space.parts(poses)
-    return np.array([space._gradients(r, s) for r, s in zip(parts.rotations, parts.stretches, strict=True)])
+    return np.array([space.gradients(r, s) for r, s in zip(parts.rotations, parts.stretches, strict=True)])
 
 
 def test_the_rest_is_nothing():
@@ -46,7 +46,7 @@ def test_the_rest_is_nothing():
     parts = space.parts(poses[0])
     assert np.abs(parts.rotations).max() < 1e-6 and np.abs(parts.turns).max() < 1e-6
     assert np.abs(parts.stretches - np.array([[1], [0], [1]])).max() < 1e-6
-    assert np.abs(parts.places * space.radius - vertices.T).max() < 1e-6
+    assert np.abs(parts.places.T * space.radius + space.centre - vertices).max() < 1e-6
 
 
 def test_a_turn_is_the_component_s_alone():

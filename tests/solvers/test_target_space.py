@@ -68,6 +68,13 @@ def test_a_whole_turn_apart_is_not_the_same_pose():
     assert np.abs(edge_lengths(between[None], triangles) / edge_lengths(rest[:1], triangles) - 1).max() < 1e-3
 
 
+def test_far_from_the_origin():
+    vertices, triangles = flap()
+    near, far = (learn_target(vertices + away, triangles, variance=1.0) for away in (0.0, 1e5))
+    assert np.abs(far.vertices_of(far.coefficients) - 1e5 - vertices).max() < 1e-4
+    assert near.components == far.components
+
+
 def test_bare_gradients_stay_in_place():
     vertices, triangles = flap()
     space = learn_target(vertices, triangles, representation="gradients", variance=1.0)
@@ -159,7 +166,7 @@ def test_learnt_frames_come_back(learnt, name):
         error = np.linalg.norm(space.vertices_of(space.coefficients) - vertices, axis=2) / size
         assert error.mean() < mean and error.max() < most
         away = np.abs(space.coefficients_of(vertices) - space.coefficients).max()
-        assert away < 1e-5 * np.abs(space.coefficients).max()
+        assert away < 5e-5 * np.abs(space.coefficients).max()
 
 
 def test_repeated_frames_add_no_component(learnt):
