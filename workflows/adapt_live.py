@@ -37,7 +37,7 @@ from .adapt_live_action import (
 from .adapt_live_frame import LiveFrame
 from .adapt_live_key import Inputs, InputsReader
 from .adapt_live_keys import held_by_user
-from .adapt_live_source import has_kept, keep_motion
+from .adapt_live_source import bound_range, has_kept, keep_motion
 from .adapt_model import stored_of
 from .adapt_problem import (
     Body,
@@ -125,7 +125,8 @@ class AdaptFollower:
     plays_by_itself = True
 
     def __init__(self):
-        self.note: str | None = None
+        self._why_stepping: str | None = None
+        self._outside: str | None = None
         self.source_untouched = True
         self._answer = NOTHING, ""
         self._stamp: tuple[str, Stamp] = "", Stamp("", ())
@@ -139,6 +140,11 @@ class AdaptFollower:
         self._frame: tuple[str, LiveFrame] | None = None
 
     # ------------------------------------------------------------------------------------------- for the engine
+
+    @property
+    def note(self) -> str | None:
+        """Why the frames have to be stepped through, and what those outside of the bound ones show."""
+        return ". ".join(filter(None, (self._why_stepping, self._outside))) or None
 
     def sees(self, ob, depsgraph) -> bool:
         bound = [item.target for item in ob.motion_loom_adapt.surfaces if item.bound_name and item.target is not None]
@@ -185,11 +191,11 @@ class AdaptFollower:
     def put(self, ob, scene, result: Track) -> None:
         require_live_plays(ob)
         keyed = rewrite_live(scene, ob, result.solution)
-        self.adopt(ob, result, keyed)
+        self.adopt(ob, scene, result, keyed)
 
     # -------------------------------------------------------------------------------------------------------------
 
-    def adopt(self, ob, track: Track, keyed: np.ndarray) -> None:
+    def adopt(self, ob, scene, track: Track, keyed: np.ndarray) -> None:
         """A track is shown. keyed: (B, 3) bool, the channels that the live action holds."""
         stamp = stamp_of(track)
         text = stamp.to_text()
@@ -198,6 +204,7 @@ class AdaptFollower:
             notes.stamp = text
         self._stamp, self._track, self._keyed = (text, stamp), track, keyed
         self._frame = self._frame and ("", self._frame[1])
+        self._outside = _held_outside(ob, scene, track)
 
     def start(self, ob, moment: Moment, track: Track) -> None:
         """As ``adopt``, of a track that was just written, for the inputs as they are now."""
@@ -205,7 +212,7 @@ class AdaptFollower:
         targets = _targets_of(ob, moment.scene)
         deforming = self._look_at_deforming(targets, moment)
         track = replace(track, inputs=inputs, source=self._look_at_source(ob), deforming=deforming)
-        self.adopt(ob, track, noted_channels(ob))
+        self.adopt(ob, moment.scene, track, noted_channels(ob))
 
     def _frame_of(self, ob, moment: Moment, inputs: Inputs) -> LiveFrame:
         """For the inputs as they are now: those of the track, or others that it was not solved for."""
@@ -263,7 +270,7 @@ class AdaptFollower:
         return self._deforming.digest
 
     def _look(self, ob, moment: Moment) -> tuple[str, str]:
-        self.note = None
+        self._why_stepping = None
         require_armature(ob)
         require_live_plays(ob)
         targets = _targets_of(ob, moment.scene)
@@ -287,8 +294,8 @@ class AdaptFollower:
                 return TRACK if is_new else NOTHING, key
         ways = _ways(moment.scene, targets, frames)
         places = [state.matrix if way is None else way for state, way in zip(self._states, ways, strict=True)]
-        self.note = self._reason_to_step(ob, moment) if fades_alike else "A driver tells the influence"
-        return SWEEP if self.note else TRACK, fingerprint(
+        self._why_stepping = self._reason_to_step(ob, moment) if fades_alike else "A driver tells the influence"
+        return SWEEP if self._why_stepping else TRACK, fingerprint(
             key, deforming, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
         )
 
@@ -364,6 +371,15 @@ def _faded(known: Track, problem: Problem, inputs: Inputs, source: str) -> Gener
     yield 0.0
     solution = fade_again(known.solution, problem)
     return replace(known, problem=problem, solution=solution, inputs=inputs, source=source)
+
+
+def _held_outside(ob, scene, track: Track) -> str | None:
+    """Says so where the source goes on outside of the bound frames and the track holds still there."""
+    first, last = track.problem.binding.track.frames[[0, -1]]
+    whole = bound_range(ob, scene)
+    if whole is None or not track.solution.changed.any() or (whole[0] > first - 1.0 and whole[1] < last + 1.0):
+        return None
+    return f"Frames outside {first:g} to {last:g} hold the pose of the nearest one"
 
 
 def _row(frame: float, frames: np.ndarray) -> int | None:

@@ -57,7 +57,7 @@ class Follower(Protocol):
     """What a workflow keeps of one live object: arrays and fingerprints, no Blender references.
 
     It looks at the moment's depsgraph and nowhere else, and never changes the frame.  note: what is worth knowing of
-    how things are, in a few words, without a full stop.
+    how things are, in few words, without a full stop.
     """
 
     note: str | None

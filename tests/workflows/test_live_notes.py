@@ -2,10 +2,12 @@
 
 import bpy
 import pytest
+from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows import live
 
 from tests import adapt_scenes as scenes
+from tests.rig_scenes import add_strip
 from tests.workflows.test_live_drivers import at, by_frame, lift, press, status
 
 
@@ -77,3 +79,52 @@ def test_a_source_that_is_sampled_from_now_on_is_named(rig):
     assert status(rig).track == "SWEEP" and status(rig).note == "The keys of 'Rig' do not tell its motion"
     press("live_refresh")
     assert status(rig).note is None
+
+
+HELD = "Frames outside 6 to 18 hold the pose of the nearest one"
+
+
+def bound_in_part(rig):
+    settings = rig.motion_loom_adapt
+    settings.use_range, settings.start, settings.end = True, 6, 18
+    press("fit")
+    press("live")
+
+
+def test_frames_outside_of_those_that_are_bound_are_said_to_hold_still(rig):
+    press("live")
+    bound_in_part(rig)
+    assert status(rig).note is None  # nothing has changed: the source plays on
+    lift(0.1)
+    assert status(rig).track == "READY" and status(rig).note == HELD
+    lift(-0.1)
+    assert status(rig).note is None
+    lift(0.1)
+    by_frame(rig)
+    at(12)
+    assert status(rig).note == f"A driver tells the influence. {HELD}"
+
+
+def test_the_same_of_strips_alone():
+    rig = scenes.add_scene()
+    add_strip(rig, *actions.assigned(rig), 1)
+    rig.animation_data.action = None
+    bpy.context.view_layer.objects.active = rig
+    for name in ("Floor", "Step"):
+        rig.motion_loom_adapt.surfaces.add().target = bpy.data.objects[name]
+    bound_in_part(rig)
+    lift(0.1)
+    assert status(rig).track == "READY" and status(rig).note == HELD
+
+
+def test_a_range_between_whole_frames_is_no_part(rig):
+    """Keys begin and end where they like; whole frames are bound."""
+    press("live")
+    for curve in actions.all_curves(*actions.assigned(rig)):
+        for key in curve.keyframe_points:
+            key.co.x += 0.4
+        curve.update()
+    press("fit")
+    press("live")
+    lift(0.1)
+    assert status(rig).track == "READY" and status(rig).note is None
