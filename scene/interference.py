@@ -88,10 +88,15 @@ def reaches_out(ob: bpy.types.Object) -> bool:
     return any(map(_looks_outside, constraints)) or any(each not in (None, ob, ob.data) for each in ids)
 
 
-def _looks_outside(constraint) -> bool:
+def targets_of(constraint: bpy.types.Constraint) -> list[bpy.types.Object]:
+    """The objects that a constraint holds to."""
     targets = [getattr(constraint, "target", None), getattr(constraint, "pole_target", None)]
     targets += [each.target for each in getattr(constraint, "targets", ())]
-    targets = [target for target in targets if target is not None]
+    return [target for target in targets if target is not None]
+
+
+def _looks_outside(constraint) -> bool:
+    targets = targets_of(constraint)
     if not targets:
         return constraint.owner_space == "WORLD"
     return any(target != constraint.id_data for target in targets)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..scene.actions import curve_count, find_curve
 from ..scene.deforming_keys import DeformingKeys
+from ..scene.held_targets import HeldTargets
 from ..scene.influence import FactorTrack, factor_now, factor_rows, is_driven
 from ..scene.interference import refuse_dependent
 from ..scene.live_action import keys_digest
@@ -37,7 +38,7 @@ from .adapt_live_action import (
 from .adapt_live_frame import LiveFrame
 from .adapt_live_key import Inputs, InputsReader
 from .adapt_live_keys import held_by_user
-from .adapt_live_source import bound_range, has_kept, keep_motion
+from .adapt_live_source import bound_range, has_kept, held_then, keep_motion
 from .adapt_model import stored_of
 from .adapt_problem import (
     Body,
@@ -135,6 +136,7 @@ class AdaptFollower:
         self._curve_counts = [-1, -1]
         self._states: list[ObjectState] = []
         self._deforming: DeformingKeys | None = None
+        self._held: tuple[int, set[int], bool] | None = None
         self._track: Track | None = None
         self._keyed: np.ndarray | None = None
         self._frame: tuple[str, LiveFrame] | None = None
@@ -286,7 +288,9 @@ class AdaptFollower:
         known, row = self._known(ob), _row(moment.scene.frame_current_final, frames)
         fades_alike = not inputs.fades or self._fades_alike(ob, moment)
         deforms_alike = known.deforming in (None, deforming)
-        if key == known.inputs and fades_alike and deforms_alike and known.fits(row, self._states):
+        is_held = self._is_held_alike(ob, moment)
+        alike = fades_alike and deforms_alike and is_held
+        if key == known.inputs and alike and known.fits(row, self._states):
             # Keys may have been moved at other frames, which playback does not do.
             if moment.is_playback and not live.at_once() or known.goes_along(_ways(moment.scene, targets, frames)):
                 # What a dragged frame needs is solved beforehand, where nobody has to wait for it.
@@ -294,7 +298,12 @@ class AdaptFollower:
                 return TRACK if is_new else NOTHING, key
         ways = _ways(moment.scene, targets, frames)
         places = [state.matrix if way is None else way for state, way in zip(self._states, ways, strict=True)]
-        self._why_stepping = self._reason_to_step(ob, moment) if fades_alike else "A driver tells the influence"
+        if not is_held:
+            self._why_stepping = f"What constraints of '{ob.name}' hold to was moved"
+        elif not fades_alike:
+            self._why_stepping = "A driver tells the influence"
+        else:
+            self._why_stepping = self._reason_to_step(ob, moment)
         return SWEEP if self._why_stepping else TRACK, fingerprint(
             key, deforming, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
         )
@@ -321,6 +330,17 @@ class AdaptFollower:
         if reason is None and self._inputs.is_sampled(ob) and not has_kept(ob):
             return f"The keys of '{ob.name}' do not tell its motion"
         return reason
+
+    def _is_held_alike(self, ob, moment: Moment) -> bool:
+        """Whether what constraints hold to is where it was when the bound motion was kept; only edits move it."""
+        kept = ob.motion_loom_adapt.live_sampled
+        if kept is None:
+            return True
+        uid, updated = kept.session_uid, moment.updated
+        if self._held is None or uid != self._held[0] or updated is None or updated & self._held[1]:
+            then, now = held_then(ob), HeldTargets.of(ob, moment.depsgraph)
+            self._held = uid, set(now.uids), then is None or now.are_at(then)
+        return self._held[2]
 
     def _fades_alike(self, ob, moment: Moment) -> bool:
         """Whether the influence is driven as it was when the track was solved, as far as this frame tells."""
@@ -426,7 +446,7 @@ def _with_kept_influence(scene, ob, problem: Problem) -> Problem:
 
 
 def _begin(context, ob, workflow, track: Track) -> None:
-    keep_motion(ob, track.problem.source.motion)
+    keep_motion(ob, track.problem.source.motion, context.evaluated_depsgraph_get())
     follower = AdaptFollower()
     follower.start(ob, Moment(context.scene, context.evaluated_depsgraph_get(), None), track)
     live.begin(ob, workflow, follower)

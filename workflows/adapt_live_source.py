@@ -12,6 +12,7 @@ import numpy as np
 
 from ..scene import actions, binding_store
 from ..scene.channels import scene_frames
+from ..scene.held_targets import HeldTargets
 from ..scene.interference import reaches_out
 from ..scene.live_action import keys_digest
 from ..scene.motion import BoneMotion, motion_by_curves
@@ -72,10 +73,19 @@ def has_kept(ob) -> bool:
     return ob.motion_loom_adapt.live_sampled is not None
 
 
-def keep_motion(ob, motion: BoneMotion) -> None:
+def held_then(ob) -> list | None:
+    """World matrices of what constraints held to when the motion was kept, None where that is not known."""
+    kept = _kept(ob)
+    return kept and kept[1].get("held")
+
+
+def keep_motion(ob, motion: BoneMotion, depsgraph) -> None:
     """Keep what was sampled of a live rig, in place of what was kept before; what curves tell is read from them."""
-    settings = ob.motion_loom_adapt
-    mesh = None if motion.sampled_because is None else binding_store.save(f"{ob.name} live", *_pack(ob, motion))
+    settings, mesh = ob.motion_loom_adapt, None
+    if motion.sampled_because is not None:
+        arrays, header = _pack(ob, motion)
+        header["held"] = HeldTargets.of(ob, depsgraph).worlds.tolist()
+        mesh = binding_store.save(f"{ob.name} live", arrays, header)
     old, settings.live_sampled = settings.live_sampled, mesh
     binding_store.discard(old)
 

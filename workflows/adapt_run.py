@@ -92,7 +92,7 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
     yield 0.99, "Storing"
     done = _store(ob, stored, objects)
     if ob.motion_loom_adapt.live:
-        keep_motion(ob, source.motion)
+        keep_motion(ob, source.motion, context.evaluated_depsgraph_get())
     return done
 
 
