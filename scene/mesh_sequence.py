@@ -89,7 +89,7 @@ def key_poses(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence[
         raise InputError(
             f"Shape key '{names[bad.argmax()]}' of '{ob.name}' has vertices that are not numbers; repair or delete it."
         )
-    worlds = np.repeat(_world_now(context, ob)[None], len(names), axis=0)
+    worlds = np.repeat(_world_now(context, ob), len(names), axis=0)
     found = MeshSequence(ob.name, vertices, worlds, _triangles(ob), frames, names)
     _require_motion(ob, found)
     return found
@@ -189,14 +189,24 @@ def _not_numbers(name: str, frame: float) -> InputError:
 
 
 def _worlds(context, ob, frames) -> np.ndarray | None:
-    """World matrices (F, 4, 4), None where only stepping tells them."""
-    if can_move(ob):
-        return worlds_by_curves(context.scene, ob, frames)
-    return np.repeat(_world_now(context, ob)[None], len(frames), axis=0)
+    """World matrices (F, 4, 4), None where only stepping tells them.
+
+    Curves first: they tell where an object is that is hidden and so not up to date.
+    """
+    worlds = worlds_by_curves(context.scene, ob, frames)
+    if worlds is None and not can_move(ob):
+        return np.repeat(_evaluated_world(context, ob), len(frames), axis=0)
+    return worlds
 
 
 def _world_now(context, ob) -> np.ndarray:
-    return np.array(ob.evaluated_get(context.evaluated_depsgraph_get()).matrix_world, float)
+    """(1, 4, 4) at the present frame."""
+    worlds = worlds_by_curves(context.scene, ob, np.array([context.scene.frame_current_final]))
+    return _evaluated_world(context, ob) if worlds is None else worlds
+
+
+def _evaluated_world(context, ob) -> np.ndarray:
+    return np.array(ob.evaluated_get(context.evaluated_depsgraph_get()).matrix_world, float)[None]
 
 
 def _triangles(ob: bpy.types.Object) -> np.ndarray:

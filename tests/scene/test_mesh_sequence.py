@@ -198,6 +198,35 @@ def test_drivers_and_strips_are_stepped_through():
     assert_as_seen(ob, by_curves=False)
 
 
+def test_a_hidden_mesh_with_keys_that_stands_on_a_moved_parent():
+    ob, parent = scenes.add_strip(), bpy.data.objects.new("Parent", None)
+    scenes.key_values(scenes.add_keys(ob))
+    bpy.context.scene.collection.objects.link(parent)
+    ob.parent, parent.location, ob.location = parent, (1, 2, 3), (1, 1, 1)
+    ob.hide_viewport = True
+    for found in (read(ob), key_poses(bpy.context, ob)):
+        np.testing.assert_allclose(found.worlds[:, :3, 3], np.tile((2.0, 3.0, 4.0), (len(found.frames), 1)))
+
+
+def test_alembic(tmp_path):
+    ob = scenes.add_strip("Abc")
+    scenes.key_values(scenes.add_keys(ob))
+    for frame in (1, 12):
+        ob.location.x = frame
+        ob.keyframe_insert("location", frame=frame)
+    frames = np.arange(1, 15)
+    expected, worlds = scenes.seen(ob, frames)
+    path = str(tmp_path / "a.abc")
+    bpy.ops.wm.alembic_export(filepath=path, start=1, end=14, as_background_job=False)
+    bpy.data.objects.remove(ob)
+    bpy.ops.wm.alembic_import(filepath=path, as_background_job=False)
+    ob = next(ob for ob in bpy.context.scene.objects if ob.type == "MESH")
+    found = read(ob, frames)
+    assert found.sampled_because
+    np.testing.assert_allclose(found.vertices, expected, atol=1e-5)
+    np.testing.assert_allclose(found.worlds, worlds, atol=1e-5)
+
+
 @pytest.mark.parametrize("override", (False, True))
 def test_linked_targets(tmp_path, override):
     ob = scenes.add_strip()
