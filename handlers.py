@@ -86,7 +86,8 @@ def _came_or_went() -> bool:
 
 def _follow(scene, depsgraph, is_playback: bool = False) -> None:
     if depsgraph.mode == "RENDER":
-        return  # renders show tracks, and have a thread of their own
+        live.show_rendered(scene, depsgraph)  # tracks alone: renders have a thread of their own
+        return
     if _came_or_went():
         live.look_through(WORKFLOWS)
         live.follow_all(scene, depsgraph, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import adapt_lists, live
+from . import adapt_lists, live, map_pairs
 from .copy_command import MOTION_LOOM_OT_copy_command
 from .local_copy import MOTION_LOOM_OT_make_local_copy
 from .steps import MOTION_LOOM_OT_bake, MOTION_LOOM_OT_fit
@@ -19,6 +19,7 @@ _CLASSES = (
     live.MOTION_LOOM_OT_live,
     live.MOTION_LOOM_OT_live_refresh,
     live.MOTION_LOOM_OT_live_resume,
+    *map_pairs.CLASSES,
     MOTION_LOOM_OT_copy_command,
     MOTION_LOOM_OT_make_local_copy,
 )

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 import bpy
 import gpu
-import numpy as np
 from bpy.app.handlers import persistent
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
@@ -199,8 +198,7 @@ def _draw_screen(drawn: _Drawn) -> None:
             name = "SMOOTH_COLOR" if kind == "TRIS" else "POLYLINE_SMOOTH_COLOR"
             shader = gpu.shader.from_builtin(name)
             # In pixels of a region whose size may have changed: few enough to be sent each time.
-            pixels = np.zeros((places.shape[0] * places.shape[1], 3), np.float32)
-            pixels[:, :2] = places.reshape(-1, 2) * (region.width, region.height)
+            pixels = [(x * region.width, y * region.height, 0.0) for x, y in places.reshape(-1, 2).tolist()]
             batch = batch_for_shader(shader, kind, {"pos": pixels, "color": colours.reshape(-1, 4)})
             shader.bind()
             if kind == "LINES":

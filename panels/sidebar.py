@@ -19,7 +19,7 @@ class MOTION_LOOM_PT_main(bpy.types.Panel):
 
     def draw(self, context):
         if context.object is None:
-            self.layout.label(text="Select a rig to begin", icon="INFO")
+            self.layout.label(text="Select a rig or a mesh to begin", icon="INFO")
 
 
 class _WorkflowPanel:

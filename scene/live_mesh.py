@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import bpy
 import numpy as np
 
@@ -82,6 +85,20 @@ def restore(live: bpy.types.Object) -> bpy.types.Object | None:
     for name in _VISIBILITY:
         setattr(original, name, bool(mark[name]))
     return original
+
+
+@contextmanager
+def shown(context: bpy.types.Context, ob: bpy.types.Object) -> Iterator[None]:
+    """A block in which an original that is hidden behind its live copy is evaluated, as reading it takes."""
+    if live_of(ob) is None or not ob.hide_viewport:
+        yield
+        return
+    ob.hide_viewport = False
+    context.view_layer.update()
+    try:
+        yield
+    finally:
+        ob.hide_viewport = True
 
 
 def write(

@@ -28,12 +28,15 @@ class SourceModel:
     features: PoseFeatures
 
     @classmethod
-    def fit(cls, names: tuple[str, ...], positions: np.ndarray, times: np.ndarray, remove: str) -> SourceModel:
+    def fit(
+        cls, names: tuple[str, ...], positions: np.ndarray, times: np.ndarray, remove: str, tracked: bool = True
+    ) -> SourceModel:
         """names: J.  positions: (F, J, 3) world, metres, Z up, NaN where missing.  times: (F,) seconds.
 
-        remove: see ``global_motion``. Raises InputError where no frame knows enough points, or nothing moves.
+        remove: see ``global_motion``.  tracked: the points come from a tracker, whose glitches are to be found.
+        Raises InputError where no frame knows enough points, or nothing moves.
         """
-        cleaned = _cleaned(positions, times)
+        cleaned = repaired(positions, times, _lost(positions, times, tracked))
         known = known_points(cleaned)
         ground = GlobalMotion(cleaned[known.sum(axis=1).argmax()], remove)
         return cls(ground, PoseFeatures.fit(ground.track(cleaned).points, times, names))
@@ -88,12 +91,14 @@ class SourceTrack:
     glitches: np.ndarray
 
 
-def source_track(model: SourceModel, positions: np.ndarray, times: np.ndarray, smoothing: float = 0.0) -> SourceTrack:
+def source_track(
+    model: SourceModel, positions: np.ndarray, times: np.ndarray, smoothing: float = 0.0, tracked: bool = True
+) -> SourceTrack:
     """positions: (F, J, 3) of the model's points, world, NaN where missing.  times: (F,) seconds.
 
-    smoothing: standard deviation in seconds of a filter that looks back only.
+    smoothing: standard deviation in seconds of a filter that looks back only.  tracked: see ``SourceModel.fit``.
     """
-    outliers = find_outliers(positions, times)
+    outliers = _lost(positions, times, tracked)
     motion = model.ground.track(smooth(repaired(positions, times, outliers), times, smoothing))
     features = model.features.rows(motion.points, times)
     return SourceTrack(times, features, motion.translation, motion.yaw, outlier_frames(outliers))
@@ -114,5 +119,6 @@ class SourceStream:
         return SourceTrack(np.array([time]), row[None], motion.translation, motion.yaw, glitch)
 
 
-def _cleaned(positions: np.ndarray, times: np.ndarray) -> np.ndarray:
-    return repaired(positions, times, find_outliers(positions, times))
+def _lost(positions: np.ndarray, times: np.ndarray, tracked: bool) -> np.ndarray:
+    """(F, J) bool. Few frames of a coarse mesh look like glitches, so that only numbers are asked for there."""
+    return find_outliers(positions, times) if tracked else ~known_points(positions)

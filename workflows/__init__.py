@@ -5,8 +5,9 @@ from __future__ import annotations
 from .adapt import Adapt
 from .bake import Bake
 from .base import Workflow
+from .map import Map
 
-WORKFLOWS: tuple[Workflow, ...] = (Adapt(), Bake())
+WORKFLOWS: tuple[Workflow, ...] = (Adapt(), Map(), Bake())
 
 
 def by_id(workflow_id: str) -> Workflow:

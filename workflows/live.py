@@ -309,6 +309,8 @@ def _pose(run: LiveRun, ob, moment: Moment, pending: bool) -> None:
     """Show the present frame solved by itself, or the track again where that was shown and nothing is pending now."""
     if pending or (run.is_posed and not moment.is_playback):  # another frame shows the track anyway
         run.follower.pose(ob, moment)
+    if not pending:
+        run.follower.show(ob, moment)
     run.is_posed = pending
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.solvers.errors import OutputError
-from bl_ext.devrepo.motion_loom.workflows import adapt_command
+from bl_ext.devrepo.motion_loom.workflows import adapt_command, command_words
 from bl_ext.devrepo.motion_loom.workflows.naming import result_name
 
 from tests import adapt_scenes as scenes
@@ -100,9 +100,9 @@ def test_a_scene_without_a_file(rig):
 
 
 def test_quotes_for_the_windows_shell(monkeypatch):
-    monkeypatch.setattr(adapt_command.os, "name", "nt")
+    monkeypatch.setattr(command_words.os, "name", "nt")
     words = ["C:\\Program Files\\Blender\\blender.exe", "plain", "a&b", 'say "hi"']
-    assert adapt_command._quoted(words) == '"C:\\Program Files\\Blender\\blender.exe" plain "a&b" "say \\"hi\\""'
+    assert command_words.quoted(words) == '"C:\\Program Files\\Blender\\blender.exe" plain "a&b" "say \\"hi\\""'
 
 
 # --------------------------------------------------------------------------------------------------- the button

@@ -1,0 +1,133 @@
+"""What only Map has: pairs, suggestions, and pairs in files."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..solvers.errors import MotionLoomError
+from ..workflows import map_pairs
+from ..workflows.map_pair_file import load_pairs, save_pairs
+
+_FILTER = "*.json"
+
+
+class _PairOperator:
+    """A change of the pairs of the active mesh; nothing is changed where it fails."""
+
+    bl_options = {"REGISTER", "UNDO"}
+    needs = map_pairs.why_no_pairs
+
+    @classmethod
+    def poll(cls, context):
+        reason = cls.needs(context)
+        if reason:
+            cls.poll_message_set(reason)
+        return reason is None
+
+    def execute(self, context):
+        try:
+            text = self.apply(context)
+        except MotionLoomError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        if text:
+            self.report({"INFO"}, text)
+        return {"FINISHED"}
+
+
+class MOTION_LOOM_OT_map_add_pair(_PairOperator, bpy.types.Operator):
+    """Pair the source as it is at this frame with the target pose that is chosen"""
+
+    bl_idname = "motion_loom.map_add_pair"
+    bl_label = "Add Pair"
+
+    def apply(self, context):
+        return map_pairs.add_pair(context)
+
+
+class MOTION_LOOM_OT_map_remove_pair(_PairOperator, bpy.types.Operator):
+    """Remove a pair"""
+
+    bl_idname = "motion_loom.map_remove_pair"
+    bl_label = "Remove Pair"
+    needs = map_pairs.why_no_target
+
+    index: bpy.props.IntProperty(name="Pair", description="Counts from 0; -1: the active one", default=-1)
+
+    def apply(self, context):
+        return map_pairs.remove_pair(context, self.index)
+
+
+class MOTION_LOOM_OT_map_show_pair(_PairOperator, bpy.types.Operator):
+    """Go to the poses of the active pair"""
+
+    bl_idname = "motion_loom.map_show_pair"
+    bl_label = "Go to Pair"
+    needs = map_pairs.why_no_target
+
+    def apply(self, context):
+        return map_pairs.show_pair(context)
+
+
+class MOTION_LOOM_OT_map_suggest(_PairOperator, bpy.types.Operator):
+    """Find the frames of the source where a pair would tell most, and go to the best one"""
+
+    bl_idname = "motion_loom.map_suggest"
+    bl_label = "Suggest"
+
+    def apply(self, context):
+        return map_pairs.suggest(context)
+
+
+class MOTION_LOOM_OT_map_next_suggestion(_PairOperator, bpy.types.Operator):
+    """Go to the next of the frames that were suggested"""
+
+    bl_idname = "motion_loom.map_next_suggestion"
+    bl_label = "Next Suggestion"
+    needs = map_pairs.why_no_suggestion
+
+    step: bpy.props.IntProperty(name="Step", description="1: the next one, -1: the one before", default=1)
+
+    def apply(self, context):
+        return map_pairs.next_suggestion(context, self.step)
+
+
+class _FileOperator(_PairOperator):
+    filepath: bpy.props.StringProperty(name="File", subtype="FILE_PATH", default="pairs.json")
+    filter_glob: bpy.props.StringProperty(default=_FILTER, options={"HIDDEN"})
+
+    def invoke(self, context, _event):
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+
+class MOTION_LOOM_OT_map_save_pairs(_FileOperator, bpy.types.Operator):
+    """Save the pairs with their source poses to a file, for another source of the same points"""
+
+    bl_idname = "motion_loom.map_save_pairs"
+    bl_label = "Save Pairs"
+    bl_options = {"REGISTER"}
+
+    def apply(self, context):
+        return save_pairs(context, bpy.path.abspath(self.filepath))
+
+
+class MOTION_LOOM_OT_map_load_pairs(_FileOperator, bpy.types.Operator):
+    """Replace the pairs by those of a file"""
+
+    bl_idname = "motion_loom.map_load_pairs"
+    bl_label = "Load Pairs"
+
+    def apply(self, context):
+        return load_pairs(context, bpy.path.abspath(self.filepath))
+
+
+CLASSES = (
+    MOTION_LOOM_OT_map_add_pair,
+    MOTION_LOOM_OT_map_remove_pair,
+    MOTION_LOOM_OT_map_show_pair,
+    MOTION_LOOM_OT_map_suggest,
+    MOTION_LOOM_OT_map_next_suggestion,
+    MOTION_LOOM_OT_map_save_pairs,
+    MOTION_LOOM_OT_map_load_pairs,
+)

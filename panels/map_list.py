@@ -1,0 +1,17 @@
+"""The pairs of a target mesh as a list: used or not, frame of the source and of the target."""
+
+from __future__ import annotations
+
+import bpy
+
+
+class MOTION_LOOM_UL_pairs(bpy.types.UIList):
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0):
+        row = layout.row(align=True)
+        row.prop(item, "use", text="")
+        if item.performed:
+            row.label(text=f"Performed {index + 1}", icon="REC")
+        else:
+            row.prop(item, "source_frame", text="", emboss=False)
+        row.label(text="", icon="FORWARD")
+        row.prop(item, "target_frame", text="", emboss=False)

@@ -1,0 +1,166 @@
+"""What the user chose for Map, the pairs, and where the learnt data lie; kept with the target mesh."""
+
+from __future__ import annotations
+
+import bpy
+
+_TRAVEL = (
+    ("AUTO", "Auto", "As the target's own motion tells: where it travels, else by its standing feet, else not at all"),
+    ("LEARNT", "Learnt", "By how fast the pose changes, learnt from the target's own travel"),
+    ("FEET", "Feet", "By the parts that stand on the ground"),
+    ("STRIDE", "Stride", "By the length that the target covers while its pose goes through one cycle"),
+    ("SOURCE", "Source", "As far as the source goes, times Travel Scale"),
+    ("NONE", "None", "Stay in place"),
+)
+_GROUND = (
+    ("FULL", "Place and Heading", "A walker: where it is and where it faces are taken off and mapped separately"),
+    ("PLACE", "Place", "Only where it is on the ground is taken off, as for a hand that turns"),
+    ("NONE", "Nothing", "As for a face: every movement of the points counts as pose"),
+)
+_EDGES = (
+    ("SOFT", "Soft", "Poses come to rest smoothly at the edge of what the target was seen to do"),
+    ("HARD", "Hard", "Poses stop at the edge of what the target was seen to do"),
+    ("NONE", "Open", "Poses may go beyond what the target was seen to do"),
+)
+_MOTIONS = (
+    ("ANIMATION", "Animation", "The target as it is animated over the range"),
+    ("SHAPE_KEYS", "Shape Keys", "Each shape key is one pose"),
+)
+_BAKES = (
+    ("PC2", "Cache File", "A PC2 file that a Mesh Cache modifier plays: exact, for long or heavy results"),
+    ("PCA_KEYS", "Weighted Shape Keys", "Few shape keys with keyed weights: small, editable, close"),
+    ("ABSOLUTE_KEYS", "Absolute Shape Keys", "One shape key a frame: exact, all in the .blend"),
+)
+
+
+def _noted(settings, _context) -> None:
+    """Blender evaluates nothing where a script changes a setting: what is live would not look at it."""
+    settings.id_data.update_tag(refresh={"OBJECT"})
+
+
+class MotionLoomMapPair(bpy.types.PropertyGroup):
+    """A pose of the source and the pose of the target that answers to it."""
+
+    source_frame: bpy.props.FloatProperty(
+        name="Source", description="Frame of the source's pose", step=100, precision=1, update=_noted
+    )
+    target_frame: bpy.props.FloatProperty(
+        name="Target", description="Frame of the target's pose", step=100, precision=1, update=_noted
+    )
+    use: bpy.props.BoolProperty(name="Use", description="Learn from this pair", default=True, update=_noted)
+    performed: bpy.props.StringProperty(
+        description="The source's pose itself, where it was performed or loaded from a file: no frame holds it"
+    )
+
+
+class MotionLoomMapSettings(bpy.types.PropertyGroup):
+    """Source, ranges, pairs, how the target moves over the ground, and what is live or baked."""
+
+    source: bpy.props.PointerProperty(
+        name="Source", type=bpy.types.Object, update=_noted,
+        description="An armature or a mesh whose movement drives this one",
+    )  # fmt: skip
+    source_collection: bpy.props.PointerProperty(
+        name="or Collection", type=bpy.types.Collection, update=_noted,
+        description="Objects, such as empties, whose movement drives this mesh",
+    )  # fmt: skip
+    source_group: bpy.props.StringProperty(
+        name="Vertex Group", description="Only these vertices of the source mesh; empty: all", update=_noted
+    )
+    ground: bpy.props.EnumProperty(
+        name="Take Off", items=_GROUND, description="What of the source's movement is no pose", update=_noted
+    )
+    use_source_range: bpy.props.BoolProperty(
+        name="Source Range", description="Read these frames of the source instead of its whole animation"
+    )
+    source_start: bpy.props.IntProperty(name="Start", description="First frame of the source to read", default=1)
+    source_end: bpy.props.IntProperty(name="End", description="Last frame of the source to read", default=250)
+
+    target_motion: bpy.props.EnumProperty(
+        name="Target Motion", items=_MOTIONS, description="Where the poses of the target come from"
+    )
+    use_target_range: bpy.props.BoolProperty(
+        name="Target Range", description="Learn these frames of the target instead of its whole animation"
+    )
+    target_start: bpy.props.IntProperty(name="Start", description="First frame of the target to learn", default=1)
+    target_end: bpy.props.IntProperty(name="End", description="Last frame of the target to learn", default=250)
+    target_ground: bpy.props.EnumProperty(
+        name="Take Off", items=_GROUND, description="What of the target's movement is no pose"
+    )
+    components: bpy.props.IntProperty(
+        name="Components", description="Most numbers that a pose of the target is told by", default=50, min=1, max=200
+    )
+
+    learnt: bpy.props.PointerProperty(type=bpy.types.Mesh, description="Holds what was learnt of the target")
+    learnt_summary: bpy.props.StringProperty(description="What was learnt of the target, in words")
+    clip: bpy.props.PointerProperty(type=bpy.types.Mesh, description="Holds the source's points over its range")
+    clip_summary: bpy.props.StringProperty(description="What was read of the source, in words")
+
+    pairs: bpy.props.CollectionProperty(type=MotionLoomMapPair)
+    active_pair: bpy.props.IntProperty(name="Pair", default=-1)
+    target_frame: bpy.props.FloatProperty(
+        name="Target Pose", description="Frame of the target's motion to pair with the source as it is now",
+        default=1.0, step=100, precision=1, update=_noted,
+    )  # fmt: skip
+    suggestions: bpy.props.StringProperty(description="Frames of the source that are worth a pair, best first")
+    suggestion: bpy.props.IntProperty(name="Suggestion", description="Which one is looked at", default=-1)
+
+    edge: bpy.props.EnumProperty(
+        name="Range of Poses", items=_EDGES, update=_noted,
+        description="What holds poses to those that the target knows",
+    )  # fmt: skip
+    smoothing: bpy.props.FloatProperty(
+        name="Smoothing", description="Standard deviation of the filter against a shaking source; it looks back only",
+        default=0.0, min=0.0, soft_max=0.3, precision=3, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE", update=_noted,
+    )  # fmt: skip
+    travel: bpy.props.EnumProperty(
+        name="Travel", items=_TRAVEL, description="How the target moves over the ground", update=_noted
+    )
+    travel_scale: bpy.props.FloatProperty(
+        name="Travel Scale", description="Multiplies how far the target goes", default=1.0, soft_min=0.0, soft_max=4.0,
+        update=_noted,
+    )  # fmt: skip
+    stride: bpy.props.FloatProperty(
+        name="Stride", description="How far the target goes while its pose goes through one cycle",
+        default=1.0, min=0.0, soft_max=10.0, subtype="DISTANCE", update=_noted,
+    )  # fmt: skip
+    turn_ratio: bpy.props.FloatProperty(
+        name="Turning", description="How much the target turns where the source turns", default=1.0,
+        soft_min=-2.0, soft_max=2.0, update=_noted,
+    )  # fmt: skip
+
+    live: bpy.props.BoolProperty(description="A copy of the target moves with the source")
+    live_copy: bpy.props.PointerProperty(type=bpy.types.Object, description="The copy that moves while live")
+
+    show_pair: bpy.props.BoolProperty(
+        name="Pair", description="Draw both poses of the active pair, and the target pose to be paired", default=True
+    )
+    show_scores: bpy.props.BoolProperty(
+        name="Scores", description="Draw how much a pair at each frame of the source would tell", default=True
+    )
+
+    live_input: bpy.props.BoolProperty(
+        name="Live Input", update=_noted,
+        description="Follow the source as it moves now, as a stream does, instead of its animation on the timeline",
+    )  # fmt: skip
+    result: bpy.props.PointerProperty(type=bpy.types.Object, description="The object that was baked last")
+
+    bake_kind: bpy.props.EnumProperty(name="Bake To", items=_BAKES, description="What holds the result")
+    bake_folder: bpy.props.StringProperty(
+        name="Folder", subtype="DIR_PATH", default="//motion_loom_cache",
+        description="Where the cache file is written; // is the folder of the .blend",
+    )  # fmt: skip
+    bake_step: bpy.props.IntProperty(
+        name="Frame Step", description="Frames from one stored pose to the next", default=1, min=1
+    )
+    bake_keys: bpy.props.IntProperty(
+        name="Keys", description="How many weighted shape keys are made", default=24, min=1, max=200
+    )
+    use_bake_range: bpy.props.BoolProperty(
+        name="Custom Range", description="Bake these frames instead of the source's range"
+    )
+    bake_start: bpy.props.IntProperty(name="Start", description="First frame to bake", default=1)
+    bake_end: bpy.props.IntProperty(name="End", description="Last frame to bake", default=250)
+
+
+CLASSES = (MotionLoomMapPair,)

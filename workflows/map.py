@@ -1,0 +1,97 @@
+"""Map: a mesh with a motion of its own is moved by any other motion, after a few pairs of poses."""
+
+from __future__ import annotations
+
+from ..scene.session import all_objects
+from ..solvers.errors import MotionLoomError
+from ..state.map_settings import CLASSES, MotionLoomMapSettings
+from . import map_command, map_panel
+from .base import Command, Steps, Workflow
+from .map_cost import options_of
+from .map_learn import learn_steps, source_of
+from .map_live import MapFollower, live_off, live_on_steps, live_targets, refresh_steps
+from .map_overlay import overlay_of
+from .map_run import PC2, bake_steps
+from .map_target import target_in, why_no_target
+from .overlay import Overlay
+
+
+class Map(Workflow):
+    """Learn a target mesh, pair poses, go live, bake."""
+
+    id = "map"
+    label = "Map to Mesh"
+    settings = MotionLoomMapSettings
+    classes = CLASSES
+    steps = {"fit": "Learn Target", "bake": "Bake"}
+    is_live = True
+
+    def commands(self) -> tuple[Command, ...]:
+        text = "Move a mesh by another motion, after a few pairs of poses, and bake the result."
+        return (Command("map", text, map_command.add_arguments, map_command.run),)
+
+    def poll(self, context, step: str) -> str | None:
+        reason = why_no_target(context)
+        if reason is not None:
+            return reason
+        ob = target_in(context)
+        settings = self.settings_of(ob)
+        if step == "fit":
+            return _why_no_source(settings)
+        if settings.learnt is None or settings.clip is None:
+            return "Learn the target first."
+        if sum(pair.use for pair in settings.pairs) < 2:
+            return "Add two pairs or more."
+        if step == "bake" and settings.bake_kind == PC2 and not context.blend_data.filepath:
+            return "Save the file first: the cache lies beside it. Or bake to shape keys."
+        return None
+
+    def fit(self, context) -> Steps:
+        return learn_steps(context, target_in(context))
+
+    def bake(self, context) -> Steps:
+        ob = target_in(context)
+        report = yield from bake_steps(context, ob, options_of(self.settings_of(ob)))
+        return map_command.summary(report)
+
+    def live_objects(self) -> list:
+        return live_targets(all_objects())
+
+    def follower(self, ob) -> MapFollower:
+        return MapFollower()
+
+    def is_on(self, context) -> bool:
+        ob = target_in(context)
+        return ob is not None and ob.library is None and self.settings_of(ob).live
+
+    def live_on(self, context) -> Steps:
+        return live_on_steps(context, target_in(context), self)
+
+    def live_off(self, context) -> str | None:
+        return live_off(context, target_in(context), self)
+
+    def live_refresh(self, context) -> Steps:
+        return refresh_steps(context, target_in(context), self)
+
+    def command_line(self, context, program: str) -> str:
+        return map_command.command_of(context, target_in(context), program)
+
+    def overlay(self, context, ob) -> Overlay | None:
+        return overlay_of(context, ob)
+
+    def draw(self, layout, context) -> None:
+        map_panel.draw(self, layout, context)
+
+
+def _why_no_source(settings) -> str | None:
+    if settings.source is None and settings.source_collection is None:
+        return "Choose what drives it: an armature, a mesh, or a collection of objects."
+    if settings.source is not None and settings.source.type == "ARMATURE":
+        return None  # reading its bones takes longer than a redraw may
+    if settings.source is not None and settings.source.type == "MESH" and not settings.source_group:
+        return None
+    try:
+        source_of(settings)
+    except MotionLoomError as error:
+        return str(error)
+    return None

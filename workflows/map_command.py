@@ -1,0 +1,154 @@
+"""Map's command, and the command line that does what its panel is set to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..scene.rigs import require_editable
+from ..solvers.errors import InputError, OutputError, SceneError
+from .base import run_to_end
+from .command_words import given, quoted
+from .map_cost import options_of
+from .map_learn import learn_steps
+from .map_pair_file import load_pairs_of, save_pairs_of
+from .map_run import ABSOLUTE_KEYS, PC2, PCA_KEYS, bake_target
+
+_KINDS = {"pc2": PC2, "pca-keys": PCA_KEYS, "absolute-keys": ABSOLUTE_KEYS}
+
+
+def add_arguments(parser) -> None:
+    """Of the command ``map``."""
+    parser.add_argument("--target", required=True, metavar="NAME", help="the mesh object that is to move")
+    parser.add_argument("--source", metavar="NAME", help="an object or a collection whose movement drives it")
+    parser.add_argument("--learn", action="store_true", help="read source and target again even if they are learnt")
+    parser.add_argument("--source-start", type=int, metavar="FRAME", help="first frame of the source")
+    parser.add_argument("--source-end", type=int, metavar="FRAME", help="last frame of the source")
+    parser.add_argument("--target-start", type=int, metavar="FRAME", help="first frame of the target's own motion")
+    parser.add_argument("--target-end", type=int, metavar="FRAME", help="last frame of the target's own motion")
+    parser.add_argument("--shape-keys", action="store_true", help="the target's shape keys are its poses")
+    parser.add_argument(
+        "--pair", nargs="+", action="extend", default=[], metavar="SOURCE=TARGET",
+        help="frames of poses that belong together; they replace the pairs in the file",
+    )  # fmt: skip
+    parser.add_argument("--pairs", metavar="FILE.json", help="load the pairs from a file instead")
+    parser.add_argument("--save-pairs", metavar="FILE.json", help="save the pairs to a file")
+    parser.add_argument("--travel", choices=("auto", "learnt", "feet", "stride", "source", "none"), help="over ground")
+    parser.add_argument("--stride", type=float, metavar="METRES", help="of --travel stride")
+    parser.add_argument("--turn", type=float, metavar="RATIO", help="how much it turns where the source turns")
+    parser.add_argument("--bake", choices=tuple(_KINDS), help="what holds the result (default: as set in the file)")
+    parser.add_argument("--keys", type=int, metavar="COUNT", help="most weighted shape keys of --bake pca-keys")
+    parser.add_argument("--folder", metavar="FOLDER", help="of the cache file; // is the folder of the .blend")
+    parser.add_argument("--start", type=int, metavar="FRAME", help="first frame to bake (default: the source's)")
+    parser.add_argument("--end", type=int, metavar="FRAME", help="last frame to bake (default: the source's)")
+    parser.add_argument("--step", type=int, metavar="FRAMES", help="from one pose to the next")
+
+
+def run(context, args) -> dict:
+    """Learn where needed, pair, bake; returns the report. Raises MotionLoomError for what cannot be done."""
+    ob = _target(context, args.target)
+    settings = ob.motion_loom_map
+    _apply(context, ob, args)
+    if args.learn or settings.learnt is None or settings.clip is None or _changes_ranges(args):
+        print(run_to_end(learn_steps(context, ob)))
+    if args.pairs:
+        print(load_pairs_of(ob, args.pairs))
+    if args.pair:
+        _replace_pairs(settings, [_frames(text) for text in args.pair])
+    if args.save_pairs:
+        print(save_pairs_of(ob, args.save_pairs))
+    report = bake_target(context, ob, options_of(settings))
+    print(summary(report))
+    return report
+
+
+def summary(report: dict) -> str:
+    """A line for people."""
+    where = report["file"] or "the .blend"
+    text = (
+        f"Mapped '{report['target']}' into '{report['object']}', {report['frames']} frames from {report['pairs']} "
+        f"pairs: {report['bytes'] / 1e6:.1f} MB in {where}, confidence {report['confidence_mean']:.0%}, "
+        f"travels {report['travel_m']:.2f} m"
+    )
+    return f"{text}, shape keys within {report['error_max']:.2g}" if report["kind"] == PCA_KEYS else text
+
+
+def command_of(context, ob, program: str) -> str:
+    """The line to paste into a shell: it bakes the target in the file on disk and saves the result beside it.
+
+    Settings and pairs travel in the file. Raises OutputError where the scene has no file.
+    """
+    path = context.blend_data.filepath
+    if not path:
+        raise OutputError("The scene has no file yet; save it, the command works on the file on disk.")
+    file = Path(path)
+    words = [program, "--background", path, "--command", "motion_loom", "map", *given("--target", ob.name)]
+    return quoted([*words, "--output", str(file.with_name(f"{file.stem}_mapped.blend"))])
+
+
+def _target(context, name: str):
+    ob = context.scene.objects.get(name)
+    if ob is None:
+        raise SceneError(f"There is no object '{name}' in the scene; name the mesh that is to move.")
+    if ob.type != "MESH":
+        raise SceneError(f"'{name}' is of type {ob.type}; the target must be a mesh.")
+    require_editable(ob)
+    return ob
+
+
+def _changes_ranges(args) -> bool:
+    ranges = args.source_start, args.source_end, args.target_start, args.target_end
+    return args.source is not None or args.shape_keys or any(frame is not None for frame in ranges)
+
+
+def _apply(context, ob, args) -> None:
+    """Command-line choices become the target's settings, as if made in the panel."""
+    settings = ob.motion_loom_map
+    if args.source is not None:
+        _apply_source(context, settings, args.source)
+    for of in ("source", "target"):
+        given_range = [getattr(args, f"{of}_{end}") for end in ("start", "end")]
+        if any(frame is not None for frame in given_range):
+            if None in given_range:
+                raise InputError(f"Give both --{of}-start and --{of}-end.")
+            setattr(settings, f"use_{of}_range", True)
+            setattr(settings, f"{of}_start", given_range[0])
+            setattr(settings, f"{of}_end", given_range[1])
+    if args.shape_keys:
+        settings.target_motion = "SHAPE_KEYS"
+    if args.travel is not None:
+        settings.travel = args.travel.upper()
+    chosen = {"stride": args.stride, "turn_ratio": args.turn, "bake_keys": args.keys, "bake_step": args.step}
+    for name, value in chosen.items():
+        if value is not None:
+            setattr(settings, name, value)
+    if args.bake is not None:
+        settings.bake_kind = _KINDS[args.bake]
+    if args.folder is not None:
+        settings.bake_folder = args.folder
+    if (args.start is None) != (args.end is None):
+        raise InputError("Give both --start and --end.")
+    if args.start is not None:
+        settings.use_bake_range, settings.bake_start, settings.bake_end = True, args.start, args.end
+
+
+def _apply_source(context, settings, name: str) -> None:
+    ob, collection = context.scene.objects.get(name), context.blend_data.collections.get(name)
+    if ob is None and collection is None:
+        raise SceneError(f"There is no object or collection '{name}' to be the source.")
+    settings.source, settings.source_collection = ob, None if ob is not None else collection
+
+
+def _replace_pairs(settings, pairs: list[tuple[float, float]]) -> None:
+    settings.pairs.clear()
+    for source, target in pairs:
+        pair = settings.pairs.add()
+        pair.source_frame, pair.target_frame = source, target
+    settings.active_pair = len(pairs) - 1
+
+
+def _frames(text: str) -> tuple[float, float]:
+    source, equals, target = text.partition("=")
+    try:
+        return float(source), float(target if equals else "")
+    except ValueError as error:
+        raise InputError(f"'{text}' is no pair; write SOURCE=TARGET with two frames, e.g. 12=40.") from error

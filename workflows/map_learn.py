@@ -1,0 +1,156 @@
+"""Learn: read a source and a target over their ranges, and learn the target's poses and how they travel."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+
+from ..scene import binding_store, live_mesh
+from ..scene.animated_range import animated_range
+from ..scene.mesh_sequence import MeshSequence, key_poses, mesh_sequence_steps
+from ..scene.motion import frames_per_second
+from ..scene.point_source import (
+    VERTICES,
+    PointSource,
+    joints_source,
+    objects_source,
+    point_track_steps,
+    vertices_source,
+)
+from ..scene.rigs import require_editable
+from ..solvers.errors import InputError, SceneError
+from ..solvers.global_motion import ALL, NONE, TRANSLATION, GlobalMotion
+from ..solvers.source_motion import SourceModel
+from ..solvers.target_space import learn_target_steps
+from ..solvers.travel_ways import TravelWays
+from .base import Steps, relayed
+from .map_store import LearntTarget, SourceClip, pack_clip, pack_target
+
+_REMOVED = {"FULL": ALL, "PLACE": TRANSLATION, "NONE": NONE}
+_AT_ONCE = 64  # frames whose ground motion is taken off together, in double precision
+
+
+def source_of(settings) -> PointSource:
+    """The points that the settings name; raises SceneError where they name none, InputError where there are none."""
+    ob = settings.source
+    if ob is None:
+        if settings.source_collection is None:
+            raise SceneError("Choose a source: an armature, a mesh, or a collection of objects.")
+        return objects_source(settings.source_collection)
+    if ob == settings.id_data:
+        raise SceneError(f"'{ob.name}' cannot be its own source; choose another object.")
+    if ob.type == "ARMATURE":
+        return joints_source(ob)
+    return vertices_source(ob, settings.source_group) if ob.type == "MESH" else objects_source([ob])
+
+
+def learn_steps(context, ob) -> Steps:
+    """Read and learn, with progress; the scene is changed after the last step only."""
+    require_editable(ob)
+    settings = ob.motion_loom_map
+    source = source_of(settings)
+    frames = source_frames(context.scene, settings)
+    yield 0.0, "Reading the source"
+    names, positions = yield from relayed(point_track_steps(context, source, frames), 0.0, 0.2, "Reading the source")
+    fps = frames_per_second(context.scene)
+    tracked, times = source.kind != VERTICES, (frames - frames[0]) / fps
+    model = SourceModel.fit(names, positions, times, _REMOVED[settings.ground], tracked)
+    clip = SourceClip(model, positions, frames, fps, source.record())
+    with live_mesh.shown(context, ob):
+        sequence = yield from _read_target(context, ob)
+    learnt = yield from learn_sequence(sequence, fps, settings.components, _REMOVED[settings.target_ground], ob)
+    yield 0.99, "Storing"
+    return _store(ob, learnt, clip)
+
+
+def source_frames(scene, settings) -> np.ndarray:
+    """Scene frames (F,) of the source that are read; InputError for an empty range."""
+    if settings.use_source_range:
+        start, end = settings.source_start, settings.source_end
+    else:
+        objects = [settings.source] if settings.source else list(settings.source_collection.all_objects)
+        start, end = animated_range(scene, objects) or (scene.frame_start, scene.frame_end)
+    return _frames(start, end, "source")
+
+
+def target_frames(scene, ob) -> np.ndarray:
+    """Scene frames (F,) of the target that are learnt; InputError for an empty range."""
+    settings = ob.motion_loom_map
+    if settings.use_target_range:
+        return _frames(settings.target_start, settings.target_end, "target")
+    return _frames(*(animated_range(scene, [ob]) or (scene.frame_start, scene.frame_end)), "target")
+
+
+def learn_sequence(
+    sequence: MeshSequence, fps: float, components: int, remove: str, ob
+) -> Generator[tuple[float, str], None, LearntTarget]:
+    """What is learnt of a target's vertices over time. fps: scene frames a second.  remove: see ``global_motion``."""
+    text = "Learning the target"
+    vertices, translation, yaw, pivot = yield from relayed(_grounded(sequence, remove), 0.45, 0.55, text)
+    place = sequence.worlds[0]
+    local = (vertices - place[:3, 3].astype(np.float32)) @ np.linalg.inv(place[:3, :3]).T.astype(np.float32)
+    learning = learn_target_steps(local, sequence.triangles, components=components)
+    space = yield from relayed(learning, 0.55, 0.9, text)
+    yield 0.9, "Learning how it travels"
+    if sequence.poses:
+        travel = TravelWays.none("its poses are shape keys, in no order in time; choose Source or None")
+    else:
+        times = (sequence.frames - sequence.frames[0]) / fps
+        travel = TravelWays.learn(space.coefficients, times, translation, yaw, vertices)
+    counts = len(ob.data.vertices), len(ob.data.polygons)
+    return LearntTarget(space, sequence.frames, place, pivot, travel, *counts)
+
+
+def _read_target(context, ob):
+    if ob.motion_loom_map.target_motion == "SHAPE_KEYS":
+        yield 0.2, "Reading the target"
+        return key_poses(context, ob)
+    steps = mesh_sequence_steps(context, ob, target_frames(context.scene, ob))
+    return (yield from relayed(steps, 0.2, 0.45, "Reading the target"))
+
+
+def _grounded(sequence: MeshSequence, remove: str) -> Generator[float, None, tuple]:
+    """World vertices (F, V, 3) float32 without ground motion, that motion (F, 2) and (F,), and its pivot (3,)."""
+    count = len(sequence.vertices)
+    out = np.empty_like(sequence.vertices)
+    translation, yaw = np.empty((count, 2)), np.empty(count)
+    first = _world(sequence, slice(0, 1))
+    ground, before = GlobalMotion(first[0], remove), None
+    for start in range(0, count, _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        before = ground.track(_world(sequence, rows), before)
+        out[rows], translation[rows], yaw[rows] = before.points + ground.pivot, before.translation, before.yaw
+        yield min(start + _AT_ONCE, count) / count
+    return out, translation, yaw, ground.pivot
+
+
+def _world(sequence: MeshSequence, rows: slice) -> np.ndarray:
+    worlds = sequence.worlds[rows]
+    vertices = sequence.vertices[rows].astype(float)
+    return np.einsum("fij,fvj->fvi", worlds[:, :3, :3], vertices, optimize=True) + worlds[:, None, :3, 3]
+
+
+def _frames(start: float, end: float, of: str) -> np.ndarray:
+    first, last = int(np.ceil(start - 1e-3)), int(np.floor(end + 1e-3))
+    if last <= first:
+        raise InputError(f"The range of the {of}, {start:g} to {end:g}, has fewer than two frames; choose more.")
+    return np.arange(first, last + 1, dtype=float)
+
+
+def _store(ob, learnt: LearntTarget, clip: SourceClip) -> str:
+    settings = ob.motion_loom_map
+    for name, packed in (("learnt", pack_target(learnt)), ("clip", pack_clip(clip))):
+        mesh = binding_store.save(ob.name, *packed)
+        old = getattr(settings, name)
+        setattr(settings, name, mesh)
+        binding_store.discard(old)
+    space = learnt.space
+    first, last = learnt.frames[0], learnt.frames[-1]
+    settings.learnt_summary = (
+        f"{len(space.rest)} vertices, {space.components} components, frames {first:g} to {last:g}"
+    )
+    settings.clip_summary = f"{len(clip.model.names)} points, frames {clip.frames[0]:g} to {clip.frames[-1]:g}"
+    settings.suggestions, settings.suggestion = "", -1
+    settings.target_frame = min(max(settings.target_frame, first), last)
+    return f"Learnt '{ob.name}': {settings.learnt_summary}; travel: {learnt.travel.note}"

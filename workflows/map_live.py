@@ -1,0 +1,215 @@
+"""Map live: what moves the copy of one target (see ``live``), and how it is switched on and off."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import replace
+
+import numpy as np
+
+from ..scene import binding_store, live_mesh
+from ..scene.point_source import PointSource, from_record, point_track_steps, points_now
+from ..solvers.errors import MotionLoomError
+from ..solvers.lag import rates
+from ..solvers.map_track import placed
+from ..solvers.pose_features import LAG
+from ..solvers.source_motion import SourceStream
+from ..solvers.travel import Path
+from ..state.cache import fingerprint
+from . import live
+from .base import Steps, relayed
+from .live import NOTHING, SWEEP, LiveProblem, Moment
+from .map_model import clip_of, map_of, pairs_mark, pose_at, row_of_poses, target_of, track_of, travel_choices
+from .map_store import pack_clip
+from .map_target import require_same_mesh
+
+# Of the source's radius: what single precision and the program's own evaluation may differ by.
+_SAME = 1e-4
+
+
+class MapFollower:
+    """Moves the live copy of one target; at first it knows nothing."""
+
+    plays_by_itself = False
+
+    def __init__(self):
+        self.note: str | None = None
+        self.source_untouched = True
+        self._source: tuple[str, PointSource] | None = None
+        self._now: np.ndarray | None = None
+        self._performance: tuple[str, Performance] | None = None
+
+    # ------------------------------------------------------------------------------------------- for the engine
+
+    def sees(self, ob, depsgraph) -> bool:
+        return True  # the target itself is hidden, and the source says so where it is
+
+    def check(self, ob, moment: Moment) -> tuple[str, str]:
+        settings = ob.motion_loom_map
+        copy = settings.live_copy
+        if copy is None or not live_mesh.is_live(copy) or not copy.users_scene:
+            raise LiveProblem(f"The live copy of '{ob.name}' was deleted; undo that, or switch Live off and on.")
+        require_same_mesh(ob, target_of(ob))
+        track_of(ob)
+        clip = clip_of(ob)
+        self._now = points_now(self._points(ob, clip), moment.depsgraph)
+        key = fingerprint(*pairs_mark(ob), settings.edge, *vars(travel_choices(settings)).values())
+        frame = moment.scene.frame_current_final
+        if settings.live_input or not clip.frames[0] <= frame <= clip.frames[-1]:
+            return NOTHING, key
+        return NOTHING if _is_there(self._now, clip, frame) else SWEEP, key
+
+    def show(self, ob, moment: Moment) -> None:
+        if ob.motion_loom_map.live_input:
+            self._write(ob, moment, *self._performed(ob))
+        else:
+            self._write(ob, moment, *result_at(ob, np.array([moment.scene.frame_current_final])))
+
+    def pose(self, ob, moment: Moment) -> None:
+        """The source as it is now, as fast as its clip was at this frame, where the clip was."""
+        clip, frame = clip_of(ob), moment.scene.frame_current_final
+        before, then = pose_at(ob, frame)
+        before = self._now - then + before
+        coefficients = map_of(ob).coefficients(row_of_poses(clip.model, np.stack((before, self._now))))
+        _, position, heading = track_of(ob).sampled(np.array([(frame - clip.frames[0]) / clip.fps]))
+        self._write(ob, moment, coefficients[None], position, heading)
+
+    # -------------------------------------------------------------------------------------------------------------
+
+    def recent(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The source's points (J, 3) a tenth of a second ago and now, of what is performed; None before that."""
+        return self._performance and self._performance[1].recent()
+
+    def _performed(self, ob) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        settings = ob.motion_loom_map
+        key = fingerprint(*binding_store.mark(settings.clip), settings.smoothing)
+        if self._performance is None or self._performance[0] != key:
+            self._performance = key, Performance(SourceStream(clip_of(ob).model, settings.smoothing))
+        return self._performance[1].step(ob, self._now, time.monotonic())
+
+    def _points(self, ob, clip) -> PointSource:
+        chosen = ob.motion_loom_map.source
+        key = fingerprint(*binding_store.mark(ob.motion_loom_map.clip), chosen.session_uid if chosen else 0)
+        if self._source is None or self._source[0] != key:
+            self._source = key, from_record(clip.record, [chosen] if chosen else None)
+        return self._source[1]
+
+    def _write(self, ob, moment: Moment, coefficients, position, heading) -> None:
+        target = target_of(ob)
+        vertices = target.space.vertices_of(coefficients[0])
+        world = placed(target.place, target.pivot, position[0], heading[0])
+        live_mesh.write(ob.motion_loom_map.live_copy, moment.depsgraph, vertices, world)
+
+
+class Performance:
+    """A source that moves by itself, as a stream does: it knows the time, and what came before."""
+
+    def __init__(self, stream: SourceStream):
+        self._stream, self._path = stream, Path()
+        self._poses: deque[tuple[float, np.ndarray]] = deque()
+        self._coefficients: deque[tuple[float, np.ndarray]] = deque()
+        self._yaw: float | None = None
+
+    def step(self, ob, points: np.ndarray, now: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coefficients (1, D), position (1, 2) and heading (1,) for points (J, 3) at a time in seconds."""
+        source = self._stream.step(points, now)
+        _push(self._poses, now, points)
+        coefficients = map_of(ob).coefficients(source.features[0])
+        _push(self._coefficients, now, coefficients)
+        self._yaw = source.yaw[0] if self._yaw is None else self._yaw
+        choices = travel_choices(ob.motion_loom_map)
+        heading = choices.turn_ratio * (source.yaw[0] - self._yaw)
+        velocity = target_of(ob).travel.velocity(self._rates(), replace(choices, turn_ratio=1.0))
+        return coefficients[None], self._path.step(velocity, heading, now)[None], np.array([heading])
+
+    def recent(self) -> tuple[np.ndarray, np.ndarray]:
+        """The points a tenth of a second ago and now, both (J, 3)."""
+        return self._poses[0][1], self._poses[-1][1]
+
+    def _rates(self) -> np.ndarray:
+        times = np.array([when for when, _ in self._coefficients])
+        return rates(np.stack([value for _, value in self._coefficients]), times, LAG)[-1]
+
+
+def _push(samples: deque, now: float, value: np.ndarray) -> None:
+    """Keep what came within the lag, and one before it."""
+    if samples and samples[-1][0] >= now:
+        samples.pop()
+    samples.append((now, np.array(value)))
+    while len(samples) > 2 and samples[1][0] <= now - LAG:
+        samples.popleft()
+
+
+def result_at(ob, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coefficients (N, D), positions (N, 2) and headings (N,) of the target at scene frames (N,), by the clip."""
+    clip = clip_of(ob)
+    return track_of(ob).sampled((frames - clip.frames[0]) / clip.fps)
+
+
+def live_on_steps(context, ob, workflow) -> Steps:
+    """Make the copy that moves; the scene is changed after the last step only."""
+    require_same_mesh(ob, target_of(ob))
+    map_of(ob)
+    yield 0.5, "Learning the map"
+    track_of(ob)
+    settings = ob.motion_loom_map
+    copy = live_mesh.live_of(ob) or live_mesh.make(context, ob)
+    settings.live_copy, settings.live = copy, True
+    _activate(context, copy)
+    live.begin(ob, workflow, MapFollower())
+    return f"'{ob.name}' is live: '{copy.name}' moves, the original is hidden"
+
+
+def refresh_steps(context, ob, workflow) -> Steps:
+    """Read the source's range again, for the map as it is."""
+    clip = clip_of(ob)
+    chosen = ob.motion_loom_map.source
+    source = from_record(clip.record, [chosen] if chosen else None)
+    reading = point_track_steps(context, source, clip.frames)
+    _, positions = yield from relayed(reading, 0.0, 0.95, "Reading the source")
+    mesh = binding_store.save(ob.name, *pack_clip(replace(clip, positions=positions, record=source.record())))
+    settings = ob.motion_loom_map
+    old, settings.clip = settings.clip, mesh
+    binding_store.discard(old)
+    return f"The source of '{ob.name}' is up to date at all frames"
+
+
+def live_off(context, ob, workflow) -> str | None:
+    """Remove the copy and show the target as it was."""
+    settings = ob.motion_loom_map
+    copy = settings.live_copy
+    settings.live, settings.live_copy = False, None
+    live.end(ob, workflow.id)
+    if copy is not None and live_mesh.is_live(copy):
+        live_mesh.restore(copy)
+    try:
+        _activate(context, ob)
+    except MotionLoomError:
+        pass
+    return None
+
+
+def live_targets(objects) -> list:
+    """The mesh objects that are live, of those given."""
+    return [ob for ob in objects if ob.type == "MESH" and ob.library is None and ob.motion_loom_map.live]
+
+
+def _activate(context, ob) -> None:
+    layer = context.view_layer
+    if ob.name in layer.objects and ob.visible_get(view_layer=layer):
+        for other in context.selected_objects:
+            other.select_set(False)
+        ob.select_set(True)
+        layer.objects.active = ob
+
+
+def _is_there(points: np.ndarray, clip, frame: float) -> bool:
+    """Whether points (J, 3) are those of the clip at a frame; between frames they may leave the line between."""
+    row = int(np.searchsorted(clip.frames, frame))
+    if clip.frames[row] != frame:
+        return True
+    expected = clip.positions[row]
+    lost = np.isnan(expected) | np.isnan(points)
+    size = np.nanmax(np.abs(clip.model.ground.reference - clip.model.ground.pivot))
+    return bool((lost | (np.abs(points - expected) <= _SAME * size)).all())

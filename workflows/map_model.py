@@ -1,0 +1,176 @@
+"""What Map works with, computed once and then told by its inputs: target, clip, the map of the pairs, and its track."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..scene import binding_store
+from ..solvers.errors import InputError, StaleBindingError
+from ..solvers.map_track import MapTrack, MotionMap, map_track
+from ..solvers.pair_suggestion import confidence
+from ..solvers.pose_features import LAG
+from ..solvers.source_motion import SourceModel, SourceTrack, source_track
+from ..solvers.travel_ways import TravelChoices
+from ..state import cache
+from .map_store import LearntTarget, SourceClip, unpack_clip, unpack_target
+
+_WAYS = {
+    "AUTO": "auto", "LEARNT": "translation", "FEET": "stance", "STRIDE": "stride", "SOURCE": "source", "NONE": "stays"
+}  # fmt: skip
+
+
+def target_of(ob) -> LearntTarget:
+    """What was learnt of a target mesh object; StaleBindingError where there is nothing, or it cannot be used."""
+    mesh = ob.motion_loom_map.learnt
+    if mesh is None:
+        raise StaleBindingError(f"'{ob.name}' is not learnt yet; press Learn Target.")
+    mark = binding_store.mark(mesh)
+    return kept(ob, "map target", mark, lambda: unpack_target(*binding_store.load(mesh)))
+
+
+def clip_of(ob) -> SourceClip:
+    """What was read of its source; StaleBindingError where there is nothing, or it cannot be used."""
+    mesh = ob.motion_loom_map.clip
+    if mesh is None:
+        raise StaleBindingError(f"The source of '{ob.name}' is not read yet; press Learn Target.")
+    mark = binding_store.mark(mesh)
+    return kept(ob, "map clip", mark, lambda: unpack_clip(*binding_store.load(mesh)))
+
+
+def source_track_of(ob) -> SourceTrack:
+    """The clip as features and ground motion, smoothed as chosen."""
+    settings, clip = ob.motion_loom_map, clip_of(ob)
+    inputs = *binding_store.mark(settings.clip), settings.smoothing
+    return kept(
+        ob, "map source", inputs,
+        lambda: source_track(clip.model, clip.positions, clip.times, settings.smoothing, clip.is_tracked),
+    )  # fmt: skip
+
+
+def pair_rows(ob) -> tuple[np.ndarray, np.ndarray]:
+    """Features (n, P) of the source and coefficients (n, D) of the target, of the pairs in use."""
+    settings, target = ob.motion_loom_map, target_of(ob)
+    used = [pair for pair in settings.pairs if pair.use]
+    rows = [_row_of(ob, pair) for pair in used]
+    width = clip_of(ob).model.features.width
+    return np.array(rows).reshape(-1, width), target.coefficients_at(np.array([pair.target_frame for pair in used]))
+
+
+def map_of(ob) -> MotionMap:
+    """The map of the pairs as they are; InputError for fewer than two."""
+    settings = ob.motion_loom_map
+    target = target_of(ob)
+
+    def learn() -> MotionMap:
+        rows, coefficients = pair_rows(ob)
+        if len(rows) < 2:
+            raise InputError(f"A map needs two pairs or more, '{ob.name}' has {len(rows)} in use; add pairs.")
+        return MotionMap.learn(rows, coefficients, target.space.box, settings.edge.lower())
+
+    return kept(ob, "map map", (*pairs_mark(ob), settings.edge), learn)
+
+
+def track_of(ob) -> MapTrack:
+    """What the target does over the clip."""
+    settings, target = ob.motion_loom_map, target_of(ob)
+    choices = travel_choices(settings)
+    inputs = *pairs_mark(ob), settings.edge, *vars(choices).values()
+    return kept(
+        ob, "map track", inputs, lambda: map_track(map_of(ob), target.travel, source_track_of(ob), choices)
+    )
+
+
+def travel_choices(settings) -> TravelChoices:
+    """Of the settings."""
+    return TravelChoices(
+        _WAYS[settings.travel], settings.travel_scale, settings.stride, settings.turn_ratio
+    )
+
+
+def pairs_mark(ob) -> tuple:
+    """All that a map depends on but the edge of its box, for comparing."""
+    settings = ob.motion_loom_map
+    if settings.learnt is None or settings.clip is None:
+        raise StaleBindingError(f"'{ob.name}' is not learnt yet; press Learn Target.")
+    marks = *binding_store.mark(settings.learnt), *binding_store.mark(settings.clip), settings.smoothing
+    pairs = [(pair.source_frame, pair.target_frame, pair.performed) for pair in settings.pairs if pair.use]
+    return *marks, *(value for pair in pairs for value in pair)
+
+
+def confidence_now(context, ob) -> float | None:
+    """0 to 1: how sure the pairs make the map at the clip's pose of the present frame; None where there are none."""
+    settings = ob.motion_loom_map
+    if settings.learnt is None or settings.clip is None or not any(pair.use for pair in settings.pairs):
+        return None
+    rows, _ = pair_rows(ob)
+    return float(confidence(MotionMap.variance_of(rows, row_at(ob, context.scene.frame_current_final)[None]))[0])
+
+
+def confidence_of(ob) -> np.ndarray:
+    """(F,) 0 to 1 at every frame of the clip."""
+    return confidence(MotionMap.variance_of(pair_rows(ob)[0], source_track_of(ob).features))
+
+
+def row_at(ob, frame: float) -> np.ndarray:
+    """Features (P,) of the clip at a scene frame, held before its first and after its last one."""
+    clip, features = clip_of(ob), source_track_of(ob).features
+    place = float(np.interp(frame, clip.frames, np.arange(len(clip.frames))))
+    before = min(int(place), max(len(features) - 2, 0))
+    after = min(before + 1, len(features) - 1)
+    return features[before] + (place - before) * (features[after] - features[before])
+
+
+def pose_at(ob, frame: float) -> np.ndarray:
+    """World positions (2, J, 3) of the clip a tenth of a second before a scene frame, and at it."""
+    clip = clip_of(ob)
+    return np.stack([_positions_at(clip, frame - LAG * clip.fps), _positions_at(clip, frame)])
+
+
+def _positions_at(clip: SourceClip, frame: float) -> np.ndarray:
+    """(J, 3) at a scene frame, held outside of the clip."""
+    place = float(np.interp(frame, clip.frames, np.arange(len(clip.frames))))
+    before = min(int(place), len(clip.frames) - 2)
+    return clip.positions[before] + (place - before) * (clip.positions[before + 1] - clip.positions[before])
+
+
+def performed_text(before: np.ndarray, now: np.ndarray) -> str:
+    """World positions (J, 3) a tenth of a second ago and now, as text for a pair."""
+    return base64.b85encode(np.stack((before, now)).astype("<f4").tobytes()).decode()
+
+
+def performed_poses(text: str) -> np.ndarray:
+    """(2, J, 3) of ``performed_text``; StaleBindingError for another text."""
+    try:
+        return np.frombuffer(base64.b85decode(text), "<f4").reshape(2, -1, 3).astype(float)
+    except ValueError as error:
+        raise StaleBindingError("The pose of a performed pair is damaged; remove that pair.") from error
+
+
+def row_of_poses(model: SourceModel, poses: np.ndarray) -> np.ndarray:
+    """Features (P,) of positions (2, J, 3) a tenth of a second ago and now."""
+    return source_track(model, poses, np.array([0.0, LAG])).features[1]
+
+
+def _row_of(ob, pair) -> np.ndarray:
+    if not pair.performed:
+        return row_at(ob, pair.source_frame)
+    poses, model = performed_poses(pair.performed), clip_of(ob).model
+    if poses.shape[1] != len(model.names):
+        raise StaleBindingError(
+            f"A performed pair has {poses.shape[1]} points, the source {len(model.names)}; remove that pair."
+        )
+    return row_of_poses(model, poses)
+
+
+def kept(ob, name: str, inputs: tuple, make: Callable[[], Any]):
+    """What was made for these inputs before, or is made now."""
+    key = cache.fingerprint(*inputs)
+    found = cache.get(ob.session_uid, name, key)
+    if found is None:
+        found = make()
+        cache.put(ob.session_uid, name, key, found)
+    return found

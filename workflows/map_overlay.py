@@ -1,0 +1,121 @@
+"""What Map shows in the viewport: both poses of the active pair, the pose to be paired, and scores over the source."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..solvers.pair_suggestion import confidence
+from .map_model import MotionMap, clip_of, kept, pair_rows, pairs_mark, performed_poses, pose_at, row_at, target_of
+from .map_pairs import scores_of, suggested
+from .overlay import Overlay, joined, overlay
+
+_CHOSEN, _PAIRED, _SOURCE = np.array([0.2, 0.6, 1.0]), np.array([0.15, 0.85, 0.4]), np.array([1.0, 0.45, 0.1])
+_MARK, _FRAME = np.array([1.0, 1.0, 1.0, 0.9]), np.array([1.0, 0.9, 0.2, 0.9])
+_BACK = np.array([0.0, 0.0, 0.0, 0.35])
+_LOW, _HIGH = np.array([0.9, 0.15, 0.1]), np.array([0.15, 0.8, 0.25])
+# Shares of the region: where the curve of the scores lies, and the bar beside it.
+_LEFT, _RIGHT, _BOTTOM, _TOP = 0.06, 0.62, 0.05, 0.16
+_BAR = 0.64, 0.655
+_MOST_POINTS = 600
+_EDGES_SHOWN = 6000
+
+
+def overlay_of(context, ob) -> Overlay | None:
+    """The overlay of a learnt target at the present frame, or None where nothing is to be shown."""
+    if ob.type != "MESH":
+        return None
+    settings = ob.motion_loom_map
+    if settings.learnt is None or settings.clip is None or not (settings.show_pair or settings.show_scores):
+        return None
+    parts = []
+    if settings.show_pair:
+        parts.append(_ghost(ob, settings.target_frame, _CHOSEN))
+        if 0 <= settings.active_pair < len(settings.pairs):
+            parts += _pair(ob, settings.pairs[settings.active_pair])
+    if settings.show_scores:
+        parts += [_scores(context, ob), _confidence(context, ob)]
+    return joined(parts)
+
+
+def _pair(ob, pair) -> list[Overlay]:
+    points = performed_poses(pair.performed)[1] if pair.performed else pose_at(ob, pair.source_frame)[1]
+    points = points[np.isfinite(points).all(axis=1)]
+    return [_ghost(ob, pair.target_frame, _PAIRED), overlay(points=(points, np.append(_SOURCE, 1.0)))]
+
+
+def _ghost(ob, frame: float, colour: np.ndarray) -> Overlay:
+    """The target's own pose at a frame of its motion, as its edges."""
+    target = target_of(ob)
+
+    def make() -> np.ndarray:
+        vertices = target.space.vertices_of(target.coefficients_at(np.array([frame]))[0])
+        world = vertices @ target.place[:3, :3].T + target.place[:3, 3]
+        return world[_edges(ob)]
+
+    lines = kept(ob, f"map ghost {colour.tobytes().hex()}", (*pairs_mark(ob)[:3], frame), make)
+    return overlay(lines=(lines, np.append(colour, 0.5)))
+
+
+def _edges(ob) -> np.ndarray:
+    """(E, 2) edges of the target, thinned out where there are many."""
+    target = target_of(ob)
+
+    def make() -> np.ndarray:
+        triangles = target.space.triangles
+        edges = np.sort(np.concatenate((triangles[:, :2], triangles[:, 1:], triangles[:, ::2])), axis=1)
+        edges = np.unique(edges, axis=0)
+        return edges[:: max(1, len(edges) // _EDGES_SHOWN)]
+
+    return kept(ob, "map edges", pairs_mark(ob)[:3], make)
+
+
+def _scores(context, ob) -> Overlay:
+    """How much a pair at each frame would tell, as a curve over the source's range, with marks."""
+    clip = clip_of(ob)
+    scores = kept(ob, "map scores", pairs_mark(ob), lambda: scores_of(ob))
+    rows = np.unique(np.linspace(0, len(scores) - 1, min(len(scores), _MOST_POINTS)).astype(int))
+    height = scores[rows] / max(float(scores.max()), 1e-12)
+    curve = np.stack((_across(clip, clip.frames[rows]), _BOTTOM + (_TOP - _BOTTOM) * height), axis=1)
+    floor = np.stack((curve[:, 0], np.full(len(curve), _BOTTOM)), axis=1)
+    fill = np.concatenate((_strip(curve[:-1], curve[1:], floor[:-1], floor[1:]), _box(_LEFT, _RIGHT, _BOTTOM, _TOP)))
+    colours = np.concatenate((np.tile(np.append(_SOURCE, 0.35), (2 * (len(curve) - 1), 1)), np.tile(_BACK, (2, 1))))
+    lines = [np.stack((curve[:-1], curve[1:]), axis=1)]
+    shades = [np.tile(np.append(_SOURCE, 0.9), (len(curve) - 1, 1))]
+    used = [pair.source_frame for pair in ob.motion_loom_map.pairs if pair.use and not pair.performed]
+    now = [context.scene.frame_current_final]
+    for frames, colour in ((used, np.append(_PAIRED, 0.9)), (suggested(ob), _FRAME), (now, _MARK)):
+        places = _across(clip, np.array(frames))
+        lines.append(np.stack([np.stack((places, np.full(len(places), y)), axis=1) for y in (_BOTTOM, _TOP)], axis=1))
+        shades.append(np.tile(colour, (len(places), 1)))
+    return overlay(
+        screen_lines=(np.concatenate(lines), np.concatenate(shades)[:, None]),
+        screen_triangles=(fill[::-1], colours[::-1][:, None]),
+    )
+
+
+def _confidence(context, ob) -> Overlay:
+    """A bar from red to green: how sure the map is of the source's present pose."""
+    rows, _ = pair_rows(ob)
+    features = row_at(ob, context.scene.frame_current_final)[None]
+    sure = float(confidence(MotionMap.variance_of(rows, features))[0]) if len(rows) else 0.0
+    height = _BOTTOM + (_TOP - _BOTTOM) * max(sure, 0.02)
+    fill = np.concatenate((_box(*_BAR, _BOTTOM, _TOP), _box(*_BAR, _BOTTOM, height)))
+    shade = np.append(_LOW + sure * (_HIGH - _LOW), 0.9)
+    return overlay(screen_triangles=(fill, np.stack((_BACK, _BACK, shade, shade))[:, None]))
+
+
+def _across(clip, frames: np.ndarray) -> np.ndarray:
+    """Where frames lie on the curve, as shares of the region's width."""
+    span = clip.frames[-1] - clip.frames[0]
+    return _LEFT + (_RIGHT - _LEFT) * np.clip((frames - clip.frames[0]) / span, 0.0, 1.0)
+
+
+def _box(left: float, right: float, bottom: float, top: float) -> np.ndarray:
+    corners = np.array([[left, top], [right, top], [left, bottom], [right, bottom]])
+    return _strip(*corners[:, None])
+
+
+def _strip(top_left, top_right, bottom_left, bottom_right) -> np.ndarray:
+    """Two triangles (2 N, 3, 2) of each of N boxes, by corners (N, 2)."""
+    halves = (top_left, bottom_left, top_right), (top_right, bottom_left, bottom_right)
+    return np.concatenate([np.stack(corners, axis=1) for corners in halves])

@@ -1,0 +1,195 @@
+"""The panel of Map: numbered steps, and what is rarely changed in a closed sub-panel below."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..solvers.errors import MotionLoomError
+from . import live
+from .map_cost import costs_of
+from .map_model import confidence_now
+from .map_target import target_in
+from .panel_parts import draw_status, draw_text, draw_toggles
+
+_CONFIDENT = 0.5
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is drawn: the workflow, the target mesh, its settings, and how live stands (None while it is off)."""
+
+    map: Any
+    context: Any
+    ob: Any
+    chosen: Any
+    status: Any
+
+
+def draw(workflow, layout, context) -> None:
+    """Draw Map's sub-panel for the active object."""
+    ob = target_in(context)
+    if ob is None:
+        layout.label(text="Select the mesh that is to move", icon="INFO")
+        return
+    if ob.library is not None:
+        box = layout.box()
+        text = f"'{ob.name}' is linked and cannot be changed: make a local copy of it"
+        draw_text(box, context, text, "LIBRARY_DATA_DIRECT")
+        box.operator("motion_loom.make_local_copy")
+        return
+    chosen = workflow.settings_of(ob)
+    shown = _Shown(workflow, context, ob, chosen, live.status(ob, workflow.id))
+    for number, (title, is_done, draw_step) in enumerate(_STEPS, start=1):
+        header, body = layout.panel(f"motion_loom_map_{number}")
+        header.label(text=f"{number}   {title}")
+        if is_done(shown):
+            header.label(text="", icon="CHECKMARK")
+        if body:
+            draw_step(body, shown)
+    header, body = layout.panel("motion_loom_map_options", default_closed=True)
+    header.label(text="Options")
+    if body:
+        _draw_options(body, shown)
+
+
+# -------------------------------------------------------------------------------------------------------- learn
+
+
+def _is_learnt(shown: _Shown) -> bool:
+    return shown.chosen.learnt is not None and shown.chosen.clip is not None
+
+
+def _draw_learn(layout, shown: _Shown) -> None:
+    chosen = shown.chosen
+    layout.prop(chosen, "source")
+    if chosen.source is None:
+        layout.prop(chosen, "source_collection")
+    elif chosen.source.type == "MESH":
+        layout.prop_search(chosen, "source_group", chosen.source, "vertex_groups")
+    _draw_range(layout, chosen, "source")
+    layout.prop(chosen, "ground")
+    layout.separator()
+    layout.prop(chosen, "target_motion")
+    if chosen.target_motion == "ANIMATION":
+        _draw_range(layout, chosen, "target")
+    layout.prop(chosen, "target_ground")
+    if chosen.learnt is not None:
+        box = layout.box().column(align=True)
+        for text, icon in ((chosen.clip_summary, "OUTLINER_OB_ARMATURE"), (chosen.learnt_summary, "MESH_DATA")):
+            draw_text(box, shown.context, text, icon)
+    shown.map.button(layout, "fit", text="Learn Target" if chosen.learnt is None else "Learn Again")
+
+
+def _draw_range(layout, chosen, of: str) -> None:
+    layout.prop(chosen, f"use_{of}_range")
+    if getattr(chosen, f"use_{of}_range"):
+        pair = layout.column(align=True)
+        pair.prop(chosen, f"{of}_start")
+        pair.prop(chosen, f"{of}_end")
+
+
+# -------------------------------------------------------------------------------------------------------- pairs
+
+
+def _is_paired(shown: _Shown) -> bool:
+    return sum(pair.use for pair in shown.chosen.pairs) >= 2
+
+
+def _draw_pairs(layout, shown: _Shown) -> None:
+    chosen = shown.chosen
+    row = layout.row()
+    row.template_list("MOTION_LOOM_UL_pairs", "", chosen, "pairs", chosen, "active_pair", rows=4)
+    buttons = row.column(align=True)
+    buttons.operator("motion_loom.map_remove_pair", text="", icon="REMOVE")
+    buttons.operator("motion_loom.map_show_pair", text="", icon="VIEWZOOM")
+    buttons.separator()
+    buttons.operator("motion_loom.map_load_pairs", text="", icon="FILE_FOLDER")
+    buttons.operator("motion_loom.map_save_pairs", text="", icon="FILE_TICK")
+    suggestions = layout.row(align=True)
+    suggestions.operator("motion_loom.map_suggest", icon="LIGHT")
+    suggestions.operator("motion_loom.map_next_suggestion", text="", icon="TRIA_LEFT").step = -1
+    suggestions.operator("motion_loom.map_next_suggestion", text="", icon="TRIA_RIGHT").step = 1
+    _draw_confidence(layout, shown)
+    layout.prop(chosen, "target_frame")
+    layout.operator("motion_loom.map_add_pair", icon="ADD")
+    draw_toggles(layout, chosen, ("show_pair", "show_scores"))
+
+
+def _draw_confidence(layout, shown: _Shown) -> None:
+    """Of the map at the source's present pose; drawn red while it is low."""
+    try:
+        confidence = confidence_now(shown.context, shown.ob)
+    except MotionLoomError:
+        return  # the buttons say what is missing
+    if confidence is not None:
+        bar = layout.row()
+        bar.alert = confidence < _CONFIDENT
+        bar.progress(factor=confidence, text=f"Confidence {confidence:.0%}")
+
+
+# --------------------------------------------------------------------------------------------------------- live
+
+
+def _is_live(shown: _Shown) -> bool:
+    return shown.status is not None and shown.status.problem is None
+
+
+def _draw_live(layout, shown: _Shown) -> None:
+    chosen = shown.chosen
+    shown.map.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
+    column = layout.column()
+    column.prop(chosen, "live_input")
+    column.prop(chosen, "travel")
+    if chosen.travel == "STRIDE":
+        column.prop(chosen, "stride")
+    if chosen.travel != "NONE":
+        column.prop(chosen, "travel_scale")
+    column.prop(chosen, "turn_ratio")
+    if shown.status is not None:
+        draw_status(layout, shown.map, shown.context, shown.status)
+
+
+# --------------------------------------------------------------------------------------------------------- bake
+
+
+def _is_baked(shown: _Shown) -> bool:
+    result = shown.chosen.result
+    return result is not None and bool(result.users_scene)
+
+
+def _draw_bake(layout, shown: _Shown) -> None:
+    chosen = shown.chosen
+    layout.prop(chosen, "bake_kind")
+    if chosen.bake_kind == "PC2":
+        layout.prop(chosen, "bake_folder")
+    if chosen.bake_kind == "PCA_KEYS":
+        layout.prop(chosen, "bake_keys")
+    layout.prop(chosen, "bake_step")
+    layout.prop(chosen, "use_bake_range")
+    if chosen.use_bake_range:
+        pair = layout.column(align=True)
+        pair.prop(chosen, "bake_start")
+        pair.prop(chosen, "bake_end")
+    cost = costs_of(shown.ob).get(chosen.bake_kind)
+    if cost:
+        layout.label(text=cost, icon="DISK_DRIVE")
+    shown.map.button(layout, "bake", text="Bake")
+    shown.map.button(layout, "copy_command", text="Copy Command", icon="COPYDOWN")
+
+
+# ------------------------------------------------------------------------------------------------------ options
+
+
+def _draw_options(layout, shown: _Shown) -> None:
+    column = layout.column()
+    for name in ("edge", "smoothing", "components"):
+        column.prop(shown.chosen, name)
+
+
+_STEPS = (
+    ("Learn", _is_learnt, _draw_learn),
+    ("Pairs", _is_paired, _draw_pairs),
+    ("Live", _is_live, _draw_live),
+    ("Bake", _is_baked, _draw_bake),
+)

@@ -1,0 +1,38 @@
+"""Which target mesh a panel or button is about, and whether it is still the one that was learnt."""
+
+from __future__ import annotations
+
+from ..scene import live_mesh
+from ..scene.rigs import require_editable
+from ..solvers.errors import MotionLoomError, StaleBindingError
+from .map_store import LearntTarget
+
+
+def target_in(context):
+    """The target mesh of the active object: itself, or the original of a live copy; None for anything else."""
+    ob = context.object
+    if ob is None or ob.type != "MESH":
+        return None
+    return live_mesh.original_of(ob) if live_mesh.is_live(ob) else ob
+
+
+def why_no_target(context) -> str | None:
+    """Why nothing can be done with the active object, or None."""
+    ob = target_in(context)
+    if ob is None:
+        return "Select the mesh that is to move."
+    try:
+        require_editable(ob)
+    except MotionLoomError as error:
+        return str(error)
+    return None
+
+
+def require_same_mesh(ob, target: LearntTarget) -> None:
+    """Raises StaleBindingError where the mesh has other vertices or faces than when it was learnt."""
+    counts = len(ob.data.vertices), len(ob.data.polygons)
+    if counts != (target.vertices, target.faces):
+        raise StaleBindingError(
+            f"'{ob.name}' had {target.vertices} vertices and {target.faces} faces when it was learnt, and has "
+            f"{counts[0]} and {counts[1]} now; undo that or learn it again."
+        )

@@ -1,0 +1,61 @@
+"""Parts that panels share: wrapped texts, switches side by side, and how live stands."""
+
+from __future__ import annotations
+
+from .wrapping import fitting_lines
+
+_TRACKS = {
+    "READY": ("Every frame is up to date", "CHECKMARK"),
+    "SWEEP": ("Other frames need a refresh", "FILE_REFRESH"),
+    "WAITING": ("Other frames follow in a moment", "TIME"),
+}
+# What mends a problem: the operator, the button's text and icon.
+_REMEDIES = {
+    "BIND": ("fit", "Bind Again", "LINKED"),
+    "REFRESH": ("live_refresh", "Refresh", "FILE_REFRESH"),
+    "RESUME": ("live_resume", "Resume", "PLAY"),
+}
+
+
+def draw_text(layout, context, text: str, icon: str) -> None:
+    """A text over as many lines as the region asks for, the icon before the first."""
+    column = layout.column(align=True)
+    for number, line in enumerate(fitting_lines(context, text)):
+        column.label(text=line, icon="BLANK1" if number else icon)
+
+
+def draw_toggles(layout, chosen, names) -> None:
+    """Switches side by side."""
+    row = layout.row(align=True)
+    row.use_property_split = False
+    for name in names:
+        row.prop(chosen, name, toggle=True)
+
+
+def draw_status(layout, workflow, context, status, bind_again: str = _REMEDIES["BIND"][1]) -> None:
+    """How live stands (``live.LiveStatus``), and the button that mends what is wrong.
+
+    bind_again: text of the button of the step "fit".
+    """
+    box = layout.box().column(align=True)
+    if status.problem:
+        draw_text(box, context, status.problem, "ERROR")
+    else:
+        speed = "" if status.ms is None else f"{status.ms:.1f} ms a frame"
+        box.label(text=speed or "Waiting for a change", icon="PREVIEW_RANGE")
+        _draw_track(box, status)
+    if status.source_untouched:
+        box.label(text="Source untouched", icon="LOCKED")
+    if status.note:
+        draw_text(box, context, status.note, "INFO")
+    if status.remedy:
+        step, text, icon = _REMEDIES[status.remedy]
+        workflow.button(layout, step, text=bind_again if step == "fit" else text, icon=icon)
+
+
+def _draw_track(layout, status) -> None:
+    if status.track == "SOLVING":
+        layout.progress(factor=status.progress, text=f"Solving all frames {status.progress:.0%}")
+        return
+    text, icon = _TRACKS[status.track]
+    layout.label(text=text, icon=icon)
