@@ -9,6 +9,7 @@ from ..scene.point_source import from_record, points_now
 from ..solvers.errors import InputError
 from ..solvers.pair_suggestion import RowSpace, scores
 from ..solvers.pair_suggestion import suggest as best_frames
+from ..solvers.pose_picks import spread_poses
 from ..solvers.pose_ridge import contradiction
 from ..state.live_runs import live_runs
 from .map_model import clip_of, kept, pair_rows, performed_text, source_track_of, target_of
@@ -95,6 +96,12 @@ def next_suggestion(context, step: int) -> str:
     settings.suggestion = (settings.suggestion + step) % len(frames)
     _go_to(context, frames[settings.suggestion])
     return f"Suggestion {settings.suggestion + 1} of {len(frames)}: frame {frames[settings.suggestion]:g}"
+
+
+def poses_to_perform(ob, count: int) -> list[float]:
+    """Frames of the target's motion, at most count, that show how unlike its poses are."""
+    target = target_of(ob)
+    return target.frames[spread_poses(target.space.coefficients, count)].tolist()
 
 
 def suggested(ob) -> list[float]:
