@@ -113,6 +113,7 @@ def _draw_pairs(layout, shown: _Shown) -> None:
     _draw_confidence(layout, shown)
     layout.prop(chosen, "target_frame")
     layout.operator("motion_loom.map_add_pair", icon="ADD")
+    layout.operator("motion_loom.map_perform", icon="REC")
     draw_toggles(layout, chosen, ("show_pair", "show_scores"))
 
 
