@@ -11,10 +11,9 @@ from ..workflows.map_pair_file import load_pairs, save_pairs
 _FILTER = "*.json"
 
 
-class _PairOperator:
-    """A change of the pairs of the active mesh; nothing is changed where it fails."""
+class NeedsTarget:
+    """A button that is grey, with the reason, where the active object is no target that it can work on."""
 
-    bl_options = {"REGISTER", "UNDO"}
     needs = map_pairs.why_no_pairs
 
     @classmethod
@@ -23,6 +22,12 @@ class _PairOperator:
         if reason:
             cls.poll_message_set(reason)
         return reason is None
+
+
+class _PairOperator(NeedsTarget):
+    """A change of the pairs of the active mesh; nothing is changed where it fails."""
+
+    bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context):
         try:

@@ -7,11 +7,12 @@ import bpy
 from ..solvers.errors import MotionLoomError
 from ..workflows import map_pairs
 from ..workflows.map_target import target_in
+from .map_pairs import NeedsTarget
 
 _ADD, _SKIP, _END = {"RET", "NUMPAD_ENTER"}, {"BACK_SPACE"}, {"ESC"}
 
 
-class MOTION_LOOM_OT_map_perform(bpy.types.Operator):
+class MOTION_LOOM_OT_map_perform(NeedsTarget, bpy.types.Operator):
     """Show poses of the target one after the other; press Enter whenever the source is in the one that answers"""
 
     bl_idname = "motion_loom.map_perform"
@@ -19,13 +20,6 @@ class MOTION_LOOM_OT_map_perform(bpy.types.Operator):
     bl_options = {"UNDO", "INTERNAL"}
 
     count: bpy.props.IntProperty(name="Poses", description="How many poses of the target are shown", default=6, min=2)
-
-    @classmethod
-    def poll(cls, context):
-        reason = map_pairs.why_no_pairs(context)
-        if reason:
-            cls.poll_message_set(reason)
-        return reason is None
 
     def invoke(self, context, _event):
         try:

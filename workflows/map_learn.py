@@ -28,6 +28,7 @@ from .base import Steps, relayed
 from .map_store import LearntTarget, SourceClip, pack_clip, pack_target
 
 _REMOVED = {"FULL": ALL, "PLACE": TRANSLATION, "NONE": NONE}
+_MOST_NUMBERS = 4e8  # that poses are learnt from, single precision
 _AT_ONCE = 64  # frames whose ground motion is taken off together, in double precision
 
 
@@ -78,8 +79,12 @@ def target_frames(scene, ob) -> np.ndarray:
     """Scene frames (F,) of the target that are learnt; InputError for an empty range."""
     settings = ob.motion_loom_map
     if settings.use_target_range:
-        return _frames(settings.target_start, settings.target_end, "target")
-    return _frames(*(animated_range(scene, [ob]) or (scene.frame_start, scene.frame_end)), "target")
+        frames = _frames(settings.target_start, settings.target_end, "target")
+    else:
+        frames = _frames(*(animated_range(scene, [ob]) or (scene.frame_start, scene.frame_end)), "target")
+    # Of a long range every second or third frame is learnt: the poses of a target repeat.
+    numbers = 3 * len(ob.data.vertices) + 6 * max(len(ob.data.loops) - 2 * len(ob.data.polygons), 1)
+    return frames[:: int(np.ceil(len(frames) * numbers / _MOST_NUMBERS))]
 
 
 def learn_sequence(
