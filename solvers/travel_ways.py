@@ -60,7 +60,7 @@ class TravelWays:
 
         Zero for the way "source". Raises InputError for a way that the target's motion does not tell.
         """
-        way = self._way(choices)
+        way = self.way_of(choices)
         if way in (STAYS, SOURCE):
             return np.zeros((*coefficient_rates.shape[:-1], 2))
         length = choices.stride if way == STRIDE else 1.0
@@ -75,14 +75,16 @@ class TravelWays:
         coefficients: (F, D) of the target.  times: (F,) seconds.  translation: (F, 2) metres and yaw: (F,) of the
         source's ground motion. Raises InputError for a way that the target's motion does not tell.
         """  # fmt: skip
-        heading = choices.turn_ratio * (yaw - yaw[0])
-        if self._way(choices) == SOURCE:
-            velocity = choices.scale * turned(rates(translation, times, LAG), yaw[0] - yaw)
-        else:
-            velocity = self.velocity(rates(coefficients, times, LAG), choices)
+        turned_by = yaw - yaw[0]
+        heading = choices.turn_ratio * turned_by
+        if self.way_of(choices) == SOURCE:
+            steps = along_source(np.diff(translation, axis=0), _halfway(heading - turned_by), choices)
+            return np.concatenate((np.zeros((1, 2)), np.cumsum(steps, axis=0))), heading
+        velocity = self.velocity(rates(coefficients, times, LAG), choices)
         return integrated(velocity, heading, times), heading
 
-    def _way(self, choices: TravelChoices) -> str:
+    def way_of(self, choices: TravelChoices) -> str:
+        """The way that is taken; raises InputError where the target's motion does not tell it."""
         way = self.auto if choices.way == AUTO else choices.way
         if way not in WAYS or (way in _LEARNT and way not in self.ways):
             why = self.missing.get(way, f"there is no way '{way}', use one of {', '.join(WAYS)}")
@@ -106,3 +108,15 @@ class TravelWays:
             else:
                 missing[way] = str(arrays[f"missing {way}"])
         return cls(ways, missing, str(arrays["auto"]), str(arrays["note"]))
+
+
+def along_source(steps: np.ndarray, turn: np.ndarray, choices: TravelChoices) -> np.ndarray:
+    """Steps (..., 2) of a target that goes as its source does, metres, of the source's own steps (..., 2).
+
+    turn: (...,) radians by which the target has turned more than its source.
+    """
+    return choices.scale * turned(steps, turn)
+
+
+def _halfway(values: np.ndarray) -> np.ndarray:
+    return 0.5 * (values[1:] + values[:-1])
