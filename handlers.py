@@ -7,7 +7,7 @@ from bpy.app.handlers import persistent
 
 from .state import cache, prepare_overrides
 from .state.live_runs import live_runs
-from .workflows import WORKFLOWS, live
+from .workflows import WORKFLOWS, live, stream_follow
 
 
 @persistent
@@ -25,8 +25,16 @@ def _updated(scene, depsgraph) -> None:
 @persistent
 def _undone(*_args) -> None:
     """Undo and redo replace all objects, and bring the live action back as it was along with what it was solved for."""
+    stream_follow.settle()
     live.look_through(WORKFLOWS)
     live.follow_shown()
+
+
+@persistent
+def _end_stream(*_args) -> None:
+    """Another file is open: what is listened to belonged to the last one."""
+    stream_follow.close()
+    stream_follow.settle()
 
 
 @persistent
@@ -44,6 +52,12 @@ def _keep_settings_of_overrides(*_args) -> None:
 
 
 @persistent
+def _play_takes(*_args) -> None:
+    """A file is saved with its recordings in their places; the next frame of a stream sets them aside again."""
+    stream_follow.play_takes()
+
+
+@persistent
 def _before_render(*_args) -> None:
     """A render shows the track: it must not begin with one that lags behind."""
     live.finish_all()
@@ -54,7 +68,9 @@ _HANDLERS = (
     (bpy.app.handlers.depsgraph_update_post, _updated),
     (bpy.app.handlers.undo_post, _undone),
     (bpy.app.handlers.redo_post, _undone),
+    (bpy.app.handlers.load_post, _end_stream),
     (bpy.app.handlers.load_post, _loaded),
+    (bpy.app.handlers.save_pre, _play_takes),
     (bpy.app.handlers.save_pre, _keep_settings_of_overrides),
     (bpy.app.handlers.render_init, _before_render),
 )
@@ -75,6 +91,7 @@ def unregister() -> None:
             calls.remove(handler)
     if bpy.app.timers.is_registered(_loaded):
         bpy.app.timers.unregister(_loaded)
+    stream_follow.close()
     live.stop_all()
     cache.clear()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import adapt_lists, live, map_pairs, map_perform
+from . import adapt_lists, live, map_pairs, map_perform, stream
 from .copy_command import MOTION_LOOM_OT_copy_command
 from .local_copy import MOTION_LOOM_OT_make_local_copy
 from .steps import MOTION_LOOM_OT_bake, MOTION_LOOM_OT_fit
@@ -21,6 +21,7 @@ _CLASSES = (
     live.MOTION_LOOM_OT_live_resume,
     *map_pairs.CLASSES,
     map_perform.MOTION_LOOM_OT_map_perform,
+    *stream.CLASSES,
     MOTION_LOOM_OT_copy_command,
     MOTION_LOOM_OT_make_local_copy,
 )

@@ -29,6 +29,14 @@ def object_of(scene: bpy.types.Scene, uid: int, name: str) -> bpy.types.Object |
     return next((other for other in scene.objects if other.session_uid == uid), None)
 
 
+def scene_of(uid: int, name: str) -> bpy.types.Scene | None:
+    """The scene with that ``session_uid``; name: where to look first."""
+    scene = bpy.data.scenes.get(name)
+    if scene is not None and scene.session_uid == uid:
+        return scene
+    return next((other for other in bpy.data.scenes if other.session_uid == uid), None)
+
+
 def exists(ob: bpy.types.Object) -> bool:
     """Whether an object that was held on to has not been deleted or undone since."""
     try:

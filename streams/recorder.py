@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import StreamError
-from .frames import Frame
+from .frames import MAX_JOINTS, Frame
 from .listener import Listener
 
-MAX_POINTS = 5_000_000  # joints in all frames: over ten minutes of 60 joints at 120 frames a second
+MAX_POINTS = 5_000_000  # frames times joints: over ten minutes of 60 joints at 120 frames a second
+MAX_SECONDS = 3600.0
 LONGEST_GAP = 0.25  # seconds bridged by a straight line
 _CLOCKS_AGREE = 0.1  # relative difference of what both clocks say of the whole duration
 
@@ -36,24 +37,36 @@ class Recorder:
     def __init__(self, after: float = -np.inf) -> None:
         self.frames: list[Frame] = []
         self.missed = 0
+        self.is_full = False  # nothing more is taken
         self._after = after
-        self._points = 0
-
-    @property
-    def is_full(self) -> bool:
-        """Whether nothing more is taken."""
-        return self._points >= MAX_POINTS
+        self._names: set[str] = set()
 
     def add(self, frames: Iterable[Frame]) -> None:
         """Take frames newer than those taken before, until full."""
         for frame in frames:
             if self.is_full or frame.time <= self._after:
                 continue
+            if not self._has_room(frame):
+                self.is_full = True
+                return
             if self.frames:
                 self.missed += frame.number - self.frames[-1].number - 1
             self.frames.append(frame)
             self._after = frame.time
-            self._points += len(frame.names)
+
+    @property
+    def seconds(self) -> float:
+        """From the first frame to the last."""
+        return self.frames[-1].time - self.frames[0].time if self.frames else 0.0
+
+    def _has_room(self, frame: Frame) -> bool:
+        """Whether a frame can be taken; its names are from then on among those to be kept."""
+        names = self._names.union(frame.names)
+        began = self.frames[0].time if self.frames else frame.time
+        if frame.time - began > MAX_SECONDS or len(names) > MAX_JOINTS:
+            return False
+        self._names = names
+        return len(names) * (len(self.frames) + 1) <= MAX_POINTS
 
     def poll(self, listener: Listener) -> None:
         """Take what a listener has received since the last call."""

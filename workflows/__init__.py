@@ -6,8 +6,9 @@ from .adapt import Adapt
 from .bake import Bake
 from .base import Workflow
 from .map import Map
+from .stream import Stream
 
-WORKFLOWS: tuple[Workflow, ...] = (Adapt(), Map(), Bake())
+WORKFLOWS: tuple[Workflow, ...] = (Adapt(), Map(), Stream(), Bake())
 
 
 def by_id(workflow_id: str) -> Workflow:

@@ -90,6 +90,19 @@ def test_memory_has_a_limit(monkeypatch):
     assert len(recorder.frames) == 5
 
 
+def test_names_and_time_have_a_limit(monkeypatch):
+    flood = [
+        Frame(k + 1, k / 10.0, None, tuple(f"{k} {i}" for i in range(300)), np.zeros((300, 3))) for k in range(10)
+    ]
+    recorder = recorded(flood)
+    assert recorder.is_full
+    assert len(recorder.frames) == 3
+    monkeypatch.setattr("streams.recorder.MAX_SECONDS", 2.05)
+    recorder = recorded(line(np.arange(100) / 10.0))
+    assert recorder.is_full
+    assert recorder.seconds == pytest.approx(2.0)
+
+
 def test_nothing_to_record_says_so():
     with pytest.raises(StreamError, match="start the sender"):
         Recorder().resampled(24.0)
