@@ -186,9 +186,10 @@ class AdaptFollower:
             body = self._body_of(ob, moment, inputs)
         fading = self._known_fading(ob) if inputs.fades else None
         problem = gather_now(ob, moment.scene, moment.depsgraph, body, fading and fading.values)
+        deforming = self._look_at_deforming(_targets_of(ob, moment.scene), moment)
         if known is not None and known.inputs.solved == inputs.solved and differs_in_influence(problem, known.problem):
-            return _faded(known, problem, inputs, source)
-        return _solved(problem, inputs, source, self._deforming.digest if self._deforming else "")
+            return _faded(known, problem, inputs, source, deforming)
+        return _solved(problem, inputs, source, deforming)
 
     def put(self, ob, scene, result: Track) -> None:
         require_live_plays(ob)
@@ -298,12 +299,7 @@ class AdaptFollower:
                 return TRACK if is_new else NOTHING, key
         ways = _ways(moment.scene, targets, frames)
         places = [state.matrix if way is None else way for state, way in zip(self._states, ways, strict=True)]
-        if not is_held:
-            self._why_stepping = f"What constraints of '{ob.name}' hold to was moved"
-        elif not fades_alike:
-            self._why_stepping = "A driver tells the influence"
-        else:
-            self._why_stepping = self._reason_to_step(ob, moment)
+        self._why_stepping = self._reason_to_step(ob, moment, is_held, fades_alike)
         return SWEEP if self._why_stepping else TRACK, fingerprint(
             key, deforming, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
         )
@@ -324,8 +320,15 @@ class AdaptFollower:
             require_bound_shape(target, moment.depsgraph, stored.triangles[index], stored.fingerprints[index])
         return state
 
-    def _reason_to_step(self, ob, moment: Moment) -> str | None:
-        """Why the frames have to be stepped through to read all that a track needs, or None."""
+    def _reason_to_step(self, ob, moment: Moment, is_held: bool = True, fades_alike: bool = True) -> str | None:
+        """Why the frames have to be stepped through to read all that a track needs, or None.
+
+        is_held, fades_alike: see ``_is_held_alike`` and ``_fades_alike``.
+        """
+        if not is_held:
+            return f"What constraints of '{ob.name}' hold to was moved"
+        if not fades_alike:
+            return "A driver tells the influence"
         reason = reason_to_step(ob, moment.scene)
         if reason is None and self._inputs.is_sampled(ob) and not has_kept(ob):
             return f"The keys of '{ob.name}' do not tell its motion"
@@ -386,11 +389,13 @@ def _solved(problem: Problem, inputs: Inputs | None, source: str, deforming: str
     return Track(problem, solution, adapter, rows, inputs, source, deforming)
 
 
-def _faded(known: Track, problem: Problem, inputs: Inputs, source: str) -> Generator[float, None, Track]:
+def _faded(
+    known: Track, problem: Problem, inputs: Inputs, source: str, deforming: str
+) -> Generator[float, None, Track]:
     """As ``_solved``, of a problem that differs from a solved one in influence alone."""
     yield 0.0
     solution = fade_again(known.solution, problem)
-    return replace(known, problem=problem, solution=solution, inputs=inputs, source=source)
+    return replace(known, problem=problem, solution=solution, inputs=inputs, source=source, deforming=deforming)
 
 
 def _held_outside(ob, scene, track: Track) -> str | None:

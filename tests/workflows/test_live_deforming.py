@@ -205,3 +205,19 @@ def test_playback_does_not_look_at_the_keys(rig, monkeypatch):
     for frame in range(2, 24):
         bpy.context.scene.frame_set(frame)
         assert status(rig).problem is None and status(rig).track == "READY"
+
+
+@pytest.mark.parametrize("make", [by_hook, by_constraint])
+def test_without_what_could_have_moved_it(rig, make):
+    """The set is as it was, but for keys that moved nothing."""
+    step = bpy.data.objects["Step"]
+    change(make(step), 0.0)
+    go_live(rig)
+    step.modifiers.clear()
+    step.constraints.clear()
+    settle()
+    ready_at_all_frames(rig)
+    at(12)
+    bpy.context.view_layer.update()
+    assert status(rig).track == "READY"
+    live_is_bake(rig)
