@@ -15,6 +15,7 @@ from streams.listener import LOOPBACK, Listener
 
 RATE, SENT = 120.0, 600
 READ = 2000
+UPDATES = 300
 clock = time.perf_counter
 
 
@@ -27,6 +28,12 @@ def measured() -> dict[str, float]:
     figures = {"stream_frame_ms": float(np.median(each)), "stream_frame_p90_ms": float(np.percentile(each, 90))}
     figures["stream_points_ms"] = float(np.median(_read(points)))
     return figures | _received(bones)
+
+
+def streamed_places() -> tuple[tuple[str, ...], np.ndarray]:
+    """Names and places (UPDATES, 55, 3), metres, of joints that a stream moves."""
+    places = np.random.default_rng(0).normal(size=(UPDATES, 55, 3))
+    return tuple(f"joint {k}" for k in range(places.shape[1])), places
 
 
 def _bones() -> bytes:

@@ -1,7 +1,8 @@
 """Speed of a target's space: learning it, and the parts of one frame from coefficients to vertices.
 
 The problem: 100 frames of one horse (8,431 vertices, 16,843 faces): the 24 that its gallop has, its 10 poses, its
-collapse of 27 frames, and blends of these; 50 components.
+collapse of 27 frames, and one side, end or upper half of one of these with the rest of another; the gallop alone has
+21 components, all of it has the 50 that the problem asks for.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def horse_frames() -> tuple[np.ndarray, np.ndarray]:
     real = np.concatenate((gallop[:24], mesh_sequence("horse_poses")[0], mesh_sequence("horse_collapse")[0]))
     rng = np.random.default_rng(0)
     first, second = rng.integers(len(real), size=(2, FRAMES - len(real)))
-    share = rng.uniform(0.2, 0.8, (len(first), 1, 1))
+    share = (real[0] - real[0].min(axis=0)) / np.ptp(real[0], axis=0)
+    share = (share * share * (3.0 - 2.0 * share)).T[np.arange(len(first)) % 3, :, None]
     return np.concatenate((real, share * real[first] + (1 - share) * real[second])), triangles
 
 
