@@ -216,7 +216,9 @@ def _vertices_now(source: PointSource, ob: bpy.types.Object, depsgraph: bpy.type
             f"The modifiers of '{ob.name}' add or remove vertices; switch those off in viewports, or choose empties "
             "that follow the vertices."
         )
-    return shape.positions[list(source.vertices)] @ shape.world[:3, :3].T + shape.world[:3, 3]
+    # A choice of all of them need not be looked up, which takes longer than all the rest.
+    chosen = shape.positions if len(source.vertices) == source.vertex_count else shape.positions[list(source.vertices)]
+    return chosen @ shape.world[:3, :3].T + shape.world[:3, 3]
 
 
 def _by_curves(context, source: PointSource, frames: np.ndarray) -> np.ndarray | None:
