@@ -55,7 +55,7 @@ class MOTION_LOOM_OT_map_remove_pair(_PairOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.map_remove_pair"
     bl_label = "Remove Pair"
-    needs = map_pairs.why_no_target
+    needs = map_pairs.why_no_choice
 
     index: bpy.props.IntProperty(name="Pair", description="Counts from 0; -1: the active one", default=-1)
 
@@ -68,7 +68,7 @@ class MOTION_LOOM_OT_map_show_pair(_PairOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.map_show_pair"
     bl_label = "Go to Pair"
-    needs = map_pairs.why_no_target
+    needs = map_pairs.why_no_choice
 
     def apply(self, context):
         return map_pairs.show_pair(context)

@@ -36,6 +36,13 @@ class StepOperator:
             cls.poll_message_set(reason)
         return reason is None
 
+    @classmethod
+    def description(cls, _context, properties):
+        try:
+            return workflows.by_id(properties.workflow).tips.get(cls.step, "")  # empty: the docstring
+        except KeyError:
+            return ""
+
     def execute(self, context):
         steps = self._start(context)
         if steps is None:
@@ -52,14 +59,14 @@ class StepOperator:
         if self._steps is None:
             return {"CANCELLED"}
         self._timer = context.window_manager.event_timer_add(_TIMER_SECONDS, window=context.window)
-        self._show(context, 0.0, self.bl_label)
+        self._show(context, 0.0, self._title())
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
         if event.type == "ESC" and event.value == "PRESS":
             self.cancel(context)
-            self.report({"INFO"}, f"{self.bl_label} cancelled, nothing was changed")
+            self.report({"INFO"}, f"{self._title()} cancelled, nothing was changed")
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
@@ -98,6 +105,9 @@ class StepOperator:
 
     def _offered(self, workflow) -> bool:
         return self.step in workflow.steps
+
+    def _title(self) -> str:
+        return workflows.by_id(self.workflow).steps.get(self.step, self.bl_label)
 
     def _work(self, context):
         until = time.monotonic() + _SLICE_SECONDS

@@ -8,6 +8,7 @@ import bpy
 class MOTION_LOOM_UL_pairs(bpy.types.UIList):
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0):
         row = layout.row(align=True)
+        row.use_property_split = False  # the panel's split would leave the numbers no room
         row.prop(item, "use", text="")
         if item.performed:
             row.label(text=f"Performed {index + 1}", icon="REC")

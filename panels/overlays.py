@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import blf
 import bpy
 import gpu
 from bpy.app.handlers import persistent
@@ -19,6 +20,8 @@ from ..workflows import overlay as overlays
 _MODES = {"OBJECT", "POSE"}
 _POINT, _RIM, _LINE = 6.0, 2.0, 1.6  # pixels
 _DARK = (0.05, 0.05, 0.06, 0.6)
+_LETTERS, _GAP = 11.0, 10.0  # points, and pixels between the parts of a line of text
+_LEAST = 120  # pixels between toolbar and sidebar, less of which leave no place for anything
 # What lies behind a surface is still hinted at, that much less opaque.
 _BEHIND = 0.35
 # Points are drawn nearer to the eye by this share of their distance, so that surfaces do not cut through them.
@@ -188,7 +191,10 @@ def _draw_one(drawn: _Drawn) -> None:
 
 def _draw_screen(drawn: _Drawn) -> None:
     made = drawn.overlay
-    region = bpy.context.region
+    left, width = _free_width()
+    if width < _LEAST:
+        return
+    height = bpy.context.region.height
     gpu.state.depth_test_set("NONE")
     for kind, places, colours in (
         ("TRIS", made.screen_triangles, made.screen_triangle_colours),
@@ -198,13 +204,45 @@ def _draw_screen(drawn: _Drawn) -> None:
             name = "SMOOTH_COLOR" if kind == "TRIS" else "POLYLINE_SMOOTH_COLOR"
             shader = gpu.shader.from_builtin(name)
             # In pixels of a region whose size may have changed: few enough to be sent each time.
-            pixels = [(x * region.width, y * region.height, 0.0) for x, y in places.reshape(-1, 2).tolist()]
+            pixels = [(left + x * width, y * height, 0.0) for x, y in places.reshape(-1, 2).tolist()]
             batch = batch_for_shader(shader, kind, {"pos": pixels, "color": colours.reshape(-1, 4)})
             shader.bind()
             if kind == "LINES":
                 shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
                 shader.uniform_float("lineWidth", _LINE * _pixel())
             batch.draw(shader)
+    for line in made.screen_texts:
+        _draw_text(line, left + line.x * width, line.y * height, left + width)
+
+
+def _free_width() -> tuple[float, float]:
+    """Where the part of the region begins that toolbar and sidebar do not cover, and how wide it is, pixels."""
+    area, region = bpy.context.area, bpy.context.region
+    left, right = region.x, region.x + region.width
+    for other in area.regions:
+        if other.type == "TOOLS" and other.width > 1:
+            left = max(left, other.x + other.width)
+        elif other.type == "UI" and other.width > 1:
+            right = min(right, other.x)
+    return left - region.x, right - left
+
+
+def _draw_text(line: overlays.TextLine, x: float, y: float, end: float) -> None:
+    """Words one after the other, with a shadow: the viewport may be light or dark. What would pass the end is left
+    out."""
+    scale = bpy.context.preferences.system.ui_scale
+    blf.size(0, _LETTERS * scale)
+    blf.enable(0, blf.SHADOW)
+    blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.9)
+    for text, colour in line.words:
+        length = blf.dimensions(0, text)[0]
+        if x + length > end:
+            break
+        blf.position(0, x, y, 0.0)
+        blf.color(0, *colour)
+        blf.draw(0, text)
+        x += length + _GAP * scale
+    blf.disable(0, blf.SHADOW)
 
 
 def _draw_points(rim_shader, rims, shader, batch) -> None:

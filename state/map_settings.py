@@ -28,8 +28,8 @@ _MOTIONS = (
 )
 _BAKES = (
     ("PC2", "Cache File", "A PC2 file that a Mesh Cache modifier plays: exact, for long or heavy results"),
-    ("PCA_KEYS", "Weighted Shape Keys", "Few shape keys with keyed weights: small, editable, close"),
-    ("ABSOLUTE_KEYS", "Absolute Shape Keys", "One shape key a frame: exact, all in the .blend"),
+    ("PCA_KEYS", "Weighted Keys", "Few shape keys with keyed weights: small, editable, close"),
+    ("ABSOLUTE_KEYS", "Absolute Keys", "One shape key a frame: exact, all in the .blend"),
 )
 
 

@@ -41,6 +41,7 @@ class Workflow:
     action_notes:   the PropertyGroup that its actions carry, or None: ``Action.motion_loom_<id>``.
     classes:        Blender classes the settings need (nested groups, lists), registered before them.
     steps:          the steps in order: step -> text of its button; each step names a method.
+    tips:           step, "live_on" and "live_refresh" too -> tooltip, where the operator's own does not fit.
     is_live:        whether it has a live mode; then it has the ``live_...`` methods too.
     """
 
@@ -51,6 +52,7 @@ class Workflow:
     action_notes: type | None = None
     classes: tuple[type, ...] = ()
     steps: dict[str, str] = {"fit": "Bind", "bake": "Bake"}
+    tips: dict[str, str] = {}
     is_live: bool = False
 
     def commands(self) -> tuple[Command, ...]:

@@ -24,6 +24,13 @@ class Map(Workflow):
     settings = MotionLoomMapSettings
     classes = CLASSES
     steps = {"fit": "Learn Target", "bake": "Bake"}
+    tips = {
+        "fit": "Read the source over its range, and learn the poses of the target from its own motion",
+        "bake": "Write the result to a new object; source and target are not touched",
+        "live_on": "Show a copy of the target that moves with the source, in the viewport, on playback and in renders; "
+        "once more: remove the copy and show the target again",
+        "live_refresh": "Read the source over its range again",
+    }
     is_live = True
 
     def commands(self) -> tuple[Command, ...]:

@@ -7,22 +7,25 @@ import numpy as np
 from ..solvers.pair_suggestion import confidence
 from .map_model import MotionMap, clip_of, kept, pair_rows, pairs_mark, performed_poses, pose_at, row_at, target_of
 from .map_pairs import scores_of, suggested
-from .overlay import Overlay, joined, overlay
+from .map_target import target_behind
+from .overlay import Overlay, TextLine, joined, overlay
 
 _CHOSEN, _PAIRED, _SOURCE = np.array([0.2, 0.6, 1.0]), np.array([0.15, 0.85, 0.4]), np.array([1.0, 0.45, 0.1])
 _MARK, _FRAME = np.array([1.0, 1.0, 1.0, 0.9]), np.array([1.0, 0.9, 0.2, 0.9])
-_BACK = np.array([0.0, 0.0, 0.0, 0.35])
-_LOW, _HIGH = np.array([0.9, 0.15, 0.1]), np.array([0.15, 0.8, 0.25])
-# Shares of the region: where the curve of the scores lies, and the bar beside it.
-_LEFT, _RIGHT, _BOTTOM, _TOP = 0.06, 0.62, 0.05, 0.16
-_BAR = 0.64, 0.655
+_BACK, _RIM = np.array([0.05, 0.05, 0.06, 0.6]), np.array([0.6, 0.6, 0.6, 0.6])
+_LOW, _MIDDLE, _HIGH = np.array([[0.95, 0.2, 0.15], [0.95, 0.8, 0.15], [0.2, 0.85, 0.3]])
+# Shares of the region: where the curve of the scores lies, the bar beside it, and what both mean above them.
+_LEFT, _RIGHT, _BOTTOM, _TOP = 0.03, 0.93, 0.03, 0.14
+_BAR = 0.945, 0.97
+_WORDS_AT = _LEFT, _TOP + 0.012
 _MOST_POINTS = 600
 _EDGES_SHOWN = 6000
 
 
 def overlay_of(context, ob) -> Overlay | None:
-    """The overlay of a learnt target at the present frame, or None where nothing is to be shown."""
-    if ob.type != "MESH":
+    """The overlay of a learnt target at the present frame, on its live copy too; None where nothing is to be shown."""
+    ob = target_behind(ob)
+    if ob is None:
         return None
     settings = ob.motion_loom_map
     if settings.learnt is None or settings.clip is None or not (settings.show_pair or settings.show_scores):
@@ -79,8 +82,9 @@ def _scores(context, ob) -> Overlay:
     floor = np.stack((curve[:, 0], np.full(len(curve), _BOTTOM)), axis=1)
     fill = np.concatenate((_strip(curve[:-1], curve[1:], floor[:-1], floor[1:]), _box(_LEFT, _RIGHT, _BOTTOM, _TOP)))
     colours = np.concatenate((np.tile(np.append(_SOURCE, 0.35), (2 * (len(curve) - 1), 1)), np.tile(_BACK, (2, 1))))
-    lines = [np.stack((curve[:-1], curve[1:]), axis=1)]
-    shades = [np.tile(np.append(_SOURCE, 0.9), (len(curve) - 1, 1))]
+    rim = _rim(_LEFT, _RIGHT, _BOTTOM, _TOP)
+    lines = [rim, np.stack((curve[:-1], curve[1:]), axis=1)]
+    shades = [np.tile(_RIM, (len(rim), 1)), np.tile(np.append(_SOURCE, 0.9), (len(curve) - 1, 1))]
     used = [pair.source_frame for pair in ob.motion_loom_map.pairs if pair.use and not pair.performed]
     now = [context.scene.frame_current_final]
     for frames, colour in ((used, np.append(_PAIRED, 0.9)), (suggested(ob), _FRAME), (now, _MARK)):
@@ -100,8 +104,27 @@ def _confidence(context, ob) -> Overlay:
     sure = float(confidence(MotionMap.variance_of(rows, features))[0]) if len(rows) else 0.0
     height = _BOTTOM + (_TOP - _BOTTOM) * max(sure, 0.02)
     fill = np.concatenate((_box(*_BAR, _BOTTOM, _TOP), _box(*_BAR, _BOTTOM, height)))
-    shade = np.append(_LOW + sure * (_HIGH - _LOW), 0.9)
-    return overlay(screen_triangles=(fill, np.stack((_BACK, _BACK, shade, shade))[:, None]))
+    shade = np.append(_shade(sure), 0.9)
+    rim = _rim(*_BAR, _BOTTOM, _TOP)
+    return overlay(
+        screen_lines=(rim, np.tile(_RIM, (len(rim), 1))[:, None]),
+        screen_triangles=(fill, np.stack((_BACK, _BACK, shade, shade))[:, None]),
+        screen_texts=[_words(sure)],
+    )
+
+
+def _shade(sure: float) -> np.ndarray:
+    """Red, by yellow, to green."""
+    return np.array([np.interp(sure, (0.0, 0.5, 1.0), channel) for channel in zip(_LOW, _MIDDLE, _HIGH, strict=True)])
+
+
+def _words(sure: float) -> TextLine:
+    """What the colours of the curve, its marks and the bar mean."""
+    words = (
+        (f"Confidence {sure:.0%}", _shade(sure)), ("Worth of a pair", _SOURCE), ("Pairs", _PAIRED),
+        ("Suggested", _FRAME), ("Now", _MARK),
+    )  # fmt: skip
+    return TextLine(*_WORDS_AT, tuple((text, (*colour[:3].tolist(), 1.0)) for text, colour in words))
 
 
 def _across(clip, frames: np.ndarray) -> np.ndarray:
@@ -113,6 +136,12 @@ def _across(clip, frames: np.ndarray) -> np.ndarray:
 def _box(left: float, right: float, bottom: float, top: float) -> np.ndarray:
     corners = np.array([[left, top], [right, top], [left, bottom], [right, bottom]])
     return _strip(*corners[:, None])
+
+
+def _rim(left: float, right: float, bottom: float, top: float) -> np.ndarray:
+    """(4, 2, 2) the edges of a box."""
+    corners = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
+    return np.stack((corners, np.roll(corners, -1, axis=0)), axis=1)
 
 
 def _strip(top_left, top_right, bottom_left, bottom_right) -> np.ndarray:

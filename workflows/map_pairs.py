@@ -26,6 +26,14 @@ def why_no_pairs(context) -> str | None:
     return reason
 
 
+def why_no_choice(context) -> str | None:
+    """Why there is no pair to look at or to remove, or None."""
+    reason = why_no_target(context)
+    if reason is None and not len(target_in(context).motion_loom_map.pairs):
+        return "There are no pairs yet."
+    return reason
+
+
 def why_no_suggestion(context) -> str | None:
     """Why there is no suggestion to go to, or None."""
     reason = why_no_pairs(context)

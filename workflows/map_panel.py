@@ -8,8 +8,9 @@ from typing import Any
 from ..solvers.errors import MotionLoomError
 from . import live
 from .map_cost import costs_of
-from .map_model import confidence_now
+from .map_model import confidence_now, target_of
 from .map_target import target_in
+from .overlay import problem_of
 from .panel_parts import draw_status, draw_text, draw_toggles
 
 _CONFIDENT = 0.5
@@ -110,11 +111,16 @@ def _draw_pairs(layout, shown: _Shown) -> None:
     suggestions.operator("motion_loom.map_suggest", icon="LIGHT")
     suggestions.operator("motion_loom.map_next_suggestion", text="", icon="TRIA_LEFT").step = -1
     suggestions.operator("motion_loom.map_next_suggestion", text="", icon="TRIA_RIGHT").step = 1
+    if chosen.suggestions:
+        suggestions.label(text=f"{chosen.suggestion + 1} of {len(chosen.suggestions.split())}")
     _draw_confidence(layout, shown)
     layout.prop(chosen, "target_frame")
     layout.operator("motion_loom.map_add_pair", icon="ADD")
     layout.operator("motion_loom.map_perform", icon="REC")
     draw_toggles(layout, chosen, ("show_pair", "show_scores"))
+    problem = problem_of(shown.map.id, shown.context.object)
+    if problem:
+        draw_text(layout, shown.context, problem, "ERROR")
 
 
 def _draw_confidence(layout, shown: _Shown) -> None:
@@ -142,6 +148,8 @@ def _draw_live(layout, shown: _Shown) -> None:
     column = layout.column()
     column.prop(chosen, "live_input")
     column.prop(chosen, "travel")
+    if chosen.travel == "AUTO" and _is_learnt(shown):
+        _draw_auto(column, shown)
     if chosen.travel == "STRIDE":
         column.prop(chosen, "stride")
     if chosen.travel != "NONE":
@@ -149,6 +157,15 @@ def _draw_live(layout, shown: _Shown) -> None:
     column.prop(chosen, "turn_ratio")
     if shown.status is not None:
         draw_status(layout, shown.map, shown.context, shown.status)
+
+
+def _draw_auto(layout, shown: _Shown) -> None:
+    """Which way was chosen, as the target's own motion tells."""
+    try:
+        note = target_of(shown.ob).travel.note
+    except MotionLoomError:
+        return  # the buttons say so
+    draw_text(layout, shown.context, note[:1].upper() + note[1:], "INFO")
 
 
 # --------------------------------------------------------------------------------------------------------- bake

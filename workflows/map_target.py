@@ -10,8 +10,12 @@ from .map_store import LearntTarget
 
 def target_in(context):
     """The target mesh of the active object: itself, or the original of a live copy; None for anything else."""
-    ob = context.object
-    if ob is None or ob.type != "MESH":
+    return context.object and target_behind(context.object)
+
+
+def target_behind(ob):
+    """The target mesh that an object shows: itself, or the original of a live copy; None for anything else."""
+    if ob.type != "MESH":
         return None
     return live_mesh.original_of(ob) if live_mesh.is_live(ob) else ob
 

@@ -25,13 +25,25 @@ _RAMP = np.array([[0.22, 0.12, 0.42], [0.16, 0.36, 0.62], [0.12, 0.62, 0.58], [0
 _STOPS = np.linspace(0.0, 1.0, len(_RAMP))
 
 
+@dataclass(frozen=True)
+class TextLine:
+    """A line of text over the region that begins at a place (shares, as of an overlay's screen parts).
+
+    words: text and RGBA colour of each part, drawn one after the other.
+    """
+
+    x: float
+    y: float
+    words: tuple[tuple[str, tuple[float, float, float, float]], ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Overlay:
     """Points, lines and filled triangles, metres, world space; colours are display RGBA, 0 to 1.
 
     points: (N, 3), colours (N, 4).  lines: (L, 2, 3), colours (L, 2, 4).  triangles: (T, 3, 3), colours (T, 3, 4).
-    screen_lines, screen_triangles: (S, 2, 2) and (U, 3, 2), shares of the region's width and height from the bottom
-    left, drawn over all; colours alike.
+    screen_lines, screen_triangles: (S, 2, 2) and (U, 3, 2), drawn over all, colours alike; shares, from the bottom
+    left, of the region's height and of the width that its toolbar and sidebar leave.  screen_texts: so as well.
     Never changed once made: what is drawn is kept for as long as it is the same object.
     """
 
@@ -45,6 +57,7 @@ class Overlay:
     screen_line_colours: np.ndarray
     screen_triangles: np.ndarray
     screen_triangle_colours: np.ndarray
+    screen_texts: tuple[TextLine, ...] = ()
 
 
 def problem_of(workflow_id: str, ob) -> str | None:
@@ -73,12 +86,14 @@ def forget_problems() -> None:
     _failed.clear()
 
 
-def overlay(points=None, lines=None, triangles=None, screen_lines=None, screen_triangles=None) -> Overlay:
+def overlay(
+    points=None, lines=None, triangles=None, screen_lines=None, screen_triangles=None, screen_texts=()
+) -> Overlay:
     """An overlay of (places, colours) pairs; colours are broadcast to the places. Float32, as the GPU takes it."""
     shapes = (
         (points, (3,)), (lines, (2, 3)), (triangles, (3, 3)), (screen_lines, (2, 2)), (screen_triangles, (3, 2))
     )  # fmt: skip
-    return Overlay(*(array for pair, shape in shapes for array in _pair(pair, shape)))
+    return Overlay(*(array for pair, shape in shapes for array in _pair(pair, shape)), tuple(screen_texts))
 
 
 def _pair(pair, shape):
@@ -90,8 +105,9 @@ def _pair(pair, shape):
 def joined(parts: Iterable[Overlay]) -> Overlay:
     """Several overlays as one."""
     parts = list(parts)
-    names = [field.name for field in fields(Overlay)]
-    return Overlay(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    names = [field.name for field in fields(Overlay) if field.name != "screen_texts"]
+    arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
+    return Overlay(*arrays, tuple(line for part in parts for line in part.screen_texts))
 
 
 def ramp(values: np.ndarray) -> np.ndarray:
