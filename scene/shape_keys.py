@@ -91,7 +91,7 @@ def _relative(scene, ob, keys, frames):
     base = read_points(keys.key_blocks[0])
     values = _values(scene, keys, frames)
     used = np.flatnonzero(values.any(axis=0))
-    added = np.array([_added(ob, keys.key_blocks[int(k)]) for k in used], np.float32).reshape(len(used), -1)
+    added = np.array([_added(ob, keys.key_blocks[int(k)]) for k in used], np.float32).reshape(len(used), base.size)
     values = values[:, used]
     return lambda part: base + values[part] @ added
 

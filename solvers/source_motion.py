@@ -15,6 +15,7 @@ from .global_motion import GlobalMotion
 from .one_sided_gaussian import Smoother, smooth
 from .outliers import find_outliers, outlier_frames, repaired
 from .pose_features import PoseFeatures
+from .rigid import turned
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,19 @@ class SourceModel:
     def names(self) -> tuple[str, ...]:
         """J."""
         return self.features.names
+
+    def poses_of(self, row: np.ndarray, translation: np.ndarray, yaw: float) -> np.ndarray:
+        """Positions (2, J, 3), world, a tenth of a second ago and now, that make a row of features (P,).
+
+        translation (2,) and yaw: of their ground motion.  Points that the features leave out are NaN.
+        """
+        features, half = self.features, (len(row) - 1) // 2
+        place = features.mean + features.scale * row[:half].reshape(-1, 3)
+        moved = (features.scale / features.gain) * row[half:-1].reshape(-1, 3)
+        poses = np.full((2, len(features.names), 3), np.nan)
+        poses[:, features.used] = place - moved, place
+        poses[..., :2] = turned(poses[..., :2], np.asarray(yaw, float)) + translation
+        return poses + self.ground.pivot
 
     def to_arrays(self) -> tuple[dict[str, np.ndarray], dict]:
         """Arrays, and what JSON can hold, that ``from_arrays`` makes the same model of."""

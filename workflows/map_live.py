@@ -9,23 +9,36 @@ from dataclasses import replace
 import numpy as np
 
 from ..scene import binding_store, live_mesh
-from ..scene.point_source import PointSource, from_record, point_track_steps, points_now
-from ..solvers.errors import MotionLoomError
+from ..scene.point_source import PointSource, point_track_steps, points_now
 from ..solvers.lag import rates
 from ..solvers.map_track import placed
 from ..solvers.pose_features import LAG
-from ..solvers.source_motion import SourceStream
+from ..solvers.source_motion import SourceStream, SourceTrack, source_track
 from ..solvers.travel import Path
+from ..solvers.travel_ways import SOURCE, along_source
 from ..state.cache import fingerprint
+from ..state.live_runs import live_runs
 from . import live
 from .base import Steps, relayed
 from .live import NOTHING, SWEEP, LiveProblem, Moment
-from .map_model import clip_of, map_of, pairs_mark, pose_at, row_of_poses, target_of, track_of, travel_choices
+from .map_model import (
+    clip_of,
+    map_of,
+    pairs_mark,
+    pose_at,
+    row_of_poses,
+    source_of_clip,
+    target_of,
+    track_of,
+    travel_choices,
+)
 from .map_store import pack_clip
 from .map_target import require_same_mesh
 
 # Of the source's radius: what single precision and the program's own evaluation may differ by.
 _SAME = 1e-4
+# Seconds without news of a performed source after which it is taken to have stood still.
+_SILENT = 0.5
 
 
 class MapFollower:
@@ -37,6 +50,7 @@ class MapFollower:
         self.note: str | None = None
         self.source_untouched = True
         self._source: tuple[str, PointSource] | None = None
+        self._edited: tuple[str, set[float]] = "", set()
         self._now: np.ndarray | None = None
         self._performance: tuple[str, Performance] | None = None
 
@@ -53,12 +67,9 @@ class MapFollower:
         require_same_mesh(ob, target_of(ob))
         track_of(ob)
         clip = clip_of(ob)
-        self._now = points_now(self._points(ob, clip), moment.depsgraph)
+        self._now = points_now(self._points(ob), moment.depsgraph)
         key = fingerprint(*pairs_mark(ob), settings.edge, *vars(travel_choices(settings)).values())
-        frame = moment.scene.frame_current_final
-        if settings.live_input or not clip.frames[0] <= frame <= clip.frames[-1]:
-            return NOTHING, key
-        return NOTHING if _is_there(self._now, clip, frame) else SWEEP, key
+        return SWEEP if self._is_edited(ob, clip, moment.scene.frame_current_final) else NOTHING, key
 
     def show(self, ob, moment: Moment) -> None:
         if ob.motion_loom_map.live_input:
@@ -69,6 +80,8 @@ class MapFollower:
     def pose(self, ob, moment: Moment) -> None:
         """The source as it is now, as fast as its clip was at this frame, where the clip was."""
         clip, frame = clip_of(ob), moment.scene.frame_current_final
+        if not {np.floor(frame), np.ceil(frame)} & self._edited[1]:
+            return self.show(ob, moment)
         before, then = pose_at(ob, frame)
         before = self._now - then + before
         coefficients = map_of(ob).coefficients(row_of_poses(clip.model, np.stack((before, self._now))))
@@ -76,6 +89,10 @@ class MapFollower:
         self._write(ob, moment, coefficients[None], position, heading)
 
     # -------------------------------------------------------------------------------------------------------------
+
+    def forget_edits(self) -> None:
+        """The clip is up to date with its source."""
+        self._edited = "", set()
 
     def recent(self) -> tuple[np.ndarray, np.ndarray] | None:
         """The source's points (J, 3) a tenth of a second ago and now, of what is performed; None before that."""
@@ -88,12 +105,26 @@ class MapFollower:
             self._performance = key, Performance(SourceStream(clip_of(ob).model, settings.smoothing))
         return self._performance[1].step(ob, self._now, time.monotonic())
 
-    def _points(self, ob, clip) -> PointSource:
-        chosen = ob.motion_loom_map.source
-        key = fingerprint(*binding_store.mark(ob.motion_loom_map.clip), chosen.session_uid if chosen else 0)
+    def _points(self, ob) -> PointSource:
+        settings = ob.motion_loom_map
+        chosen = [source.session_uid if source else 0 for source in (settings.source, settings.source_collection)]
+        key = fingerprint(*binding_store.mark(settings.clip), *chosen)
         if self._source is None or self._source[0] != key:
-            self._source = key, from_record(clip.record, [chosen] if chosen else None)
+            self._source = key, source_of_clip(ob)
         return self._source[1]
+
+    def _is_edited(self, ob, clip, frame: float) -> bool:
+        """Whether the source has been seen elsewhere than in its clip, at this frame or at another one before."""
+        settings = ob.motion_loom_map
+        key = fingerprint(*binding_store.mark(settings.clip))
+        if self._edited[0] != key or settings.live_input:
+            self._edited = key, set()
+        if settings.live_input:
+            return False
+        if frame in clip.frames:
+            change = self._edited[1].discard if _is_there(self._now, clip, frame) else self._edited[1].add
+            change(frame)
+        return bool(self._edited[1])
 
     def _write(self, ob, moment: Moment, coefficients, position, heading) -> None:
         target = target_of(ob)
@@ -109,19 +140,37 @@ class Performance:
         self._stream, self._path = stream, Path()
         self._poses: deque[tuple[float, np.ndarray]] = deque()
         self._coefficients: deque[tuple[float, np.ndarray]] = deque()
-        self._yaw: float | None = None
+        self._first: SourceTrack | None = None
+        self._last: SourceTrack | None = None
 
     def step(self, ob, points: np.ndarray, now: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coefficients (1, D), position (1, 2) and heading (1,) for points (J, 3) at a time in seconds."""
         source = self._stream.step(points, now)
-        _push(self._poses, now, points)
+        held = self._poses[-1][1] if self._poses else points
+        _push(self._poses, now, np.where(np.isfinite(points), points, held))
         coefficients = map_of(ob).coefficients(source.features[0])
         _push(self._coefficients, now, coefficients)
-        self._yaw = source.yaw[0] if self._yaw is None else self._yaw
-        choices = travel_choices(ob.motion_loom_map)
-        heading = choices.turn_ratio * (source.yaw[0] - self._yaw)
-        velocity = target_of(ob).travel.velocity(self._rates(), replace(choices, turn_ratio=1.0))
-        return coefficients[None], self._path.step(velocity, heading, now)[None], np.array([heading])
+        self._first = self._first or source
+        heading = self._travelled(ob, source, now)
+        self._last = source
+        return coefficients[None], self._path.position[None], np.array([heading])
+
+    def _travelled(self, ob, source: SourceTrack, now: float) -> float:
+        """Go on to a time in seconds; the heading there."""
+        choices, travel = travel_choices(ob.motion_loom_map), target_of(ob).travel
+        turned_by = source.yaw[0] - self._first.yaw[0]
+        heading = choices.turn_ratio * turned_by
+        last = self._last or source
+        if travel.way_of(choices) == SOURCE:
+            step = source.translation[0] - last.translation[0]
+            self._path.position = self._path.position + along_source(step, heading - turned_by, choices)
+            velocity = np.zeros(2)
+        else:
+            velocity = travel.velocity(self._rates(), choices)
+        if now - last.times[0] > _SILENT:
+            self._path.step(np.zeros(2), heading, last.times[0] + LAG)
+        self._path.step(velocity, heading, now)
+        return heading
 
     def recent(self) -> tuple[np.ndarray, np.ndarray]:
         """The points a tenth of a second ago and now, both (J, 3)."""
@@ -154,25 +203,35 @@ def live_on_steps(context, ob, workflow) -> Steps:
     yield 0.5, "Learning the map"
     track_of(ob)
     settings = ob.motion_loom_map
+    chosen = _chosen(context, ob)
     copy = live_mesh.live_of(ob) or live_mesh.make(context, ob)
     settings.live_copy, settings.live = copy, True
-    _activate(context, copy)
+    _choose(context, copy, *chosen)
     live.begin(ob, workflow, MapFollower())
     return f"'{ob.name}' is live: '{copy.name}' moves, the original is hidden"
 
 
 def refresh_steps(context, ob, workflow) -> Steps:
     """Read the source's range again, for the map as it is."""
-    clip = clip_of(ob)
-    chosen = ob.motion_loom_map.source
-    source = from_record(clip.record, [chosen] if chosen else None)
-    reading = point_track_steps(context, source, clip.frames)
-    _, positions = yield from relayed(reading, 0.0, 0.95, "Reading the source")
-    mesh = binding_store.save(ob.name, *pack_clip(replace(clip, positions=positions, record=source.record())))
-    settings = ob.motion_loom_map
-    old, settings.clip = settings.clip, mesh
-    binding_store.discard(old)
+    yield from read_again_steps(context, ob)
+    run = live_runs.runs.get((ob.session_uid, workflow.id))
+    if run is not None:
+        run.follower.forget_edits()
     return f"The source of '{ob.name}' is up to date at all frames"
+
+
+def read_again_steps(context, ob) -> Steps:
+    """Bring the clip up to date with its source; nothing is changed where that is as it was."""
+    clip, source = clip_of(ob), source_of_clip(ob)
+    reading = point_track_steps(context, source, clip.frames)
+    _, positions = yield from relayed(reading, 0.0, 1.0, "Reading the source")
+    if np.array_equal(positions.astype(np.float32), clip.positions.astype(np.float32), equal_nan=True):
+        return
+    now = replace(clip, positions=positions, record=source.record())
+    source_track(now.model, positions, now.times, tracked=now.is_tracked)  # raises what is wrong with it
+    settings = ob.motion_loom_map
+    old, settings.clip = settings.clip, binding_store.save(ob.name, *pack_clip(now))
+    binding_store.discard(old)
 
 
 def live_off(context, ob, workflow) -> str | None:
@@ -181,12 +240,13 @@ def live_off(context, ob, workflow) -> str | None:
     copy = settings.live_copy
     settings.live, settings.live_copy = False, None
     live.end(ob, workflow.id)
-    if copy is not None and live_mesh.is_live(copy):
-        live_mesh.restore(copy)
-    try:
-        _activate(context, ob)
-    except MotionLoomError:
-        pass
+    if copy is None or not live_mesh.is_live(copy):
+        ob.hide_viewport = ob.hide_render = False  # how it was is gone with the copy
+        return f"The live copy of '{ob.name}' was deleted: the original is shown again"
+    chosen = _chosen(context, copy)
+    live_mesh.restore(copy)
+    context.view_layer.update()
+    _choose(context, ob, *chosen)
     return None
 
 
@@ -195,21 +255,25 @@ def live_targets(objects) -> list:
     return [ob for ob in objects if ob.type == "MESH" and ob.library is None and ob.motion_loom_map.live]
 
 
-def _activate(context, ob) -> None:
+def _chosen(context, ob) -> tuple[bool, bool]:
+    """Whether an object is selected and whether it is active."""
     layer = context.view_layer
-    if ob.name in layer.objects and ob.visible_get(view_layer=layer):
-        for other in context.selected_objects:
-            other.select_set(False)
-        ob.select_set(True)
+    return ob.name in layer.objects and ob.select_get(view_layer=layer), layer.objects.active == ob
+
+
+def _choose(context, ob, is_selected: bool, is_active: bool) -> None:
+    """Make it so for what takes another object's place; the selection of others stays."""
+    layer = context.view_layer
+    if ob.name not in layer.objects:
+        return
+    ob.select_set(is_selected, view_layer=layer)
+    if is_active:
         layer.objects.active = ob
 
 
 def _is_there(points: np.ndarray, clip, frame: float) -> bool:
-    """Whether points (J, 3) are those of the clip at a frame; between frames they may leave the line between."""
-    row = int(np.searchsorted(clip.frames, frame))
-    if clip.frames[row] != frame:
-        return True
-    expected = clip.positions[row]
+    """Whether points (J, 3) are those of the clip at one of its frames."""
+    expected = clip.positions[int(np.searchsorted(clip.frames, frame))]
     lost = np.isnan(expected) | np.isnan(points)
     size = np.nanmax(np.abs(clip.model.ground.reference - clip.model.ground.pivot))
     return bool((lost | (np.abs(points - expected) <= _SAME * size)).all())

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from ..scene import binding_store
+from ..scene.point_source import JOINTS, OBJECTS, VERTICES, PointSource, from_record
 from ..solvers.errors import InputError, StaleBindingError
 from ..solvers.map_track import MapTrack, MotionMap, map_track
 from ..solvers.pair_suggestion import confidence
 from ..solvers.pose_features import LAG
-from ..solvers.source_motion import SourceModel, SourceTrack, source_track
+from ..solvers.source_motion import SourceModel, SourceStream, SourceTrack, source_track
 from ..solvers.travel_ways import TravelChoices
 from ..state import cache
 from .map_store import LearntTarget, SourceClip, unpack_clip, unpack_target
 
+_KINDS = {"ARMATURE": JOINTS, "MESH": VERTICES}
 _WAYS = {
     "AUTO": "auto", "LEARNT": "translation", "FEET": "stance", "STRIDE": "stride", "SOURCE": "source", "NONE": "stays"
 }  # fmt: skip
@@ -39,6 +41,34 @@ def clip_of(ob) -> SourceClip:
         raise StaleBindingError(f"The source of '{ob.name}' is not read yet; press Learn Target.")
     mark = binding_store.mark(mesh)
     return kept(ob, "map clip", mark, lambda: unpack_clip(*binding_store.load(mesh)))
+
+
+def source_of_clip(ob) -> PointSource:
+    """The source that the clip was read of, as it is now: it may have been renamed.
+
+    Raises StaleBindingError where it was deleted or another kind of source is chosen.
+    """
+    settings, record = ob.motion_loom_map, clip_of(ob).record
+    chosen, owners = settings.source, record["owners"]
+    if chosen is not None:
+        if len(owners) != 1 or _KINDS.get(chosen.type, OBJECTS) != record["kind"]:
+            raise _other_source(ob, chosen.name)
+        return from_record(record, [chosen])
+    if settings.source_collection is None:
+        return from_record(record)
+    if record["kind"] != OBJECTS:
+        raise _other_source(ob, settings.source_collection.name)
+    members = list(settings.source_collection.all_objects)
+    by_name = {member.name: member for member in members}
+    if len(members) == len(owners) and not by_name.keys() >= set(owners):
+        return from_record(record, members)  # renamed, they are told by their order
+    return from_record(record, [by_name.get(name) for name in owners])
+
+
+def _other_source(ob, name: str) -> StaleBindingError:
+    return StaleBindingError(
+        f"'{ob.name}' was learnt with another source than '{name}'; press Learn Target, or choose the former source."
+    )
 
 
 def source_track_of(ob) -> SourceTrack:
@@ -124,6 +154,20 @@ def row_at(ob, frame: float) -> np.ndarray:
     return features[before] + (place - before) * (features[after] - features[before])
 
 
+def paired_poses(ob, pair) -> np.ndarray:
+    """World positions (2, J, 3) of a pair's source, a tenth of a second ago and now, as the map takes them.
+
+    Of a frame of the clip they are without gaps and glitches, smoothed; what the map leaves out is NaN.
+    """
+    if pair.performed:
+        return performed_poses(pair.performed)
+    clip, track = clip_of(ob), source_track_of(ob)
+    place = np.interp(pair.source_frame, clip.frames, np.arange(len(clip.frames)))
+    known = np.column_stack((track.translation, track.yaw))
+    *translation, yaw = (np.interp(place, np.arange(len(known)), column) for column in known.T)
+    return clip.model.poses_of(row_at(ob, pair.source_frame), np.array(translation), yaw)
+
+
 def pose_at(ob, frame: float) -> np.ndarray:
     """World positions (2, J, 3) of the clip a tenth of a second before a scene frame, and at it."""
     clip = clip_of(ob)
@@ -151,8 +195,9 @@ def performed_poses(text: str) -> np.ndarray:
 
 
 def row_of_poses(model: SourceModel, poses: np.ndarray) -> np.ndarray:
-    """Features (P,) of positions (2, J, 3) a tenth of a second ago and now."""
-    return source_track(model, poses, np.array([0.0, LAG])).features[1]
+    """Features (P,) of positions (2, J, 3) a tenth of a second ago and now; a missing point counts as at its mean."""
+    stream = SourceStream(model)
+    return [stream.step(pose, time).features[0] for pose, time in zip(poses, (0.0, LAG), strict=True)][1]
 
 
 def _row_of(ob, pair) -> np.ndarray:

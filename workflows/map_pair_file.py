@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from ..solvers.errors import InputError, OutputError
 from ..solvers.pose_features import LAG
-from .map_model import clip_of, performed_poses, performed_text, pose_at, target_of
+from .map_model import clip_of, paired_poses, performed_text, target_of
 from .map_target import target_in
 
 FORMAT, VERSION = "motion_loom_pairs", 1
@@ -37,8 +36,11 @@ def save_pairs_of(ob, path: str) -> str:
         "format": FORMAT, "version": VERSION, "points": list(clip.model.names), "lag_seconds": LAG,
         "pairs": [_record(ob, pair) for pair in settings.pairs],
     }  # fmt: skip
-    _write(Path(path).with_suffix(".json") if not Path(path).suffix else Path(path), content)
-    return f"Saved {len(settings.pairs)} pairs to '{path}'"
+    if not Path(path).name:
+        raise InputError("Name a file for the pairs.")
+    file = Path(path) if Path(path).suffix else Path(path).with_suffix(".json")
+    _write(file, content)
+    return f"Saved {len(settings.pairs)} pairs to '{file}'"
 
 
 def load_pairs_of(ob, path: str) -> str:
@@ -51,6 +53,11 @@ def load_pairs_of(ob, path: str) -> str:
     lost = [name for name in content["points"] if name not in names]
     if lost:
         raise InputError(f"The source has no point '{lost[0]}', which the pairs of '{path}' were made with.")
+    more = [name for name in names if name not in content["points"]]
+    if more:
+        raise InputError(
+            f"The pairs of '{path}' know nothing of '{more[0]}', a point of the source; choose other pairs."
+        )
     order = [names.index(name) for name in content["points"]]
     target = target_of(ob)
     loaded = []
@@ -68,7 +75,7 @@ def load_pairs_of(ob, path: str) -> str:
 
 
 def _record(ob, pair) -> dict:
-    poses = performed_poses(pair.performed) if pair.performed else pose_at(ob, pair.source_frame)
+    poses = paired_poses(ob, pair)
     known = [[None if math.isnan(value) else round(value, 7) for value in pose] for pose in poses.reshape(-1, 3)]
     return {
         "source_frame": pair.source_frame, "target_frame": pair.target_frame, "use": pair.use,
@@ -78,14 +85,14 @@ def _record(ob, pair) -> dict:
 
 def _write(path: Path, content: dict) -> None:
     """Whole or not at all."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
+            with part.open("x", encoding="utf-8") as file:
                 json.dump(content, file, ensure_ascii=False, allow_nan=False, indent=1)
-            os.replace(name, path)
+            os.replace(part, path)
         except BaseException:
-            os.unlink(name)
+            part.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise OutputError(f"Cannot write '{path}': {error.strerror}; choose another place.") from error
@@ -96,17 +103,25 @@ def _read(path: str) -> dict:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"Cannot read '{path}': {error.strerror}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"'{path}' is no file of pairs: {error}.") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f"'{path}' is no file of pairs; choose one that Save Pairs has written.")
     if content.get("version") != VERSION:
         raise InputError(f"'{path}' was written by another version of Motion Loom, which this one cannot read.")
     try:
-        points = [str(name) for name in content["points"]]
-        return {"points": points, "pairs": [_checked(record, len(points)) for record in content["pairs"]]}
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"'{path}' is damaged: {error!r}.") from error
+        points, pairs = content["points"], content["pairs"]
+        if not isinstance(points, list) or not all(isinstance(name, str) for name in points):
+            raise ValueError("the points have no names")
+        if len(set(points)) < len(points):
+            raise ValueError("two points have one name")
+        if not isinstance(pairs, list) or not pairs:
+            raise ValueError("there are no pairs")
+        return {"points": points, "pairs": [_checked(record, len(points)) for record in pairs]}
+    except KeyError as error:
+        raise InputError(f"'{path}' is damaged: {error} is missing.") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"'{path}' is damaged: {error}.") from error
 
 
 def _checked(record: dict, count: int) -> dict:
@@ -116,4 +131,6 @@ def _checked(record: dict, count: int) -> dict:
     source, target = float(record["source_frame"]), float(record["target_frame"])
     if not (math.isfinite(source) and math.isfinite(target)):
         raise ValueError("a frame is not a number")
-    return {"source_frame": source, "target_frame": target, "use": bool(record["use"]), "poses": poses}
+    if not isinstance(record["use"], bool):
+        raise ValueError("whether to use a pair is neither true nor false")
+    return {"source_frame": source, "target_frame": target, "use": record["use"], "poses": poses}

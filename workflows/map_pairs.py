@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..scene import binding_store
-from ..scene.point_source import from_record, points_now
-from ..solvers.errors import InputError
+from ..scene.point_source import points_now
+from ..solvers.errors import InputError, MotionLoomError
 from ..solvers.pair_suggestion import RowSpace, scores
 from ..solvers.pair_suggestion import suggest as best_frames
 from ..solvers.pose_picks import spread_poses
 from ..solvers.pose_ridge import contradiction
 from ..state.live_runs import live_runs
-from .map_model import clip_of, kept, pair_rows, performed_text, source_track_of, target_of
+from .map_model import clip_of, kept, pair_rows, performed_text, source_of_clip, source_track_of, target_of
 from .map_target import target_in, why_no_target
 
 COUNT = 5
@@ -59,8 +59,13 @@ def add_pair(context) -> str:
     pair = settings.pairs.add()
     pair.source_frame, pair.performed = frame, performed
     pair.target_frame = float(np.clip(settings.target_frame, target.frames[0], target.frames[-1]))
-    settings.active_pair = len(settings.pairs) - 1
-    return _told(ob, f"Pair {len(settings.pairs)}: source {frame:g}, target {pair.target_frame:g}")
+    before, settings.active_pair = settings.active_pair, len(settings.pairs) - 1
+    try:
+        return _told(ob, f"Pair {len(settings.pairs)}: source {frame:g}, target {pair.target_frame:g}")
+    except MotionLoomError:
+        settings.pairs.remove(len(settings.pairs) - 1)
+        settings.active_pair = before
+        raise
 
 
 def remove_pair(context, index: int) -> str | None:
@@ -143,9 +148,7 @@ def _performed(context, ob) -> str:
     run = live_runs.runs.get((ob.session_uid, "map"))
     recent = run.follower.recent() if run is not None else None
     if recent is None:
-        chosen = ob.motion_loom_map.source
-        source = from_record(clip_of(ob).record, [chosen] if chosen else None)
-        recent = (points_now(source, context.evaluated_depsgraph_get()),) * 2
+        recent = (points_now(source_of_clip(ob), context.evaluated_depsgraph_get()),) * 2
     return performed_text(*recent)
 
 

@@ -13,8 +13,8 @@ from ..scene.mesh_bakes import CACHE_FOLDER, Baked, MeshResult, bake_absolute_ke
 from ..solvers.errors import InputError
 from ..solvers.gram_pca import GramPca, gram_pca_steps
 from ..solvers.map_track import placed
-from .base import relayed, run_to_end
-from .map_live import result_at
+from .base import relayed, run_to_end, within
+from .map_live import read_again_steps, result_at
 from .map_model import clip_of, confidence_of, map_of, target_of
 from .map_target import require_same_mesh
 
@@ -48,8 +48,9 @@ def bake_steps(context, ob, options: MapBakeOptions) -> Generator[tuple[float, s
     require_same_mesh(ob, target_of(ob))
     map_of(ob)
     frames = bake_frames(ob, options)
-    yield 0.0, "Mapping"
-    result = yield from relayed(_result_steps(ob, frames), 0.0, 0.8, "Mapping")
+    if not ob.motion_loom_map.live_input:
+        yield from within(read_again_steps(context, ob), 0.0, 0.2)
+    result = yield from relayed(_result_steps(ob, frames), 0.2, 0.8, "Mapping")
     modes = None
     if options.kind == PCA_KEYS:
         modes = yield from relayed(_modes_steps(result, options.keys), 0.8, 0.9, "Choosing shapes")
@@ -102,7 +103,10 @@ def _result_steps(ob, frames: np.ndarray) -> Generator[float, None, MeshResult]:
 
 
 def _modes_steps(result: MeshResult, keys: int) -> Generator[float, None, GramPca]:
-    return gram_pca_steps(result.vertices.reshape(len(result.frames), -1).copy(), keys, _EXACT)
+    shapes = result.vertices.reshape(len(result.frames), -1)
+    if (shapes == shapes[0]).all():  # nothing varies: one shape says all
+        return GramPca(shapes[0], np.empty((0, shapes.shape[1]), np.float32), np.empty((len(shapes), 0)), 1.0)
+    return (yield from gram_pca_steps(shapes.copy(), keys, _EXACT))
 
 
 def _write(context, ob, result: MeshResult, modes: GramPca | None, options: MapBakeOptions) -> Baked:
