@@ -20,6 +20,7 @@ from ..workflows import overlay as overlays
 _MODES = {"OBJECT", "POSE"}
 _POINT, _RIM, _LINE = 6.0, 2.0, 1.6  # pixels
 _DARK = (0.05, 0.05, 0.06, 0.6)
+_GROUND = (0.05, 0.05, 0.06, 0.75)
 _LETTERS, _GAP = 11.0, 10.0  # points, and pixels between the parts of a line of text
 _LEAST = 120  # pixels between toolbar and sidebar, less of which leave no place for anything
 # What lies behind a surface is still hinted at, that much less opaque.
@@ -228,21 +229,31 @@ def _free_width() -> tuple[float, float]:
 
 
 def _draw_text(line: overlays.TextLine, x: float, y: float, end: float) -> None:
-    """Words one after the other, with a shadow: the viewport may be light or dark. What would pass the end is left
-    out."""
+    """Words one after the other, on dark ground: the viewport may be light. What would pass the end is left out."""
     scale = bpy.context.preferences.system.ui_scale
     blf.size(0, _LETTERS * scale)
-    blf.enable(0, blf.SHADOW)
-    blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.9)
+    gap, height = _GAP * scale, blf.dimensions(0, "A")[1]
+    places, past = [], x
     for text, colour in line.words:
         length = blf.dimensions(0, text)[0]
-        if x + length > end:
+        if past + length > end:
             break
-        blf.position(0, x, y, 0.0)
+        places.append((past, text, colour))
+        past += length + gap
+    if places:
+        _draw_ground(x - gap, y - 0.6 * gap, past, y + height + 0.6 * gap)
+    for place, text, colour in places:
+        blf.position(0, place, y, 0.0)
         blf.color(0, *colour)
         blf.draw(0, text)
-        x += length + _GAP * scale
-    blf.disable(0, blf.SHADOW)
+
+
+def _draw_ground(left: float, bottom: float, right: float, top: float) -> None:
+    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    corners = [(left, bottom, 0.0), (right, bottom, 0.0), (left, top, 0.0), (right, top, 0.0)]
+    shader.bind()
+    shader.uniform_float("color", _GROUND)
+    batch_for_shader(shader, "TRI_STRIP", {"pos": corners}).draw(shader)
 
 
 def _draw_points(rim_shader, rims, shader, batch) -> None:

@@ -13,11 +13,11 @@ from .overlay import Overlay, TextLine, joined, overlay
 _CHOSEN, _PAIRED, _SOURCE = np.array([0.2, 0.6, 1.0]), np.array([0.15, 0.85, 0.4]), np.array([1.0, 0.45, 0.1])
 _MARK, _FRAME = np.array([1.0, 1.0, 1.0, 0.9]), np.array([1.0, 0.9, 0.2, 0.9])
 _BACK, _RIM = np.array([0.05, 0.05, 0.06, 0.6]), np.array([0.6, 0.6, 0.6, 0.6])
-_LOW, _MIDDLE, _HIGH = np.array([[0.95, 0.2, 0.15], [0.95, 0.8, 0.15], [0.2, 0.85, 0.3]])
+_LOW, _MIDDLE, _HIGH = np.array([[1.0, 0.32, 0.26], [0.95, 0.8, 0.15], [0.2, 0.85, 0.3]])
 # Shares of the region: where the curve of the scores lies, the bar beside it, and what both mean above them.
 _LEFT, _RIGHT, _BOTTOM, _TOP = 0.03, 0.93, 0.03, 0.14
 _BAR = 0.945, 0.97
-_WORDS_AT = _LEFT, _TOP + 0.012
+_WORDS_AT = _LEFT + 0.01, _TOP + 0.016
 _MOST_POINTS = 600
 _EDGES_SHOWN = 6000
 

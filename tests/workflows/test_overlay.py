@@ -69,8 +69,9 @@ def test_the_ramp_gets_lighter_evenly():
 
 def test_what_is_not_given_is_empty():
     made = shapes.joined([shapes.overlay(), shapes.overlay(points=(np.zeros((2, 3)), np.ones(4)))])
-    assert [len(array) for array in vars(made).values()] == [2, 2] + [0] * 8
-    assert all(array.dtype == np.float32 and array.flags.c_contiguous for array in vars(made).values())
+    *arrays, texts = vars(made).values()
+    assert [len(array) for array in arrays] == [2, 2] + [0] * 8 and texts == ()
+    assert all(array.dtype == np.float32 and array.flags.c_contiguous for array in arrays)
 
 
 def test_a_workflow_is_asked_again_only_after_a_change(ob):
