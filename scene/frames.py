@@ -9,6 +9,11 @@ import bpy
 import numpy as np
 
 
+def frame_now(scene: bpy.types.Scene) -> float:
+    """The scene frame that is shown, between frames too; where time is stretched, animation is at another time."""
+    return scene.frame_current + scene.frame_subframe
+
+
 @contextmanager
 def frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
     """Puts the scene back to its frame and subframe, also after an error or where a generator is closed half way."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..solvers.errors import InputError, SceneError
 from . import shape_keys
-from .frames import frame_kept, step_through
+from .frames import frame_kept, frame_now, step_through
 from .meshes import is_updated, read_positions
 from .modifier_split import kept_switched_off
 from .object_motion import worlds_by_curves
@@ -201,7 +201,7 @@ def _worlds(context, ob, frames) -> np.ndarray | None:
 
 def _world_now(context, ob) -> np.ndarray:
     """(1, 4, 4) at the present frame."""
-    worlds = worlds_by_curves(context.scene, ob, np.array([context.scene.frame_current_final]))
+    worlds = worlds_by_curves(context.scene, ob, np.array([frame_now(context.scene)]))
     return _evaluated_world(context, ob) if worlds is None else worlds
 
 

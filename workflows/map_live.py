@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..scene import binding_store, live_mesh
+from ..scene.frames import frame_now
 from ..scene.point_source import PointSource, point_track_steps, points_now
 from ..solvers.lag import rates
 from ..solvers.map_track import placed
@@ -69,17 +70,17 @@ class MapFollower:
         clip = clip_of(ob)
         self._now = points_now(self._points(ob), moment.depsgraph)
         key = fingerprint(*pairs_mark(ob), settings.edge, *vars(travel_choices(settings)).values())
-        return SWEEP if self._is_edited(ob, clip, moment.scene.frame_current_final) else NOTHING, key
+        return SWEEP if self._is_edited(ob, clip, frame_now(moment.scene)) else NOTHING, key
 
     def show(self, ob, moment: Moment) -> None:
         if ob.motion_loom_map.live_input:
             self._write(ob, moment, *self._performed(ob))
         else:
-            self._write(ob, moment, *result_at(ob, np.array([moment.scene.frame_current_final])))
+            self._write(ob, moment, *result_at(ob, np.array([frame_now(moment.scene)])))
 
     def pose(self, ob, moment: Moment) -> None:
         """The source as it is now, as fast as its clip was at this frame, where the clip was."""
-        clip, frame = clip_of(ob), moment.scene.frame_current_final
+        clip, frame = clip_of(ob), frame_now(moment.scene)
         if not {np.floor(frame), np.ceil(frame)} & self._edited[1]:
             return self.show(ob, moment)
         before, then = pose_at(ob, frame)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..scene import binding_store
+from ..scene.frames import frame_now
 from ..scene.point_source import JOINTS, OBJECTS, VERTICES, PointSource, from_record
 from ..solvers.errors import InputError, StaleBindingError
 from ..solvers.map_track import MapTrack, MotionMap, map_track
@@ -137,7 +138,7 @@ def confidence_now(context, ob) -> float | None:
     if settings.learnt is None or settings.clip is None or not any(pair.use for pair in settings.pairs):
         return None
     rows, _ = pair_rows(ob)
-    return float(confidence(MotionMap.variance_of(rows, row_at(ob, context.scene.frame_current_final)[None]))[0])
+    return float(confidence(MotionMap.variance_of(rows, row_at(ob, frame_now(context.scene))[None]))[0])
 
 
 def confidence_of(ob) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..scene.frames import frame_now
 from ..solvers.pair_suggestion import confidence
 from .map_model import MotionMap, clip_of, kept, pair_rows, pairs_mark, performed_poses, pose_at, row_at, target_of
 from .map_pairs import scores_of, suggested
@@ -86,7 +87,7 @@ def _scores(context, ob) -> Overlay:
     lines = [rim, np.stack((curve[:-1], curve[1:]), axis=1)]
     shades = [np.tile(_RIM, (len(rim), 1)), np.tile(np.append(_SOURCE, 0.9), (len(curve) - 1, 1))]
     used = [pair.source_frame for pair in ob.motion_loom_map.pairs if pair.use and not pair.performed]
-    now = [context.scene.frame_current_final]
+    now = [frame_now(context.scene)]
     for frames, colour in ((used, np.append(_PAIRED, 0.9)), (suggested(ob), _FRAME), (now, _MARK)):
         places = _across(clip, np.array(frames))
         lines.append(np.stack([np.stack((places, np.full(len(places), y)), axis=1) for y in (_BOTTOM, _TOP)], axis=1))
@@ -100,7 +101,7 @@ def _scores(context, ob) -> Overlay:
 def _confidence(context, ob) -> Overlay:
     """A bar from red to green: how sure the map is of the source's present pose."""
     rows, _ = pair_rows(ob)
-    features = row_at(ob, context.scene.frame_current_final)[None]
+    features = row_at(ob, frame_now(context.scene))[None]
     sure = float(confidence(MotionMap.variance_of(rows, features))[0]) if len(rows) else 0.0
     height = _BOTTOM + (_TOP - _BOTTOM) * max(sure, 0.02)
     fill = np.concatenate((_box(*_BAR, _BOTTOM, _TOP), _box(*_BAR, _BOTTOM, height)))

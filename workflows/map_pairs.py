@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..scene import binding_store
+from ..scene.frames import frame_now
 from ..scene.point_source import points_now
 from ..solvers.errors import InputError, MotionLoomError
 from ..solvers.pair_suggestion import RowSpace, scores
@@ -49,7 +50,7 @@ def add_pair(context) -> str:
     """
     ob = target_in(context)
     settings, clip, target = ob.motion_loom_map, clip_of(ob), target_of(ob)
-    frame = float(context.scene.frame_current_final)
+    frame = frame_now(context.scene)
     if not settings.live_input and not clip.frames[0] <= frame <= clip.frames[-1]:
         raise InputError(
             f"Frame {frame:g} is outside the source's range, {clip.frames[0]:g} to {clip.frames[-1]:g}; go to a frame "

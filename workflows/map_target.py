@@ -24,12 +24,18 @@ def why_no_target(context) -> str | None:
     """Why nothing can be done with the active object, or None."""
     ob = target_in(context)
     if ob is None:
-        return "Select the mesh that is to move."
+        return _why_none(context.object)
     try:
         require_editable(ob)
     except MotionLoomError as error:
         return str(error)
     return None
+
+
+def _why_none(ob) -> str:
+    if ob is not None and live_mesh.is_live(ob):
+        return f"The mesh that '{ob.name}' stood for was deleted; undo that, or delete '{ob.name}' as well."
+    return "Select the mesh that is to move."
 
 
 def require_same_mesh(ob, target: LearntTarget) -> None:
