@@ -9,20 +9,10 @@ from ..scene.motion import motion_range
 from ..solvers.errors import MotionLoomError
 from . import live
 from .adapt_action import plays_result
-from .wrapping import fitting_lines, length
+from .panel_parts import draw_status, draw_steps, draw_text, draw_toggles
+from .wrapping import length
 
-_TRACKS = {
-    "READY": ("Every frame is up to date", "CHECKMARK"),
-    "SWEEP": ("Other frames need a refresh", "FILE_REFRESH"),
-    "WAITING": ("Other frames follow in a moment", "TIME"),
-}
 _NAME_WIDTH = 70.0  # pixels that a row of the list has for a name in a sidebar of the usual width
-# What mends a problem: the operator, the button's text and icon.
-_REMEDIES = {
-    "BIND": ("fit", "Bind Again", "LINKED"),
-    "REFRESH": ("live_refresh", "Refresh", "FILE_REFRESH"),
-    "RESUME": ("live_resume", "Resume", "PLAY"),
-}
 
 
 @dataclass(frozen=True)
@@ -47,13 +37,7 @@ def draw(adapt, layout, context) -> None:
         return
     chosen = adapt.settings_of(ob)
     shown = _Shown(adapt, context, ob, chosen, live.status(ob, adapt.id))
-    for number, (title, is_done, draw_step) in enumerate(_STEPS, start=1):
-        header, body = layout.panel(f"motion_loom_adapt_{number}")
-        header.label(text=f"{number}   {title}")
-        if is_done(shown):
-            header.label(text="", icon="CHECKMARK")
-        if body:
-            draw_step(body, shown)
+    draw_steps(layout, adapt.id, _STEPS, shown)
     for name, title, draw_part in _PARTS:
         header, body = layout.panel(f"motion_loom_adapt_{name}", default_closed=True)
         count = len(getattr(chosen, name, ()))
@@ -73,13 +57,13 @@ def _draw_no_rig(layout, context, ob) -> None:
         f"'{ob.name}' is an instance of a collection. To use {rig}, make a library override "
         "(Object > Library Override) or make the instance real (Object > Apply)"
     )
-    _draw_text(layout, context, text, "INFO")
+    draw_text(layout, context, text, "INFO")
 
 
 def _draw_linked(layout, context, ob) -> None:
     text = f"'{ob.name}' is linked and cannot be changed: make a library override of it, or a local copy"
     box = layout.box()
-    _draw_text(box, context, text, "LIBRARY_DATA_DIRECT")
+    draw_text(box, context, text, "LIBRARY_DATA_DIRECT")
     box.operator("motion_loom.make_local_copy")
 
 
@@ -98,7 +82,7 @@ def _draw_environment(layout, shown: _Shown) -> None:
     buttons.operator("motion_loom.adapt_add_objects", text="", icon="ADD")
     buttons.operator("motion_loom.adapt_remove_item", text="", icon="REMOVE").items = "surfaces"
     if not len(chosen.surfaces):
-        _draw_text(layout, shown.context, "Select what the motion deals with, the rig last, and press +", "INFO")
+        draw_text(layout, shown.context, "Select what the motion deals with, the rig last, and press +", "INFO")
     elif 0 <= chosen.active_surface < len(chosen.surfaces):
         _draw_long_name(layout, shown, chosen.surfaces[chosen.active_surface])
 
@@ -107,7 +91,7 @@ def _draw_long_name(layout, shown: _Shown, item) -> None:
     """The whole name of the chosen entry where its row has no room for it."""
     name = item.target.name if item.target else item.name
     if length(name) > _NAME_WIDTH:
-        _draw_text(layout, shown.context, name, "OBJECT_DATA")
+        draw_text(layout, shown.context, name, "OBJECT_DATA")
 
 
 # ------------------------------------------------------------------------------------------------------- bind
@@ -151,7 +135,7 @@ def _draw_range_warning(layout, shown: _Shown) -> None:
         reason = "The range is empty" if chosen.start > chosen.end else "Part of the range has no keys"
         if chosen.start > last or chosen.end < first:
             reason = "The range lies outside the animation"
-        _draw_text(layout, shown.context, f"{reason}: the animation runs from {first:g} to {last:g}", "ERROR")
+        draw_text(layout, shown.context, f"{reason}: the animation runs from {first:g} to {last:g}", "ERROR")
 
 
 # ------------------------------------------------------------------------------------------------------- live
@@ -168,36 +152,10 @@ def _draw_live(layout, shown: _Shown) -> None:
     row.use_property_decorate = True  # the dot keys it
     row.prop(chosen, "influence", slider=True)
     if shown.status is not None:
-        _draw_status(layout, shown)
+        draw_status(layout, shown.adapt, shown.context, shown.status)
     overlays = layout.column(align=True)
     for pair in (("show_ghost", "show_contacts"), ("show_points", "show_relations")):
-        _draw_toggles(overlays, chosen, pair)
-
-
-def _draw_status(layout, shown: _Shown) -> None:
-    status = shown.status
-    box = layout.box().column(align=True)
-    if status.problem:
-        _draw_text(box, shown.context, status.problem, "ERROR")
-    else:
-        speed = "" if status.ms is None else f"{status.ms:.1f} ms a frame"
-        box.label(text=speed or "Waiting for a change", icon="PREVIEW_RANGE")
-        _draw_track(box, status)
-    if status.source_untouched:
-        box.label(text="Source untouched", icon="LOCKED")
-    if status.note:
-        _draw_text(box, shown.context, status.note, "INFO")
-    if status.remedy:
-        step, text, icon = _REMEDIES[status.remedy]
-        shown.adapt.button(layout, step, text=text, icon=icon)
-
-
-def _draw_track(layout, status) -> None:
-    if status.track == "SOLVING":
-        layout.progress(factor=status.progress, text=f"Solving all frames {status.progress:.0%}")
-        return
-    text, icon = _TRACKS[status.track]
-    layout.label(text=text, icon=icon)
+        draw_toggles(overlays, chosen, pair)
 
 
 # ------------------------------------------------------------------------------------------------------- bake
@@ -209,7 +167,7 @@ def _is_baked(shown: _Shown) -> bool:
 
 def _draw_bake(layout, shown: _Shown) -> None:
     chosen = shown.chosen
-    _draw_toggles(layout, chosen, ("assign", "bake_strip"))
+    draw_toggles(layout, chosen, ("assign", "bake_strip"))
     column = layout.column()
     column.prop(chosen, "bake_step")
     column.prop(chosen, "bake_reduce")
@@ -260,20 +218,6 @@ def _draw_bone(layout, ob, item, items: str, index: int) -> None:
     row.prop_search(item, "bone", ob.data, "bones", text="")
     remove = row.operator("motion_loom.adapt_remove_item", text="", icon="X")
     remove.items, remove.index = items, index
-
-
-def _draw_toggles(layout, chosen, names) -> None:
-    """Switches side by side."""
-    row = layout.row(align=True)
-    row.use_property_split = False
-    for name in names:
-        row.prop(chosen, name, toggle=True)
-
-
-def _draw_text(layout, context, text: str, icon: str) -> None:
-    column = layout.column(align=True)
-    for number, line in enumerate(fitting_lines(context, text)):
-        column.label(text=line, icon="BLANK1" if number else icon)
 
 
 _STEPS = (

@@ -11,7 +11,7 @@ from .map_cost import costs_of
 from .map_model import confidence_now, target_of
 from .map_target import target_in
 from .overlay import problem_of
-from .panel_parts import draw_status, draw_text, draw_toggles
+from .panel_parts import draw_status, draw_steps, draw_text, draw_toggles
 
 _CONFIDENT = 0.5
 
@@ -41,13 +41,7 @@ def draw(workflow, layout, context) -> None:
         return
     chosen = workflow.settings_of(ob)
     shown = _Shown(workflow, context, ob, chosen, live.status(ob, workflow.id))
-    for number, (title, is_done, draw_step) in enumerate(_STEPS, start=1):
-        header, body = layout.panel(f"motion_loom_map_{number}")
-        header.label(text=f"{number}   {title}")
-        if is_done(shown):
-            header.label(text="", icon="CHECKMARK")
-        if body:
-            draw_step(body, shown)
+    draw_steps(layout, workflow.id, _STEPS, shown)
     header, body = layout.panel("motion_loom_map_options", default_closed=True)
     header.label(text="Options")
     if body:

@@ -17,6 +17,20 @@ _REMEDIES = {
 }
 
 
+def draw_steps(layout, workflow_id: str, steps, shown) -> None:
+    """Numbered steps that fold, a tick at those that are done.
+
+    steps: (title, is_done, draw) of each; the two are called with what is shown.
+    """
+    for number, (title, is_done, draw_step) in enumerate(steps, start=1):
+        header, body = layout.panel(f"motion_loom_{workflow_id}_{number}")
+        header.label(text=f"{number}   {title}")
+        if is_done(shown):
+            header.label(text="", icon="CHECKMARK")
+        if body:
+            draw_step(body, shown)
+
+
 def draw_text(layout, context, text: str, icon: str) -> None:
     """A text over as many lines as the region asks for, the icon before the first."""
     column = layout.column(align=True)
