@@ -16,7 +16,7 @@ lint: $(READY)
 	$(VENV)/bin/ruff check .
 
 demo: $(READY)
-	for script in examples/demo_adapt.py examples/demo_live.py; do $(RUN) "$$script" $(if $(CLIP),--clip "$(CLIP)") || exit 1; done
+	for script in examples/demo_adapt.py examples/demo_live.py examples/demo_map.py; do $(RUN) "$$script" $(if $(CLIP),--clip "$(CLIP)") || exit 1; done
 
 bench: $(READY)
 	for script in benchmarks/adapt.py benchmarks/bake.py benchmarks/live.py; do $(RUN) "$$script" --json || exit 1; done

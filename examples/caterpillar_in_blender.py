@@ -20,12 +20,14 @@ COLOURS = (
 
 
 def add_caterpillar(
-    made: Caterpillar | None = None, start: int = 1, travel_on_object: bool = False, name: str = "Caterpillar"
-) -> bpy.types.Object:
+    made: Caterpillar | None = None, start: int = 1, travel_on_object: bool = False, name: str = "Caterpillar",
+    fps: float = FPS,
+) -> bpy.types.Object:  # fmt: skip
     """Put it into the scene with an absolute shape key every STEP frames and a keyed evaluation time.
 
     start: scene frame of its first.  travel_on_object: whether the object's location is keyed to move along, the shapes
-    staying about its origin; otherwise the vertices travel. The scene's range and rate are set to it.
+    staying about its origin; otherwise the vertices travel. fps: scene frames for each of its seconds. The scene's
+    range and rate are set to it.
     """
     made = make_caterpillar() if made is None else made
     frames = np.unique(np.append(np.arange(0, FRAMES, STEP), FRAMES - 1))
@@ -38,12 +40,14 @@ def add_caterpillar(
         key.points.foreach_set("co", np.ascontiguousarray(shape, np.float32).ravel())
     keys = ob.data.shape_keys
     keys.use_relative = False
-    _key_linearly(keys, "eval_time", start + frames, [block.frame for block in keys.key_blocks])
+    at = start + frames * (fps / FPS)
+    _key_linearly(keys, "eval_time", at, [block.frame for block in keys.key_blocks])
     if travel_on_object:
-        _key_linearly(ob, "location", start + frames, made.travel[frames].tolist())
+        _key_linearly(ob, "location", at, made.travel[frames].tolist())
     scene = bpy.context.scene
-    scene.render.fps, scene.render.fps_base = FPS, 1.0
-    scene.frame_start, scene.frame_end = start, start + FRAMES - 1
+    scene.render.fps = round(fps)
+    scene.render.fps_base = scene.render.fps / fps
+    scene.frame_start, scene.frame_end = start, int(at[-1])
     return ob
 
 
@@ -68,7 +72,7 @@ def _key_linearly(owner, path: str, frames, values) -> None:
     """Key a property with straight lines between its values."""
     for frame, value in zip(frames, values, strict=True):
         setattr(owner, path, value)
-        owner.keyframe_insert(path, frame=int(frame))
+        owner.keyframe_insert(path, frame=float(frame))
     action = owner.animation_data.action
     # Since 4.4 curves lie in the slots of an action's layers.
     holders = action.layers[0].strips[0].channelbags if bpy.app.version >= (4, 4, 0) else [action]

@@ -5,7 +5,7 @@ Lengths in metres, times in seconds; x ahead, y to the left, z up. F frames.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,7 +66,7 @@ def footsteps(ground: Callable[[float], float], first: int, last: int) -> dict[s
     return steps
 
 
-def walk(steps, ground, times: np.ndarray, hold: HandHold, duck: Duck) -> Walk:
+def walk(steps, ground, times: np.ndarray, hold: HandHold | None = None, ducks: Sequence[Duck] = ()) -> Walk:
     """The pose of every bone at times (F,), evenly spaced; steps must begin before and end after them."""
     fps = 1.0 / (times[1] - times[0])
     bones = skeleton()
@@ -74,14 +74,17 @@ def walk(steps, ground, times: np.ndarray, hold: HandHold, duck: Duck) -> Walk:
     turns = {}
     stride = _smooth(feet[".L"].ankle[:, 0] - feet[".R"].ankle[:, 0], 0.04, fps)
     load = _smooth(feet[".L"].down - feet[".R"].down, 0.09, fps)  # 1: on the left foot alone
-    stoop = np.exp(-0.5 * ((times - duck.time) / duck.width) ** 2)
+    sink, bend = np.zeros((2, len(times)))
+    for duck in ducks:
+        stoop = np.exp(-0.5 * ((times - duck.time) / duck.width) ** 2)
+        sink, bend = sink + duck.sink * stoop, bend + duck.bend * stoop
     yaw = -0.16 * stride
-    turns["hips"] = _turn(yaw, 0.04 + 0.25 * duck.bend * stoop, -0.05 * load)
-    turns["spine"] = _turn(0.2 * yaw, 0.05 + 0.7 * duck.bend * stoop, -0.01 * load)
-    turns["chest"] = _turn(-0.8 * yaw, 0.06 + duck.bend * stoop, 0.03 * load)
-    turns["neck"] = _turn(-0.3 * yaw, 0.05 + 0.75 * duck.bend * stoop, 0.01 * load)
-    turns["head"] = _turn(0.0 * yaw, 0.02 + 0.55 * duck.bend * stoop, 0.0 * load)
-    hips = _hips(bones, feet, turns["hips"], load, fps) - duck.sink * stoop[:, None] * UP
+    turns["hips"] = turn(yaw, 0.04 + 0.25 * bend, -0.05 * load)
+    turns["spine"] = turn(0.2 * yaw, 0.05 + 0.7 * bend, -0.01 * load)
+    turns["chest"] = turn(-0.8 * yaw, 0.06 + bend, 0.03 * load)
+    turns["neck"] = turn(-0.3 * yaw, 0.05 + 0.75 * bend, 0.01 * load)
+    turns["head"] = turn(0.0 * yaw, 0.02 + 0.55 * bend, 0.0 * load)
+    hips = _hips(bones, feet, turns["hips"], load, fps) - sink[:, None] * UP
     for side, foot in feet.items():
         joint = hips + _apply(turns["hips"], bones["thigh" + side][1] - bones["hips"][1])
         pole = AHEAD + (0.12 if side == ".L" else -0.12) * LEFT
@@ -170,8 +173,8 @@ def _leg(turns, bones, side, hip, foot: _Foot, pole):
     for name, head, tail in (("thigh", hip, knee), ("shin", knee, foot.ankle)):
         turns[name + side] = _aim(bones[name + side], -LEFT, tail - head, hinge)
     # Bones point at their tails, the pitch is the sole's: turning the rest pose by it is all.
-    turns["foot" + side] = _turn(0.0 * foot.pitch, -foot.pitch, 0.0 * foot.pitch)
-    turns["toe" + side] = _turn(0.0 * foot.toes, -foot.toes, 0.0 * foot.toes)
+    turns["foot" + side] = turn(0.0 * foot.pitch, -foot.pitch, 0.0 * foot.pitch)
+    turns["toe" + side] = turn(0.0 * foot.toes, -foot.toes, 0.0 * foot.toes)
 
 
 def _arm(turns, bones, side, hips, stride, hold, times, fps):
@@ -232,7 +235,7 @@ def _frame(direction, ref):
     return np.stack([first, second, np.cross(first, second)], axis=-1)
 
 
-def _turn(yaw, pitch, roll):
+def turn(yaw, pitch, roll):
     """Rotations (F, 3, 3): roll about ahead, then pitch about left (forward lean), then yaw about up."""
     yaw, pitch, roll = np.broadcast_arrays(yaw, pitch, roll)
     return _about(yaw, 2) @ _about(pitch, 1) @ _about(roll, 0)

@@ -24,23 +24,31 @@ class Studio:
 
     def __init__(self, side: float, span: float = 2.35, size=(224, 336), samples: int = 12):
         scene = bpy.context.scene
-        self.size, self.side, self.span = size, math.radians(side), span
-        self.tilt = math.radians(14.0)
+        self.side, self.tilt = math.radians(side), math.radians(14.0)
         scene.render.engine = "CYCLES"
         scene.cycles.device = "CPU"
         scene.cycles.samples = samples
         scene.cycles.use_denoising = True
         scene.cycles.denoising_quality = scene.cycles.denoising_prefilter = "FAST"
         scene.cycles.max_bounces = 3
-        scene.render.resolution_x, scene.render.resolution_y = size
         scene.render.resolution_percentage = 100
         scene.render.use_persistent_data = True
         scene.render.image_settings.file_format = "PNG"
         scene.view_settings.view_transform = "Standard"
         _add_sky(scene)
         _add_sun(scene)
-        self.camera = _camera(scene, span)
-        self.caption = _caption(self.camera, span * size[0] / size[1], span)
+        self.camera = _camera(scene)
+        self.caption = _caption(self.camera)
+        self.reframe(span, size)
+
+    def reframe(self, span: float, size) -> None:
+        """Take pictures of another height in metres and another size in pixels from now on."""
+        render = bpy.context.scene.render
+        render.resolution_x, render.resolution_y = size
+        self.camera.data.ortho_scale = span
+        width = span * size[0] / size[1]
+        self.caption.data.size = 0.07 * width
+        self.caption.location = (-0.47 * width, 0.48 * span, -1.0)
 
     def row(self, frames, look_at: np.ndarray, title: str) -> list[np.ndarray]:
         """A picture (H, W, 4), bottom line first, of each frame, looking at (n, 3)."""
@@ -175,21 +183,20 @@ def _add_sun(scene) -> None:
     scene.collection.objects.link(sun)
 
 
-def _camera(scene, span: float) -> bpy.types.Object:
+def _camera(scene) -> bpy.types.Object:
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    camera.data.type, camera.data.ortho_scale, camera.data.sensor_fit = "ORTHO", span, "VERTICAL"
+    camera.data.type, camera.data.sensor_fit = "ORTHO", "VERTICAL"
     scene.collection.objects.link(camera)
     scene.camera = camera
     return camera
 
 
-def _caption(camera, width: float, height: float) -> bpy.types.Object:
+def _caption(camera) -> bpy.types.Object:
     """Text in front of the camera, in its upper left corner, that casts no shadow."""
     curve = bpy.data.curves.new("Caption", "FONT")
-    curve.size, curve.align_y = 0.05 * height, "TOP"
+    curve.align_y = "TOP"
     caption = bpy.data.objects.new("Caption", curve)
     caption.parent = camera
-    caption.location = (-0.47 * width, 0.48 * height, -1.0)
     caption.visible_shadow = False
     glow = bpy.data.materials.new("Caption")
     glow.use_nodes = True

@@ -22,14 +22,14 @@ MOMENTS = (18, 42, 58, 77, 98, 113, 159, 180)  # frames worth a picture
 LIVE_MOMENTS = (42, 58, 77, 113, 159)
 
 # The figure looks along -Y in its own axes, as Blender's do, and the object is turned to walk along X.
-_TO_LOCAL = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+TO_LOCAL = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 
 
 def make_walker() -> bpy.types.Object:
     """The figure with its walk keyed on every frame; the scene's range and rate are set to it."""
     scene = bpy.context.scene
     scene.render.fps = FPS
-    rig = make_figure("Walker", _TO_LOCAL)
+    rig = make_figure("Walker", TO_LOCAL)
     rig.rotation_euler.z = math.pi / 2.0
     times = np.arange(FIRST_STEP * gait.PERIOD + 0.3, LAST_STEP * gait.PERIOD, 1.0 / FPS)
     motion = gait.walk(
@@ -37,10 +37,10 @@ def make_walker() -> bpy.types.Object:
         ground,
         times,
         gait.HandHold(np.array([4.86, 0.43, TABLE_TOP + 0.06]), 4.0, 4.44),
-        gait.Duck(time=5.62, sink=0.18, bend=0.53),
+        [gait.Duck(time=5.62, sink=0.18, bend=0.53)],
     )
     kept = (times >= START) & (times <= END)
-    _key(rig, motion.hips[kept], {name: turns[kept] for name, turns in motion.turns.items()})
+    key_poses(rig, motion.hips[kept], {name: turns[kept] for name, turns in motion.turns.items()})
     scene.frame_start, scene.frame_end = 1, int(kept.sum())
     return rig
 
@@ -130,13 +130,13 @@ def key_course(course: list[bpy.types.Object]) -> None:
         key_moves(ob, moves)
 
 
-def _key(rig, hips: np.ndarray, turns: dict[str, np.ndarray]) -> None:
+def key_poses(rig, hips: np.ndarray, turns: dict[str, np.ndarray]) -> None:
     """Key the pose of every frame: hips (F, 3), turns (F, 3, 3) a bone, ahead-left-up."""
     parents = {name: parent for name, (parent, _, _) in skeleton().items()}
     for name, parent in parents.items():
         bone = rig.pose.bones[name]
         rest = np.array(bone.bone.matrix_local)[:3, :3]
-        into = _TO_LOCAL.T @ rest
+        into = TO_LOCAL.T @ rest
         above = np.swapaxes(turns[parent], -1, -2) if parent else np.eye(3)
         basis = np.zeros((len(hips), 4, 4))
         basis[:, :3, :3] = into.T @ above @ turns[name] @ into

@@ -29,7 +29,7 @@ def run_demo(out: Path, *words: str, script: str = "demo_adapt.py") -> subproces
 
 
 def figure_of(output: str, label: str) -> float:
-    return float(re.search(rf"^ *{label} +([\d.]+)", output, re.MULTILINE)[1])
+    return float(re.search(rf"^ *{label} +([\d.]+(?:e[+-]\d+)?)", output, re.MULTILINE)[1])
 
 
 @pytest.fixture
@@ -37,10 +37,12 @@ def examples(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
 
 
-def export_walk(path: Path, end: int) -> Path:
+def export_walk(path: Path, end: int, monkeypatch) -> Path:
     """The demo's walk as a BVH file in centimetres, Y up."""
     import walker
 
+    # The exporter keeps the armature's own axes: here Z ahead, X to the left.
+    monkeypatch.setattr(walker, "TO_LOCAL", np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]))
     rig = walker.make_walker()
     bpy.ops.export_anim.bvh(filepath=str(path), global_scale=100.0, frame_start=1, frame_end=end, rotate_mode="NATIVE")
     assert rig.animation_data.action
@@ -48,8 +50,8 @@ def export_walk(path: Path, end: int) -> Path:
 
 
 @pytest.fixture
-def own_clip(examples, tmp_path) -> Path:
-    return export_walk(tmp_path / "my own walk.bvh", 110)
+def own_clip(examples, monkeypatch, tmp_path) -> Path:
+    return export_walk(tmp_path / "my own walk.bvh", 110, monkeypatch)
 
 
 def test_makes_a_file_and_a_strip_and_keeps_contacts(tmp_path):
@@ -69,7 +71,7 @@ def test_makes_a_file_and_a_strip_and_keeps_contacts(tmp_path):
 def test_takes_a_clip_of_the_users(own_clip, tmp_path):
     done = run_demo(tmp_path / "out", "--clip", str(own_clip))
     assert done.returncode == 0, done.stderr
-    assert "taken as 1.8" in done.stdout
+    assert "taken as 1.78 m" in done.stdout
     assert figure_of(done.stdout, "contacts kept") > 95.0
     assert (tmp_path / "out" / "adapt.png").stat().st_size > 0
 
@@ -103,11 +105,62 @@ def test_live_follows_each_change_and_is_saved_live(tmp_path):
     assert (rig.matrix_world @ rig.pose.bones["hand.L"].head - hand).length > 0.05
 
 
-def test_live_follows_under_a_clip_of_the_users(examples, tmp_path):
-    clip = export_walk(tmp_path / "short walk.bvh", 40)
+def test_live_follows_under_a_clip_of_the_users(examples, monkeypatch, tmp_path):
+    clip = export_walk(tmp_path / "short walk.bvh", 40, monkeypatch)
     done = run_demo(tmp_path, "--clip", str(clip), script="demo_live.py")
     assert done.returncode == 0, done.stderr
     assert "untouched" in done.stdout and (tmp_path / "live.png").stat().st_size > 0
+
+
+# What both did over a part: metres and degrees of source and target, and the target's lowest point, least and most.
+PART = re.compile(r"^  (\w[\w ]+?) {2,}" + " +".join([r"(-?[\d.]+)"] * 6) + "$", re.MULTILINE)
+
+
+def parts_of(output: str) -> dict[str, np.ndarray]:
+    return {name: np.array(numbers, float) for name, *numbers in PART.findall(output)}
+
+
+def test_a_caterpillar_follows_a_performance(tmp_path):
+    done = run_demo(tmp_path / "out", script="demo_map.py")
+    assert done.returncode == 0, done.stderr
+    parts = parts_of(done.stdout)
+    for walk in ("walks", "walks along a bend"):
+        assert parts[walk][0] > 3.0 and parts[walk][1] > 0.2
+    assert all(parts[name][1] < 0.05 for name in ("leans to the left", "leans to the right", "raises its arms"))
+    assert parts["walks along a bend"][3] > 40.0
+    assert parts["hops"][5] > 0.15
+    lowest = {name: numbers[4:] for name, numbers in parts.items()}
+    assert min(low for low, _ in lowest.values()) > -0.04
+    assert max(high for name, (_, high) in lowest.items() if name != "hops") < 0.03
+    assert figure_of(done.stdout, "live vs cache file, largest difference") < 1e-5
+    strip = bpy.data.images.load(str(tmp_path / "out" / "map.png"))
+    assert tuple(strip.size) == (PICTURES * WIDTH + GAP, 22 + 14 + GAP)
+
+
+def test_the_map_demo_plays_where_it_is_moved_to(tmp_path):
+    done = run_demo(tmp_path / "out", script="demo_map.py")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "out").rename(tmp_path / "moved")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "moved" / "map.blend"))
+    cat = bpy.context.object
+    assert cat.name == "Caterpillar" and cat.visible_get() and not cat.motion_loom_map.live
+    assert len(cat.motion_loom_map.pairs) == 8 and cat.motion_loom_map.learnt and cat.motion_loom_map.clip
+    played = bpy.data.objects["Caterpillar (mapped)"]
+    assert played.modifiers[0].filepath.startswith("//")
+    heads = []
+    for frame in (220, 234):  # it stands, its arms are up
+        bpy.context.scene.frame_set(frame)
+        mesh = played.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        heads.append(max(vertex.co.z for vertex in mesh.vertices))
+    assert heads[1] > 0.5
+
+
+def test_a_caterpillar_follows_a_clip_of_the_users(own_clip, tmp_path):
+    done = run_demo(tmp_path, "--clip", str(own_clip), script="demo_map.py")
+    assert done.returncode == 0, done.stderr
+    assert figure_of(done.stdout, "One cycle of the clip takes") == pytest.approx(1.08, abs=0.1)
+    (went,) = (numbers[:2] for numbers in parts_of(done.stdout).values())
+    assert went[0] > 3.0 and went[1] > 0.15
 
 
 HEADER = "HIERARCHY\nROOT Hips\n{\nOFFSET 0 90 0\nCHANNELS 3 Xposition Yposition Zposition\n"
