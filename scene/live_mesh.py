@@ -38,12 +38,20 @@ def make(context: bpy.types.Context, ob: bpy.types.Object) -> bpy.types.Object:
     live = plain_copy(context, ob, f"{ob.name} (live)")
     live.rotation_mode = "QUATERNION"  # takes any rotation exactly
     _clear_deltas(live)
+    _let_blur(live)
     live[LIVE_MARK] = {"original": ob} | {name: bool(getattr(ob, name)) for name in _VISIBILITY}
     link_beside(context, ob, live)
     for name in _VISIBILITY:
         setattr(ob, name, True)
     context.view_layer.update()
     return live
+
+
+def _let_blur(live: bpy.types.Object) -> None:
+    """Cycles blurs the motion of vertices only where a modifier may move them: one that does nothing, in renders."""
+    modifier = live.modifiers.new("Motion Blur", "SMOOTH")
+    modifier.iterations, modifier.show_viewport = 0, False
+    live.modifiers.move(len(live.modifiers) - 1, 0)
 
 
 def _clear_deltas(live: bpy.types.Object) -> None:

@@ -1,4 +1,4 @@
-"""Map live while a user edits, deletes and renames: what is shown stays right, or says what is wrong and how to mend it.
+"""Map live while a user edits, deletes and renames: what is shown stays right, or says what is wrong and the way out.
 
 Live goes on by itself when the cause is gone, and Live off leaves the file as it was.
 """
