@@ -241,7 +241,9 @@ class _Watch:
             went = tuple(
                 float(np.linalg.norm(way[rows][-1] - way[rows][0])) for way in (source.translation, track.positions)
             )
-            turned = tuple(float(np.degrees(yaw[rows][-1] - yaw[rows][0]).round()) + 0.0 for yaw in (source.yaw, track.headings))
+            turned = tuple(
+                float(np.degrees(yaw[rows][-1] - yaw[rows][0]).round()) + 0.0 for yaw in (source.yaw, track.headings)
+            )
             found.append(Part(name, went, turned, float(low.min()), float(low.max())))
         return found
 
