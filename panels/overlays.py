@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import blf
 import bpy
 import gpu
+import numpy as np
 from bpy.app.handlers import persistent
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
@@ -36,6 +37,8 @@ class _Drawn:
     state: tuple
     overlay: overlays.Overlay | None
     batches: dict[str, tuple] = field(default_factory=dict)
+    screen_place: tuple[float, float, float] | None = None  # what the last of these was made for
+    screen: list[tuple] = field(default_factory=list)
 
 
 class _Session:
@@ -197,23 +200,32 @@ def _draw_screen(drawn: _Drawn) -> None:
         return
     height = bpy.context.region.height
     gpu.state.depth_test_set("NONE")
-    for kind, places, colours in (
-        ("TRIS", made.screen_triangles, made.screen_triangle_colours),
-        ("LINES", made.screen_lines, made.screen_line_colours),
-    ):
-        if len(places):
-            name = "SMOOTH_COLOR" if kind == "TRIS" else "POLYLINE_SMOOTH_COLOR"
-            shader = gpu.shader.from_builtin(name)
-            # In pixels of a region whose size may have changed: few enough to be sent each time.
-            pixels = [(left + x * width, y * height, 0.0) for x, y in places.reshape(-1, 2).tolist()]
-            batch = batch_for_shader(shader, kind, {"pos": pixels, "color": colours.reshape(-1, 4)})
-            shader.bind()
-            if kind == "LINES":
-                shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-                shader.uniform_float("lineWidth", _LINE * _pixel())
-            batch.draw(shader)
+    if drawn.screen_place != (left, width, height):
+        drawn.screen_place, drawn.screen = (left, width, height), _screen_batches(made, left, width, height)
+    for kind, shader, batch in drawn.screen:
+        shader.bind()
+        if kind == "LINES":
+            shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+            shader.uniform_float("lineWidth", _LINE * _pixel())
+        batch.draw(shader)
     for line in made.screen_texts:
         _draw_text(line, left + line.x * width, line.y * height, left + width)
+
+
+def _screen_batches(made: overlays.Overlay, left: float, width: float, height: float) -> list[tuple]:
+    """Primitive, shader and batch of what lies over a region, in pixels of the region as large as it is now."""
+    out = []
+    for kind, name, places, colours in (
+        ("TRIS", "SMOOTH_COLOR", made.screen_triangles, made.screen_triangle_colours),
+        ("LINES", "POLYLINE_SMOOTH_COLOR", made.screen_lines, made.screen_line_colours),
+    ):
+        if len(places):
+            shader = gpu.shader.from_builtin(name)
+            pixels = np.zeros((places.size // 2, 3), np.float32)
+            pixels[:, :2] = places.reshape(-1, 2) * np.float32([width, height]) + np.float32([left, 0.0])
+            content = {"pos": pixels, "color": colours.reshape(-1, 4)}
+            out.append((kind, shader, batch_for_shader(shader, kind, content)))
+    return out
 
 
 def _free_width() -> tuple[float, float]:

@@ -30,6 +30,7 @@ _TICK = 0.05
 # Without a tick for that long the main thread waits for something itself.
 _STUCK = 5.0
 _SWITCH_INTERVAL = 0.0005
+_UNLOCKED = "Renders do not follow: switch on Render > Lock Interface, or bake"
 
 
 class LiveProblem(MotionLoomError):
@@ -177,11 +178,13 @@ def show_rendered(scene, depsgraph) -> None:
         return
     if threading.current_thread() is not threading.main_thread() and not scene.render.use_lock_interface:
         for run in alone.values():
-            run.follower.note = "Renders do not follow: switch on Render > Lock Interface, or bake"
+            run.follower.note = _UNLOCKED
         return
     live_runs.busy = True
     try:
         for run in alone.values():
+            if run.follower.note == _UNLOCKED:
+                run.follower.note = None
             ob = session.object_of(scene, run.uid, run.name)
             if ob is not None and run.problem is None:
                 run.follower.show(ob, Moment(scene, depsgraph, set(), True))

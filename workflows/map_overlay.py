@@ -20,7 +20,7 @@ _LEFT, _RIGHT, _BOTTOM, _TOP = 0.03, 0.93, 0.03, 0.14
 _BAR = 0.945, 0.97
 _WORDS_AT = _LEFT + 0.01, _TOP + 0.016
 _MOST_POINTS = 600
-_EDGES_SHOWN = 6000
+_EDGES_SHOWN = 4000
 
 
 def overlay_of(context, ob) -> Overlay | None:

@@ -1,0 +1,758 @@
+"""Map in the real program, with a window, pressing its buttons:
+
+    blender --factory-startup --enable-event-simulate --python tests/windowed/map_in_blender.py [-- CASE ...]
+    ... -- --pictures FOLDER buttons        what each button led to, as PNG files
+
+Prints one line a check, "ok" or "FAILED"; exits with 0 if all were right, else with 1. Needs SciPy in that Blender's
+Python (see the manifest). It maps the demo's walker onto the caterpillar, or, with MOTION_LOOM_DATA in the
+environment, a dog onto a horse, in a temporary folder; nothing of the user's is touched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import statistics
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "examples"), str(Path(__file__).parent)]
+
+from driving import Open, Session, middle, press, redo, undo, until, viewport, window  # noqa: E402
+from map_stages import Stage, make_stage  # noqa: E402
+from pictures import save_window  # noqa: E402
+
+PACKAGE = "bl_ext.devrepo.motion_loom"
+FOLDER = Path(tempfile.mkdtemp(prefix="motion_loom_"))
+FRAME = 50
+MOST_BUTTONS = 12
+EXACT = 2e-4  # metres: single precision, far from the origin
+# Keys that stand for the buttons: their operators are called by the event queue, undo steps and all.
+BUTTONS = {
+    "F13": ("fit", {"workflow": "map"}), "F14": ("live", {"workflow": "map"}), "F15": ("bake", {"workflow": "map"}),
+    "F16": ("map_suggest", {}), "F17": ("map_next_suggestion", {"step": 1}), "F18": ("map_add_pair", {}),
+    "F19": ("live_refresh", {"workflow": "map"}), "F20": ("map_remove_pair", {}),
+}  # fmt: skip
+LEARN, LIVE, BAKE, SUGGEST, NEXT, ADD, REFRESH, REMOVE = BUTTONS
+
+STAGE: list[Stage] = []
+PICTURES: list[Path] = []
+ORIGINAL: list[str] = []  # what the target was at first, see `digest`
+
+
+def part(name: str):
+    return importlib.import_module(f"{PACKAGE}.{name}")
+
+
+# --------------------------------------------------------------------------------------------------- the scene
+
+
+def enable() -> None:
+    os.symlink(ROOT, FOLDER / "motion_loom", target_is_directory=True)
+    bpy.context.preferences.extensions.repos.new(
+        name="devrepo", module="devrepo", custom_directory=str(FOLDER), remote_url="", source="USER"
+    )
+    importlib.import_module("addon_utils").enable(PACKAGE, default_set=True)
+    add_buttons()
+
+
+def add_buttons() -> None:
+    keymap = bpy.context.window_manager.keyconfigs.addon.keymaps.new("3D View", space_type="VIEW_3D")
+    for key, (name, arguments) in BUTTONS.items():
+        item = keymap.keymap_items.new(f"motion_loom.{name}", key, "PRESS")
+        for argument, value in arguments.items():
+            setattr(item.properties, argument, value)
+
+
+def make_file() -> None:
+    """The stage with source and target picked, nothing learnt."""
+    STAGE[:] = [make_stage()]
+    settings = target().motion_loom_map
+    if isinstance(STAGE[0].source, bpy.types.Collection):
+        settings.source_collection = STAGE[0].source
+    else:
+        settings.source = STAGE[0].source
+    ORIGINAL[:] = [digest()]
+    bpy.context.scene.frame_set(FRAME)
+    bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "picked.blend"))
+
+
+def opened(name: str):
+    """Open a file and look at it from aside."""
+    yield Open(str(FOLDER / name))
+    bpy.ops.view3d.view_axis(type="RIGHT" if STAGE[0].is_real else "FRONT")
+    bpy.ops.view3d.view_all()
+    yield 0.3
+
+
+def paired():
+    """A file in which the target is learnt, with its pairs."""
+    yield from opened("paired.blend")
+
+
+def went_live(session: Session):
+    yield from paired()
+    yield from press(LIVE)
+    yield from until(lambda: settings().live)
+    session.check("live is on", settings().live)
+    yield 0.2
+
+
+def add_pair_by_buttons(key: str):
+    """Go to a suggestion by one button, choose the answer, and pair both by the other."""
+    yield from press(key)
+    yield 0.2
+    settings().target_frame = STAGE[0].answer(bpy.context.scene.frame_current_final)
+    yield 0.1
+    yield from press(ADD)
+    yield 0.2
+
+
+# --------------------------------------------------------------------------------------------------- what is so
+
+
+def target():
+    return bpy.data.objects[STAGE[0].target]
+
+
+def settings():
+    return target().motion_loom_map
+
+
+def copy():
+    return settings().live_copy
+
+
+def status():
+    return part("workflows.live").status(target(), "map")
+
+
+def digest() -> str:
+    """Of all that is the user's in the target: its keys, their animation, and its own channels."""
+    ob = target()
+    keys = ob.data.shape_keys
+    found = hashlib.sha256()
+    for block in keys.key_blocks:
+        shape = np.empty(3 * len(block.data), np.float32)
+        block.data.foreach_get("co", shape)
+        found.update(shape.tobytes())
+    action = keys.animation_data.action
+    curves = action.fcurves if bpy.app.version < (4, 4, 0) else action.layers[0].strips[0].channelbags[0].fcurves
+    for curve in curves:
+        found.update(repr([tuple(key.co) for key in curve.keyframe_points]).encode())
+    found.update(repr((ob.location[:], ob.rotation_euler[:], ob.scale[:])).encode())
+    return found.hexdigest()
+
+
+def seen(ob, graph=None) -> np.ndarray:
+    """(V, 3) world vertices of an object as they are on the screen."""
+    shown = ob.evaluated_get(graph or bpy.context.view_layer.depsgraph)
+    out = np.empty(3 * len(shown.data.vertices), np.float32)
+    shown.data.vertices.foreach_get("co", out)
+    world = np.array(shown.matrix_world)
+    return out.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+
+
+def wanted(frame: float) -> np.ndarray:
+    """(V, 3) world vertices that the map says for a frame."""
+    ob = target()
+    learnt = part("workflows.map_model").target_of(ob)
+    coefficients, position, heading = part("workflows.map_live").result_at(ob, np.array([frame]))
+    world = part("solvers.map_track").placed(learnt.place, learnt.pivot, position[0], heading[0])
+    return learnt.space.vertices_of(coefficients[0]) @ world[:3, :3].T + world[:3, 3]
+
+
+def gap(one: np.ndarray, other: np.ndarray) -> float:
+    return float(np.abs(one - other).max())
+
+
+def follows(session: Session, name: str):
+    """Live, at rest, and the copy is where the map says."""
+    yield 0.15
+    now = status()
+    if not session.check(f"{name}: followed", now is not None and now.problem is None, now and now.problem or ""):
+        return
+    frame = bpy.context.scene.frame_current_final
+    distance = gap(seen(copy()), wanted(frame))
+    session.check(f"{name}: the copy is as the map says", distance < EXACT, f"{distance:.2g} m, frame {frame:g}")
+    hidden = target().hide_viewport and target().hide_render and not target().visible_get()
+    session.check(f"{name}: the original is hidden, as it was else", hidden and digest() == ORIGINAL[0])
+    yield from session.quiet(name)
+
+
+def is_off(session: Session, name: str):
+    """Not live: the original shows, no copy is there."""
+    yield 0.15
+    session.check(f"{name}: not live", status() is None and not settings().live and copy() is None)
+    left = [ob.name for ob in bpy.data.objects if ob.name.endswith("(live)") and ob.users_scene]
+    session.check(f"{name}: no copy is left", not left, left or "")
+    session.check(
+        f"{name}: the original shows, as it was", target().visible_get() and not target().hide_render
+        and digest() == ORIGINAL[0],
+    )  # fmt: skip
+    yield from session.quiet(name)
+
+
+def counts() -> tuple[int, ...]:
+    data = bpy.data
+    return tuple(len(each) for each in (data.objects, data.meshes, data.actions, data.shape_keys))
+
+
+def picture(name: str) -> None:
+    """Of the whole window, where the command line asks for pictures."""
+    if PICTURES:
+        show_panel()
+        save_window(PICTURES[0] / f"{name}.png")
+
+
+def show_panel() -> None:
+    viewport().spaces.active.show_region_ui = True
+    sidebar = next(region for region in viewport().regions if region.type == "UI")
+    bpy.ops.wm.redraw_timer(type="DRAW_WIN", iterations=1)  # a tab can be chosen once it was drawn
+    sidebar.active_panel_category = "Motion Loom"
+
+
+# --------------------------------------------------------------------------------------------------- the cases
+
+
+def buttons(session: Session):
+    """The whole way, with at most twelve buttons; files are kept for the other cases."""
+    yield from opened("picked.blend")
+    picture("1_picked")
+    pressed = [LEARN]
+    yield from press(LEARN)
+    yield from until(lambda: settings().clip is not None)
+    session.check("learnt", settings().learnt is not None, settings().learnt_summary)
+    yield 0.3
+    picture("2_learnt")
+    for number, key in enumerate((SUGGEST, NEXT, NEXT, NEXT), start=1):
+        yield from add_pair_by_buttons(key)
+        pressed += [key, ADD]
+        session.check(f"pair {number}", len(settings().pairs) == number, settings().pairs[-1].source_frame)
+        if number == 1:
+            picture("3_suggested")
+    picture("4_pairs")
+    bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "paired.blend"))
+    yield 0.3
+    yield from press(LIVE)
+    yield from until(lambda: settings().live)
+    pressed.append(LIVE)
+    bpy.context.scene.frame_set(FRAME + 20)
+    yield from follows(session, "live")
+    picture("5_live")
+    yield from press(BAKE)
+    yield from until(lambda: settings().result is not None)
+    pressed.append(BAKE)
+    yield 0.3
+    picture("6_baked")
+    session.check("at most twelve buttons", len(pressed) <= MOST_BUTTONS, len(pressed))
+    for frame in (FRAME, FRAME + 13, FRAME + 50):
+        bpy.context.scene.frame_set(frame)
+        yield 0.1
+        distance = gap(seen(settings().result), seen(copy()))
+        session.check(f"the bake is the live copy, frame {frame}", distance < EXACT, f"{distance:.2g} m")
+    yield from _moves(session)
+    bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "live.blend"))
+    yield 0.2
+
+
+def _moves(session: Session):
+    """It changes its pose and goes somewhere."""
+    shapes, places = [], []
+    for frame in range(FRAME, FRAME + 60, 4):
+        bpy.context.scene.frame_set(frame)
+        yield 0.03
+        shape = seen(copy())
+        places.append(shape.mean(axis=0))
+        shapes.append(shape - places[-1])
+    pose = np.ptp(shapes, axis=0).max()
+    session.check("its pose changes", pose > 0.02, f"{pose:.2f} m")
+    gone = np.linalg.norm(np.diff(places, axis=0)[:, :2], axis=1).sum()
+    session.check("it travels", gone > 0.02, f"{gone:.2f} m")
+
+
+def escape(session: Session):
+    """Esc during Learn and during Bake changes nothing."""
+    yield from opened("picked.blend")
+    before = counts(), bpy.context.scene.frame_current
+    yield from press(LEARN)
+    session.check("Learn is at work", part("state.live_runs").live_runs.busy)
+    yield from press("ESC")
+    yield 0.3
+    session.check("Esc leaves it unlearnt", settings().learnt is None and settings().clip is None)
+    session.check("Learn: nothing is left", (counts(), bpy.context.scene.frame_current) == before, counts())
+    yield from is_off(session, "Learn, Esc")
+    for live in (False, True):
+        yield from went_live(session) if live else paired()
+        before, files = (counts(), bpy.context.scene.frame_current), _cached()
+        yield from press(BAKE)
+        session.check("Bake is at work", settings().result is None)
+        yield from press("ESC")
+        yield 0.3
+        session.check("Esc leaves nothing baked", settings().result is None)
+        session.check("Bake: nothing is left", (counts(), bpy.context.scene.frame_current) == before, counts())
+        session.check("no cache file", _cached() == files)
+        yield from follows(session, "Bake, Esc") if live else is_off(session, "Bake, Esc")
+
+
+def _cached() -> list[Path]:
+    return sorted((FOLDER / "motion_loom_cache").glob("*"))
+
+
+def undone(session: Session):
+    """Undo and redo across every button: each is one step."""
+    yield from opened("picked.blend")
+    deeds = [
+        ("learn", LEARN, lambda: settings().clip is not None),
+        *((f"pair {n}", key, lambda n=n: len(settings().pairs) == n) for n, key in enumerate((SUGGEST, NEXT, NEXT), 1)),
+        ("live", LIVE, lambda: settings().live),
+        ("baked", BAKE, lambda: settings().result is not None),
+        ("live off", LIVE, lambda: not settings().live),
+        ("removed", REMOVE, lambda: len(settings().pairs) == 2),
+        ("live again", LIVE, lambda: settings().live),
+    ]
+    states = [_state()]
+    for name, key, is_so in deeds:
+        if name.startswith("pair"):
+            yield from press(key)
+            yield 0.2
+            states.append(_state())
+            key = ADD
+        yield from press(key)
+        yield from until(is_so)
+        yield 0.2
+        session.check(f"{name}: done", is_so())
+        states.append(_state())
+    for back in range(len(states) - 2, -1, -1):
+        yield from undo()
+        yield 0.2
+        session.check(f"undone to {back}: as it was", _state() == states[back], f"{_state()} for {states[back]}")
+        yield from follows(session, f"undone to {back}") if settings().live else is_off(session, f"undone to {back}")
+    for forth in range(1, len(states)):
+        yield from redo()
+        yield 0.2
+        session.check(f"redone {forth}: as it was", _state() == states[forth], f"{_state()} for {states[forth]}")
+        yield from follows(session, f"redone {forth}") if settings().live else is_off(session, f"redone {forth}")
+
+
+def _state() -> tuple:
+    """What buttons change. Which frame is shown is none of the user's data, undo leaves or brings it back."""
+    chosen = settings()
+    pairs = tuple((round(pair.source_frame, 3), round(pair.target_frame, 3)) for pair in chosen.pairs)
+    names = chosen.live_copy and chosen.live_copy.name, chosen.result and chosen.result.name
+    return chosen.clip is not None, pairs, chosen.suggestions, chosen.live, *names, target().hide_viewport
+
+
+def two_back(session: Session):
+    """Two quick undos past live on: the original shows again; redone quickly it is live again."""
+    yield from went_live(session)
+    bpy.ops.ed.undo_push(message="nothing")
+    for _ in range(2):
+        yield from press("Z", ctrl=True)
+    yield from is_off(session, "two undone")
+    for _ in range(2):
+        yield from press("Z", ctrl=True, shift=True)
+    yield from follows(session, "two redone")
+    yield from press(LIVE)
+    yield from until(lambda: not settings().live)
+    yield from is_off(session, "off")
+
+
+def playback(session: Session):
+    """Playing: what is seen at each frame is the map's."""
+    yield from went_live(session)
+    worst, frames = 0.0, set()
+    bpy.ops.screen.animation_play()
+    end = time.monotonic() + 30.0
+    while time.monotonic() < end and len(frames) < 16:
+        frame = bpy.context.scene.frame_current_final
+        if frame not in frames:
+            worst = max(worst, gap(seen(copy()), wanted(frame)))
+        frames.add(frame)
+        yield 0.02
+    bpy.ops.screen.animation_cancel(restore_frame=False)
+    session.check("it plays", len(frames) == 16, f"{len(frames)} frames seen, {status().ms:.1f} ms")
+    session.check("each frame is the map's", worst < EXACT, f"{worst:.2g} m")
+    yield from follows(session, "stopped")
+
+
+def edits(session: Session):
+    """Pairs and sliders change what is live at once; the source moved elsewhere asks for a refresh."""
+    yield from went_live(session)
+    bpy.context.scene.frame_set(FRAME + 5)
+    yield from follows(session, "another frame")
+    before = seen(copy())
+    settings().pairs[1].target_frame += 5.0
+    yield from follows(session, "a pair changed")
+    session.check("it shows", gap(seen(copy()), before) > 1e-4)
+    settings().travel_scale = 2.0
+    yield from follows(session, "travels farther")
+    settings().turn_ratio = -1.0
+    yield from follows(session, "turns the other way")
+    yield from press(REMOVE)
+    yield from follows(session, "a pair removed")
+    settings().pairs[0].use = False
+    yield 0.3
+    many = sum(pair.use for pair in settings().pairs)
+    settings().pairs[1].use = False
+    yield 0.3
+    session.check("too few pairs are a problem", status().problem and many == 2, status().problem)
+    yield from session.quiet("too few")
+    settings().pairs[0].use = settings().pairs[1].use = True
+    yield from follows(session, "pairs back")
+    settings().travel_scale = settings().turn_ratio = 1.0
+    yield from _refreshed(session)
+
+
+def _refreshed(session: Session):
+    for mover in _movers():
+        mover.location.z += 0.05
+        if mover.animation_data and mover.animation_data.action:
+            mover.delta_location.z += 0.05
+    bpy.ops.ed.undo_push(message="moved")
+    yield from until(lambda: status().track == "SWEEP", 3)
+    session.check("a refresh is offered", (status().track, status().remedy) == ("SWEEP", "REFRESH"), status())
+    clip = settings().clip
+    at = dict(zip("xy", middle(), strict=True))
+    for key in (REFRESH, "ESC"):  # at once: it takes hardly longer than a key
+        window().event_simulate(type=key, value="PRESS", **at)
+        window().event_simulate(type=key, value="RELEASE", **at)
+    yield 0.3
+    session.check("Esc leaves it", settings().clip == clip and status().track == "SWEEP", status().track)
+    yield from press(REFRESH)
+    yield from until(lambda: status().track == "READY", 20)
+    session.check("refreshed", status().track == "READY", status())
+    yield from follows(session, "refreshed")
+    yield from undo()
+    yield 0.3
+    session.check("undone", status().track == "SWEEP", status().track)
+    yield from redo()
+    yield from follows(session, "redone")
+
+
+def _movers() -> list:
+    source = settings().source or settings().source_collection
+    return list(source.objects)[:1] if isinstance(source, bpy.types.Collection) else [source]
+
+
+def saving(session: Session):
+    """Saved while live, another file opened, and this again."""
+    yield from went_live(session)
+    bpy.context.scene.frame_set(FRAME + 7)
+    yield 0.1
+    before = seen(copy())
+    bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "saved.blend"), copy=True)
+    yield from follows(session, "saved")
+    yield from opened("picked.blend")
+    yield from is_off(session, "another file")
+    yield from opened("saved.blend")
+    yield from follows(session, "opened")
+    session.check("it is where it was", gap(seen(copy()), before) < EXACT)
+    bpy.context.scene.frame_set(FRAME + 21)
+    yield from follows(session, "opened, another frame")
+    yield from press(LIVE)
+    yield from until(lambda: not settings().live)
+    yield from is_off(session, "opened, off")
+
+
+def disabled(session: Session):
+    """The extension is switched off while live, and on again."""
+    yield from went_live(session)
+    drawing = part("panels.overlays")
+    before = seen(copy())
+    name = copy().name
+    tools = importlib.import_module("addon_utils")
+    tools.disable(PACKAGE)
+    yield 0.3
+    session.check("it is off", not hasattr(bpy.types.Object, "motion_loom_map"))
+    session.check("no overlay is left", not drawing._Session.handles and not drawing._Session.drawn)
+    bpy.context.scene.frame_set(FRAME + 9)
+    yield from session.quiet("off")
+    session.check("the copy stays as it was", gap(seen(bpy.data.objects[name]), before) < EXACT)
+    tools.enable(PACKAGE, default_set=True)
+    add_buttons()
+    yield from until(lambda: status() is not None, 5)
+    yield from follows(session, "on again")
+
+
+def deleted(session: Session):
+    """The live copy is deleted: that is said, undone, and mended by switching off and on."""
+    for way in ("undo", "button", "redo"):
+        yield from went_live(session)
+        choose(copy())
+        bpy.ops.object.delete()
+        bpy.ops.ed.undo_push(message="deleted")
+        yield 0.3
+        session.check(f"{way}: it says so", status().problem and "deleted" in status().problem, status())
+        yield from session.quiet(f"{way}: deleted")
+        if way == "button":
+            choose(target())
+            yield from press(LIVE)
+            yield from until(lambda: not settings().live)
+            yield from is_off(session, "off after deleting")
+            yield from press(LIVE)
+            yield from until(lambda: settings().live)
+            yield from follows(session, "on after deleting")
+            continue
+        yield from undo()
+        yield from follows(session, "deleting undone")
+        if way == "redo":
+            yield from redo()
+            yield 0.3
+            session.check("deleted again", status() and status().problem, status())
+            yield from undo()
+            yield from follows(session, "undone again")
+
+
+def choose(ob) -> None:
+    """Make an object the only selected one, and active."""
+    for other in bpy.context.view_layer.objects:
+        other.select_set(other == ob)
+    bpy.context.view_layer.objects.active = ob
+
+
+def scenes(session: Session):
+    """Another scene in the window and back; two windows, one with each."""
+    yield from went_live(session)
+    first = bpy.context.scene
+    second = bpy.data.scenes.new("Another")
+    window().scene = second
+    yield 0.3
+    second.frame_set(FRAME + 3)
+    yield from session.quiet("another scene")
+    window().scene = first
+    yield 0.3
+    bpy.context.scene.frame_set(FRAME + 4)
+    yield from follows(session, "back")
+    bpy.ops.wm.window_new_main()
+    yield 0.3
+    bpy.context.window_manager.windows[1].scene = second
+    yield 0.3
+    bpy.context.scene.frame_set(FRAME + 8)
+    yield from follows(session, "another scene beside it")
+    yield from _only_one_window()
+    full = bpy.data.scenes
+    with bpy.context.temp_override(window=window()):
+        bpy.ops.scene.delete() if len(full) > 1 and bpy.context.scene == second else full.remove(second)
+    yield from follows(session, "the other scene deleted")
+
+
+def render(session: Session):
+    """Renders show the map's frames with the interface locked; without, the status says what to do."""
+    yield from went_live(session)
+    scene = bpy.context.scene
+    _make_camera(scene)
+    for engine in ("BLENDER_WORKBENCH", "CYCLES"):
+        scene.render.engine = engine
+        if engine == "CYCLES":
+            scene.cycles.samples, scene.cycles.device = 1, "CPU"
+        for lock in (True, False):
+            scene.render.use_lock_interface = lock
+            name = f"{engine}, {'locked' if lock else 'not locked'}"
+            rendered = yield from _rendered(scene, [FRAME + 2, FRAME + 5])
+            worst = max((gap(there, wanted(frame)) for frame, there in rendered), default=np.inf)
+            in_thread = False in ON_MAIN
+            print(f"{name}: {len(rendered)} frames, {worst:.2g} m off, in a thread: {in_thread}", flush=True)
+            note = status().note or ""
+            if lock:
+                session.check(f"{name}: the map's frames", worst < EXACT, f"{worst:.2g} m")
+                session.check(f"{name}: no note", "Lock Interface" not in note, note)
+            elif in_thread:
+                session.check(f"{name}: the status says so", "Lock Interface" in note, note)
+            yield from _only_one_window()
+            yield from follows(session, name)
+
+
+ON_MAIN: list[bool] = []  # whether the handler of each frame was called by the main thread
+
+
+def _rendered(scene, frames: list[int]):
+    """(frame, world vertices) of each frame that was rendered."""
+    found = []
+    ON_MAIN.clear()
+    name = copy().name
+
+    def at_change(scene, graph):
+        if graph.mode == "RENDER":
+            ON_MAIN.append(threading.current_thread() is threading.main_thread())
+            graph.update()  # as Blender does next: with what the handlers before this one wrote
+            found.append((scene.frame_current, seen(bpy.data.objects[name], graph)))
+
+    bpy.app.handlers.frame_change_post.append(at_change)
+    kept = scene.frame_start, scene.frame_end, scene.frame_step
+    scene.frame_start, scene.frame_end, scene.frame_step = frames[0], frames[-1], frames[1] - frames[0]
+    bpy.ops.render.render("INVOKE_DEFAULT", animation=True)
+    yield 0.3
+    yield from until(lambda: not bpy.app.is_job_running("RENDER"), 90)
+    bpy.app.handlers.frame_change_post.remove(at_change)
+    scene.frame_start, scene.frame_end, scene.frame_step = kept
+    yield 0.2
+    return found
+
+
+def _make_camera(scene) -> None:
+    scene.render.resolution_x = scene.render.resolution_y = 64
+    scene.render.filepath = str(FOLDER / "frame_")
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    camera.location, camera.rotation_euler = (4, -12, 1), (1.5, 0, 0)
+    scene.collection.objects.link(camera)
+    scene.camera = camera
+
+
+def _only_one_window():
+    yield 0.2
+    while len(bpy.context.window_manager.windows) > 1:
+        other = bpy.context.window_manager.windows[-1]
+        with bpy.context.temp_override(window=other):
+            bpy.ops.wm.window_close()
+        yield 0.2
+
+
+def overlays(session: Session):
+    """Drawn for the target and for its live copy, at any size of the region; gone where it is not to be seen."""
+    yield from paired()
+    drawing = part("panels.overlays")
+    space = viewport().spaces.active
+
+    calls = []
+    for name in ("_draw_one", "_draw_screen"):
+        setattr(drawing, name, _counted(getattr(drawing, name), calls))
+
+    def is_drawn() -> bool:
+        calls.clear()
+        _redraw()
+        return len(calls) == 2  # in the scene, and over the region
+
+    bpy.context.scene.frame_set(FRAME)
+    session.check("drawn for the target", is_drawn())
+    space.overlay.show_overlays = False
+    bpy.context.scene.frame_set(FRAME + 1)
+    session.check("not without overlays", not is_drawn())
+    space.overlay.show_overlays = True
+    session.check("drawn again", is_drawn())
+    choose(None)
+    bpy.context.scene.frame_set(FRAME + 2)
+    session.check("not while nothing is selected", not is_drawn())
+    choose(target())
+    space.show_region_ui, space.show_region_toolbar = True, True
+    bpy.context.scene.frame_set(FRAME + 3)
+    session.check("drawn beside the sidebar", is_drawn())
+    settings().show_pair = settings().show_scores = False
+    target().update_tag()  # as a button of the panel does
+    yield 0.2
+    session.check("not when switched off", not is_drawn())
+    settings().show_pair = settings().show_scores = True
+    yield from press(LIVE)
+    yield from until(lambda: settings().live)
+    yield 0.2
+    session.check("the live copy is active", bpy.context.object == copy())
+    session.check("drawn for the live copy", is_drawn())
+    bpy.ops.screen.screen_full_area()
+    yield 0.3
+    session.check("drawn over the whole window", is_drawn())
+    bpy.ops.screen.back_to_previous()
+    yield 0.3
+    problem = part("workflows.overlay").problem_of("map", copy())
+    session.check("nothing is wrong with it", problem is None, problem or "")
+    yield from _cost(session, drawing)
+
+
+def _counted(call, calls: list):
+    def counted(*args):
+        calls.append(call)
+        return call(*args)
+
+    return counted
+
+
+def _redraw() -> None:
+    bpy.ops.wm.redraw_timer(type="DRAW_WIN", iterations=1)
+
+
+def _cost(session: Session, drawing):
+    """Milliseconds of the overlay's callbacks, at new frames and at the same one, as the view turns."""
+    spent, parts, made = [], {}, 0.0
+    workflow = next(each for each in drawing._Session.workflows if each.id == "map")
+    workflow.overlay = _timed(workflow.overlay, parts.setdefault("arrays", []))
+    buffers = parts.setdefault("buffers", [])
+    for name in ("_batches", "_screen_batches"):
+        setattr(drawing, name, _timed(getattr(drawing, name), buffers))
+    adds = bpy.types.SpaceView3D.draw_handler_add
+    for handle in drawing._Session.handles:
+        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+
+    calls = (drawing._draw, "POST_VIEW"), (drawing._draw_over, "POST_PIXEL")
+    drawing._Session.handles = tuple(adds(_timed(call, spent), (), "WINDOW", kind) for call, kind in calls)
+    for name, step in (("a new frame", 1), ("the same frame", 0)):
+        _redraw()
+        for times in (spent, *parts.values()):
+            times.clear()
+        for number in range(20):
+            if step:
+                bpy.context.scene.frame_set(FRAME + number)
+            _redraw()
+        costs = {part: statistics.median(times or [0.0]) for part, times in parts.items()}
+        both = map(sum, zip(spent[::2], spent[1::2], strict=False))
+        costs["in all, with the drawing itself"] = statistics.median(both)
+        print(f"overlay at {name}, ms:", ", ".join(f"{part} {cost:.1f}" for part, cost in costs.items()), flush=True)
+        made = made if made else costs["arrays"] + costs["buffers"]
+    yield 0.05
+    session.check("making what is new is cheap", made < 20, f"{made:.1f} ms")
+
+
+def _timed(call, spent: list[float]):
+    def timed(*args):
+        began = time.perf_counter()
+        try:
+            return call(*args)
+        finally:
+            spent.append(1000.0 * (time.perf_counter() - began))
+
+    return timed
+
+
+CASES = (
+    buttons, escape, undone, two_back, playback, edits, saving, disabled, deleted, scenes, render, overlays,
+)  # fmt: skip
+
+
+def finish(session: Session):
+    """Quit while live and playing; the exit code tells whether that went well."""
+    if session.failed:
+        print(f"{len(session.failed)} failed:", *session.failed, sep="\n", flush=True)
+        os._exit(1)
+    yield from went_live(session)
+    bpy.ops.screen.animation_play()
+    yield 0.5
+    print("all right; now it quits while live", flush=True)
+    bpy.ops.wm.quit_blender()
+
+
+def main() -> None:
+    names = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
+    if "--pictures" in names:
+        place = names.index("--pictures")
+        PICTURES.append(Path(names[place + 1]))
+        PICTURES[0].mkdir(parents=True, exist_ok=True)
+        del names[place : place + 2]
+    if names and "buttons" not in names:
+        names = ["buttons", *names]
+    try:
+        enable()
+        make_file()
+        Session().run(CASES, names, finish)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
+bpy.app.timers.register(main, first_interval=1.0)
