@@ -39,6 +39,8 @@ class SourceModel:
         """
         cleaned = repaired(positions, times, _lost(positions, times, tracked))
         known = known_points(cleaned)
+        if not known.any():
+            raise InputError("No point of the source is seen in any frame; show them, or choose other ones.")
         ground = GlobalMotion(cleaned[known.sum(axis=1).argmax()], remove)
         return cls(ground, PoseFeatures.fit(ground.track(cleaned).points, times, names))
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import bpy
 
+# Targets that override a linked one are mapped as well: their pairs may grow, and all is saved.
+_OWN, _LIST = {"LIBRARY_OVERRIDABLE"}, {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
+# Since 4.5 a path says whether it may begin with //.
+_RELATIVE = {"ANIMATABLE", "PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else {"ANIMATABLE"}
 _TRAVEL = (
     ("AUTO", "Auto", "As the target's own motion tells: where it travels, else by its standing feet, else not at all"),
     ("LEARNT", "Learnt", "By how fast the pose changes, learnt from the target's own travel"),
@@ -42,14 +46,17 @@ class MotionLoomMapPair(bpy.types.PropertyGroup):
     """A pose of the source and the pose of the target that answers to it."""
 
     source_frame: bpy.props.FloatProperty(
-        name="Source", description="Frame of the source's pose", step=100, precision=1, update=_noted
+        name="Source", description="Frame of the source's pose", step=100, precision=1, update=_noted, override=_OWN
     )
     target_frame: bpy.props.FloatProperty(
-        name="Target", description="Frame of the target's pose", step=100, precision=1, update=_noted
+        name="Target", description="Frame of the target's pose", step=100, precision=1, update=_noted, override=_OWN
     )
-    use: bpy.props.BoolProperty(name="Use", description="Learn from this pair", default=True, update=_noted)
+    use: bpy.props.BoolProperty(
+        name="Use", description="Learn from this pair", default=True, update=_noted, override=_OWN
+    )
     performed: bpy.props.StringProperty(
-        description="The source's pose itself, where it was performed or loaded from a file: no frame holds it"
+        description="The source's pose itself, where it was performed or loaded from a file: no frame holds it",
+        override=_OWN,
     )
 
 
@@ -58,109 +65,151 @@ class MotionLoomMapSettings(bpy.types.PropertyGroup):
 
     source: bpy.props.PointerProperty(
         name="Source", type=bpy.types.Object, update=_noted,
-        description="An armature or a mesh whose movement drives this one",
+        description="An armature or a mesh whose movement drives this one", override=_OWN,
     )  # fmt: skip
     source_collection: bpy.props.PointerProperty(
         name="or Collection", type=bpy.types.Collection, update=_noted,
-        description="Objects, such as empties, whose movement drives this mesh",
+        description="Objects, such as empties, whose movement drives this mesh", override=_OWN,
     )  # fmt: skip
     source_group: bpy.props.StringProperty(
-        name="Vertex Group", description="Only these vertices of the source mesh; empty: all", update=_noted
+        name="Vertex Group",
+        description="Only these vertices of the source mesh; empty: all",
+        update=_noted,
+        override=_OWN,
     )
     ground: bpy.props.EnumProperty(
-        name="Take Off", items=_GROUND, description="What of the source's movement is no pose", update=_noted
+        name="Take Off",
+        items=_GROUND,
+        description="What of the source's movement is no pose",
+        update=_noted,
+        override=_OWN,
     )
     use_source_range: bpy.props.BoolProperty(
-        name="Source Range", description="Read these frames of the source instead of its whole animation"
+        name="Source Range", description="Read these frames of the source instead of its whole animation", override=_OWN
     )
-    source_start: bpy.props.IntProperty(name="Start", description="First frame of the source to read", default=1)
-    source_end: bpy.props.IntProperty(name="End", description="Last frame of the source to read", default=250)
+    source_start: bpy.props.IntProperty(
+        name="Start", description="First frame of the source to read", default=1, override=_OWN
+    )
+    source_end: bpy.props.IntProperty(
+        name="End", description="Last frame of the source to read", default=250, override=_OWN
+    )
 
     target_motion: bpy.props.EnumProperty(
-        name="Target Motion", items=_MOTIONS, description="Where the poses of the target come from"
+        name="Target Motion", items=_MOTIONS, description="Where the poses of the target come from", override=_OWN
     )
     use_target_range: bpy.props.BoolProperty(
-        name="Target Range", description="Learn these frames of the target instead of its whole animation"
+        name="Target Range",
+        description="Learn these frames of the target instead of its whole animation",
+        override=_OWN,
     )
-    target_start: bpy.props.IntProperty(name="Start", description="First frame of the target to learn", default=1)
-    target_end: bpy.props.IntProperty(name="End", description="Last frame of the target to learn", default=250)
+    target_start: bpy.props.IntProperty(
+        name="Start", description="First frame of the target to learn", default=1, override=_OWN
+    )
+    target_end: bpy.props.IntProperty(
+        name="End", description="Last frame of the target to learn", default=250, override=_OWN
+    )
     target_ground: bpy.props.EnumProperty(
-        name="Take Off", items=_GROUND, description="What of the target's movement is no pose"
+        name="Take Off", items=_GROUND, description="What of the target's movement is no pose", override=_OWN
     )
     components: bpy.props.IntProperty(
-        name="Components", description="Most numbers that a pose of the target is told by", default=50, min=1, max=200
+        name="Components",
+        description="Most numbers that a pose of the target is told by",
+        default=50,
+        min=1,
+        max=200,
+        override=_OWN,
     )
 
-    learnt: bpy.props.PointerProperty(type=bpy.types.Mesh, description="Holds what was learnt of the target")
-    learnt_summary: bpy.props.StringProperty(description="What was learnt of the target, in words")
-    clip: bpy.props.PointerProperty(type=bpy.types.Mesh, description="Holds the source's points over its range")
-    clip_summary: bpy.props.StringProperty(description="What was read of the source, in words")
+    learnt: bpy.props.PointerProperty(
+        type=bpy.types.Mesh, description="Holds what was learnt of the target", override=_OWN
+    )
+    learnt_summary: bpy.props.StringProperty(description="What was learnt of the target, in words", override=_OWN)
+    clip: bpy.props.PointerProperty(
+        type=bpy.types.Mesh, description="Holds the source's points over its range", override=_OWN
+    )
+    clip_summary: bpy.props.StringProperty(description="What was read of the source, in words", override=_OWN)
 
-    pairs: bpy.props.CollectionProperty(type=MotionLoomMapPair)
-    active_pair: bpy.props.IntProperty(name="Pair", default=-1)
+    pairs: bpy.props.CollectionProperty(type=MotionLoomMapPair, override=_LIST)
+    active_pair: bpy.props.IntProperty(name="Pair", default=-1, override=_OWN)
     target_frame: bpy.props.FloatProperty(
         name="Target Pose", description="Frame of the target's motion to pair with the source as it is now",
-        default=1.0, step=100, precision=1, update=_noted,
+        default=1.0, step=100, precision=1, update=_noted, override=_OWN,
     )  # fmt: skip
-    suggestions: bpy.props.StringProperty(description="Frames of the source that are worth a pair, best first")
-    suggestion: bpy.props.IntProperty(name="Suggestion", description="Which one is looked at", default=-1)
+    suggestions: bpy.props.StringProperty(
+        description="Frames of the source that are worth a pair, best first", override=_OWN
+    )
+    suggestion: bpy.props.IntProperty(
+        name="Suggestion", description="Which one is looked at", default=-1, override=_OWN
+    )
 
     edge: bpy.props.EnumProperty(
         name="Range of Poses", items=_EDGES, update=_noted,
-        description="What holds poses to those that the target knows",
+        description="What holds poses to those that the target knows", override=_OWN,
     )  # fmt: skip
     smoothing: bpy.props.FloatProperty(
         name="Smoothing", description="Standard deviation of the filter against a shaking source; it looks back only",
         default=0.0, min=0.0, soft_max=0.3, precision=3, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE", update=_noted,
+        override=_OWN,
     )  # fmt: skip
     travel: bpy.props.EnumProperty(
-        name="Travel", items=_TRAVEL, description="How the target moves over the ground", update=_noted
+        name="Travel", items=_TRAVEL, description="How the target moves over the ground", update=_noted, override=_OWN
     )
     travel_scale: bpy.props.FloatProperty(
         name="Travel Scale", description="Multiplies how far the target goes", default=1.0, soft_min=0.0, soft_max=4.0,
-        update=_noted,
+        update=_noted, override=_OWN,
     )  # fmt: skip
     stride: bpy.props.FloatProperty(
         name="Stride", description="How far the target goes while its pose goes through one cycle",
-        default=1.0, min=0.0, soft_max=10.0, subtype="DISTANCE", update=_noted,
+        default=1.0, min=0.0, soft_max=10.0, subtype="DISTANCE", update=_noted, override=_OWN,
     )  # fmt: skip
     turn_ratio: bpy.props.FloatProperty(
         name="Turning", description="How much the target turns where the source turns", default=1.0,
-        soft_min=-2.0, soft_max=2.0, update=_noted,
+        soft_min=-2.0, soft_max=2.0, update=_noted, override=_OWN,
     )  # fmt: skip
 
-    live: bpy.props.BoolProperty(description="A copy of the target moves with the source")
-    live_copy: bpy.props.PointerProperty(type=bpy.types.Object, description="The copy that moves while live")
+    live: bpy.props.BoolProperty(description="A copy of the target moves with the source", override=_OWN)
+    live_copy: bpy.props.PointerProperty(
+        type=bpy.types.Object, description="The copy that moves while live", override=_OWN
+    )
 
     show_pair: bpy.props.BoolProperty(
-        name="Pair", description="Draw both poses of the active pair, and the target pose to be paired", default=True
+        name="Pair",
+        description="Draw both poses of the active pair, and the target pose to be paired",
+        default=True,
+        override=_OWN,
     )
     show_scores: bpy.props.BoolProperty(
-        name="Scores", description="Draw how much a pair at each frame of the source would tell", default=True
+        name="Scores",
+        description="Draw how much a pair at each frame of the source would tell",
+        default=True,
+        override=_OWN,
     )
 
     live_input: bpy.props.BoolProperty(
         name="Live Input", update=_noted,
         description="Follow the source as it moves now, as a stream does, instead of its animation on the timeline",
+        override=_OWN,
     )  # fmt: skip
-    result: bpy.props.PointerProperty(type=bpy.types.Object, description="The object that was baked last")
+    result: bpy.props.PointerProperty(
+        type=bpy.types.Object, description="The object that was baked last", override=_OWN
+    )
 
-    bake_kind: bpy.props.EnumProperty(name="Bake To", items=_BAKES, description="What holds the result")
+    bake_kind: bpy.props.EnumProperty(name="Bake To", items=_BAKES, description="What holds the result", override=_OWN)
     bake_folder: bpy.props.StringProperty(
         name="Folder", subtype="DIR_PATH", default="//motion_loom_cache",
-        description="Where the cache file is written; // is the folder of the .blend",
+        description="Where the cache file is written; // is the folder of the .blend", override=_OWN, options=_RELATIVE,
     )  # fmt: skip
     bake_step: bpy.props.IntProperty(
-        name="Frame Step", description="Frames from one stored pose to the next", default=1, min=1
+        name="Frame Step", description="Frames from one stored pose to the next", default=1, min=1, override=_OWN
     )
     bake_keys: bpy.props.IntProperty(
-        name="Keys", description="How many weighted shape keys are made", default=24, min=1, max=200
+        name="Keys", description="How many weighted shape keys are made", default=24, min=1, max=200, override=_OWN
     )
     use_bake_range: bpy.props.BoolProperty(
-        name="Custom Range", description="Bake these frames instead of the source's range"
+        name="Custom Range", description="Bake these frames instead of the source's range", override=_OWN
     )
-    bake_start: bpy.props.IntProperty(name="Start", description="First frame to bake", default=1)
-    bake_end: bpy.props.IntProperty(name="End", description="Last frame to bake", default=250)
+    bake_start: bpy.props.IntProperty(name="Start", description="First frame to bake", default=1, override=_OWN)
+    bake_end: bpy.props.IntProperty(name="End", description="Last frame to bake", default=250, override=_OWN)
 
 
 CLASSES = (MotionLoomMapPair,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from ..scene.rigs import require_editable
@@ -120,7 +121,7 @@ def _apply(context, ob, args) -> None:
     chosen = {"stride": args.stride, "turn_ratio": args.turn, "bake_keys": args.keys, "bake_step": args.step}
     for name, value in chosen.items():
         if value is not None:
-            setattr(settings, name, value)
+            _set(settings, name, value)
     if args.bake is not None:
         settings.bake_kind = _KINDS[args.bake]
     if args.folder is not None:
@@ -129,6 +130,14 @@ def _apply(context, ob, args) -> None:
         raise InputError("Give both --start and --end.")
     if args.start is not None:
         settings.use_bake_range, settings.bake_start, settings.bake_end = True, args.start, args.end
+
+
+def _set(settings, name: str, value: float) -> None:
+    """Raises InputError for what the setting cannot be: it would be cut to its range without a word."""
+    prop = settings.bl_rna.properties[name]
+    if not prop.hard_min <= value <= prop.hard_max:
+        raise InputError(f"{prop.name} cannot be {value:g}; use {prop.hard_min:g} to {prop.hard_max:g}.")
+    setattr(settings, name, value)
 
 
 def _apply_source(context, settings, name: str) -> None:
@@ -149,6 +158,9 @@ def _replace_pairs(settings, pairs: list[tuple[float, float]]) -> None:
 def _frames(text: str) -> tuple[float, float]:
     source, equals, target = text.partition("=")
     try:
-        return float(source), float(target if equals else "")
+        frames = float(source), float(target if equals else "")
+        if not all(map(math.isfinite, frames)):
+            raise ValueError("a frame is endless or not a number")
     except ValueError as error:
         raise InputError(f"'{text}' is no pair; write SOURCE=TARGET with two frames, e.g. 12=40.") from error
+    return frames

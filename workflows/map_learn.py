@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from ..solvers.travel_ways import TravelWays
 from .base import Steps, relayed
 from .map_store import LearntTarget, SourceClip, pack_clip, pack_target
 
+# Largest over smallest scale above which an object counts as flat.
+_FLAT = 1e6
 _REMOVED = {"FULL": ALL, "PLACE": TRANSLATION, "NONE": NONE}
 _MOST_NUMBERS = 4e8  # that poses are learnt from, single precision
 _AT_ONCE = 64  # frames whose ground motion is taken off together, in double precision
@@ -38,6 +41,11 @@ def source_of(settings) -> PointSource:
     if ob is None:
         if settings.source_collection is None:
             raise SceneError("Choose a source: an armature, a mesh, or a collection of objects.")
+        if settings.id_data.name in settings.source_collection.all_objects:
+            raise SceneError(
+                f"'{settings.id_data.name}' is in '{settings.source_collection.name}' and cannot be its own source; "
+                "take it out of that collection."
+            )
         return objects_source(settings.source_collection)
     if ob == settings.id_data:
         raise SceneError(f"'{ob.name}' cannot be its own source; choose another object.")
@@ -51,18 +59,34 @@ def learn_steps(context, ob) -> Steps:
     require_editable(ob)
     settings = ob.motion_loom_map
     source = source_of(settings)
+    _require_in_scene(context.scene, settings.source)
     frames = source_frames(context.scene, settings)
     yield 0.0, "Reading the source"
     names, positions = yield from relayed(point_track_steps(context, source, frames), 0.0, 0.2, "Reading the source")
     fps = frames_per_second(context.scene)
     tracked, times = source.kind != VERTICES, (frames - frames[0]) / fps
-    model = SourceModel.fit(names, positions, times, _REMOVED[settings.ground], tracked)
+    with _named(settings.source or settings.source_collection):
+        model = SourceModel.fit(names, positions, times, _REMOVED[settings.ground], tracked)
     clip = SourceClip(model, positions, frames, fps, source.record())
     with live_mesh.shown(context, ob):
         sequence = yield from _read_target(context, ob)
     learnt = yield from learn_sequence(sequence, fps, settings.components, _REMOVED[settings.target_ground], ob)
     yield 0.99, "Storing"
     return _store(ob, learnt, clip)
+
+
+def _require_in_scene(scene, ob) -> None:
+    if ob is not None and scene.objects.get(ob.name) != ob:
+        raise SceneError(f"The source '{ob.name}' is not in the scene '{scene.name}'; link it, or choose another one.")
+
+
+@contextmanager
+def _named(source) -> Iterator[None]:
+    """Says which source cannot be used."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"'{source.name}': {error}") from error
 
 
 def source_frames(scene, settings) -> np.ndarray:
@@ -94,6 +118,8 @@ def learn_sequence(
     text = "Learning the target"
     vertices, translation, yaw, pivot = yield from relayed(_grounded(sequence, remove), 0.45, 0.55, text)
     place = sequence.worlds[0]
+    if not np.linalg.cond(place[:3, :3]) < _FLAT:
+        raise InputError(f"'{ob.name}' has a scale of zero at frame {sequence.frames[0]:g}; give it another one.")
     local = (vertices - place[:3, 3].astype(np.float32)) @ np.linalg.inv(place[:3, :3]).T.astype(np.float32)
     learning = learn_target_steps(local, sequence.triangles, components=components)
     space = yield from relayed(learning, 0.55, 0.9, text)
