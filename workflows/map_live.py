@@ -12,7 +12,7 @@ from ..scene import binding_store, live_mesh
 from ..scene.frames import frame_now
 from ..scene.point_source import PointSource, point_track_steps, points_now
 from ..solvers.lag import rates
-from ..solvers.map_track import placed
+from ..solvers.map_track import lifted, placed
 from ..solvers.pose_features import LAG
 from ..solvers.source_motion import SourceStream, SourceTrack, source_track
 from ..solvers.travel import Path
@@ -24,8 +24,8 @@ from .base import Steps, relayed
 from .live import NOTHING, SWEEP, LiveProblem, Moment
 from .map_model import (
     clip_of,
+    keyed_track,
     map_of,
-    pairs_mark,
     pose_at,
     row_of_poses,
     source_of_clip,
@@ -66,10 +66,9 @@ class MapFollower:
         if copy is None or not live_mesh.is_live(copy) or not copy.users_scene:
             raise LiveProblem(f"The live copy of '{ob.name}' was deleted; undo that, or switch Live off and on.")
         require_same_mesh(ob, target_of(ob))
-        track_of(ob)
+        key, _ = keyed_track(ob)
         clip = clip_of(ob)
         self._now = points_now(self._points(ob), moment.depsgraph)
-        key = fingerprint(*pairs_mark(ob), settings.edge, *vars(travel_choices(settings)).values())
         return SWEEP if self._is_edited(ob, clip, frame_now(moment.scene)) else NOTHING, key
 
     def show(self, ob, moment: Moment) -> None:
@@ -128,9 +127,7 @@ class MapFollower:
         return bool(self._edited[1])
 
     def _write(self, ob, moment: Moment, coefficients, position, heading) -> None:
-        target = target_of(ob)
-        vertices = target.space.vertices_of(coefficients[0])
-        world = placed(target.place, target.pivot, position[0], heading[0])
+        vertices, world = pose_of(ob, coefficients[0], position[0], heading[0])
         live_mesh.write(ob.motion_loom_map.live_copy, moment.depsgraph, vertices, world)
 
 
@@ -189,6 +186,14 @@ def _push(samples: deque, now: float, value: np.ndarray) -> None:
     samples.append((now, np.array(value)))
     while len(samples) > 2 and samples[1][0] <= now - LAG:
         samples.popleft()
+
+
+def pose_of(ob, coefficients: np.ndarray, position: np.ndarray, heading: float) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (V, 3), own space, and world matrix (4, 4) of a target's coefficients (D,) at a place on the ground."""
+    target = target_of(ob)
+    vertices = target.space.vertices_of(coefficients)
+    world = placed(target.place, target.pivot, position, heading)
+    return vertices, lifted(vertices, world, target.floor) if ob.motion_loom_map.hold_ground else world
 
 
 def result_at(ob, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

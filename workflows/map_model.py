@@ -107,11 +107,15 @@ def map_of(ob) -> MotionMap:
 
 def track_of(ob) -> MapTrack:
     """What the target does over the clip."""
-    settings, target = ob.motion_loom_map, target_of(ob)
-    choices = travel_choices(settings)
-    inputs = *pairs_mark(ob), settings.edge, *vars(choices).values()
-    return kept(
-        ob, "map track", inputs, lambda: map_track(map_of(ob), target.travel, source_track_of(ob), choices)
+    return keyed_track(ob)[1]
+
+
+def keyed_track(ob) -> tuple[str, MapTrack]:
+    """A key of all that it depends on, and what the target does over the clip."""
+    choices = travel_choices(ob.motion_loom_map)
+    key = cache.fingerprint(*pairs_mark(ob), ob.motion_loom_map.edge, *vars(choices).values())
+    return key, kept_by(
+        ob, "map track", key, lambda: map_track(map_of(ob), target_of(ob).travel, source_track_of(ob), choices)
     )
 
 
@@ -214,7 +218,11 @@ def _row_of(ob, pair) -> np.ndarray:
 
 def kept(ob, name: str, inputs: tuple, make: Callable[[], Any]):
     """What was made for these inputs before, or is made now."""
-    key = cache.fingerprint(*inputs)
+    return kept_by(ob, name, cache.fingerprint(*inputs), make)
+
+
+def kept_by(ob, name: str, key: str, make: Callable[[], Any]):
+    """What was made for a key before, or is made now."""
     found = cache.get(ob.session_uid, name, key)
     if found is None:
         found = make()
