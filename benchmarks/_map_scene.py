@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,6 +15,7 @@ from ._map_target import horse_frames
 
 FPS = 60
 PAIRS = 8
+clock = time.perf_counter
 
 
 class MapScene:
@@ -78,7 +80,9 @@ class MapScene:
     def _make_live(self, shapes: int) -> None:
         settings = self.target.motion_loom_map
         self.layer.objects.active = self.target
+        began = clock()
         bpy.ops.motion_loom.fit(workflow="map")
+        self.learn_seconds = clock() - began
         at = np.linspace(0, 1, PAIRS)
         for source, target in zip(self.frames[-1] * at, 1 + (shapes - 1) * at, strict=True):
             pair = settings.pairs.add()

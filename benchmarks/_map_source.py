@@ -19,6 +19,7 @@ from .datasets import data_file
 
 JOINTS, FRAMES, PAIRS, DIMENSIONS = 31, 10_000, 8, 50
 ROUNDS = 15
+clock = time.perf_counter
 # Kind and name of clips for the comparison of picks; each is mapped onto its own places.
 CLIPS = {
     "dog walk": ("dog", "walk00"),
@@ -155,7 +156,7 @@ def _median(run: Callable[[], object], rounds: int = ROUNDS) -> float:
     """Seconds."""
     spent = []
     for _ in range(rounds):
-        start = time.perf_counter()
+        start = clock()
         run()
-        spent.append(time.perf_counter() - start)
+        spent.append(clock() - start)
     return float(np.median(spent))

@@ -19,6 +19,7 @@ from .mesh_sequences import mesh_sequence
 
 FRAMES, COMPONENTS = 100, 50
 ROUNDS, REPEATS = 3, 200
+clock = time.perf_counter
 
 
 def horse_frames() -> tuple[np.ndarray, np.ndarray]:
@@ -67,10 +68,10 @@ def frame_parts(space: TargetSpace) -> dict[str, float]:
 def _longest_step(vertices: np.ndarray, triangles: np.ndarray) -> float:
     """Seconds between two looks at Esc, at most."""
     steps = learn_target_steps(vertices, triangles, components=COMPONENTS, variance=1.0)
-    moments = [time.perf_counter()]
+    moments = [clock()]
     for _ in steps:
-        moments.append(time.perf_counter())
-    moments.append(time.perf_counter())
+        moments.append(clock())
+    moments.append(clock())
     return float(np.diff(moments).max())
 
 
@@ -81,6 +82,6 @@ def _median_ms(call: Callable) -> float:
 
 
 def _timed(call: Callable) -> tuple[float, object]:
-    start = time.perf_counter()
+    start = clock()
     result = call()
-    return time.perf_counter() - start, result
+    return clock() - start, result
