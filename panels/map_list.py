@@ -11,7 +11,7 @@ class MOTION_LOOM_UL_pairs(bpy.types.UIList):
         row.use_property_split = False  # the panel's split would leave the numbers no room
         row.prop(item, "use", text="")
         if item.performed:
-            row.label(text=f"Performed {index + 1}", icon="REC")
+            row.label(text=f"Stored {index + 1}", icon="REC")
         else:
             row.prop(item, "source_frame", text="", emboss=False)
         row.label(text="", icon="FORWARD")

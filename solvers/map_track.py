@@ -83,3 +83,13 @@ def placed(place: np.ndarray, pivot: np.ndarray, position: np.ndarray, heading: 
     turn[..., :3, 3] = pivot - np.einsum("...ij,j->...i", turn[..., :3, :3], pivot)
     turn[..., :2, 3] += position
     return turn @ place
+
+
+def lifted(vertices: np.ndarray, world: np.ndarray, floor: float) -> np.ndarray:
+    """A world matrix (4, 4), raised so that no vertex (V, 3), own space, is below a height, metres, Z up."""
+    lowest = float((vertices @ world[2, :3]).min() + world[2, 3])
+    if lowest >= floor:
+        return world
+    world = world.copy()
+    world[2, 3] += floor - lowest
+    return world

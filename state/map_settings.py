@@ -24,7 +24,7 @@ _GROUND = (
 _EDGES = (
     ("SOFT", "Soft", "Poses come to rest smoothly at the edge of what the target was seen to do"),
     ("HARD", "Hard", "Poses stop at the edge of what the target was seen to do"),
-    ("NONE", "Open", "Poses may go beyond what the target was seen to do"),
+    ("NONE", "Unlimited", "Poses may go beyond what the target was seen to do"),
 )
 _MOTIONS = (
     ("ANIMATION", "Animation", "The target as it is animated over the range"),
@@ -68,7 +68,7 @@ class MotionLoomMapSettings(bpy.types.PropertyGroup):
         description="An armature or a mesh whose movement drives this one", override=_OWN,
     )  # fmt: skip
     source_collection: bpy.props.PointerProperty(
-        name="or Collection", type=bpy.types.Collection, update=_noted,
+        name="Collection", type=bpy.types.Collection, update=_noted,
         description="Objects, such as empties, whose movement drives this mesh", override=_OWN,
     )  # fmt: skip
     source_group: bpy.props.StringProperty(
@@ -78,7 +78,7 @@ class MotionLoomMapSettings(bpy.types.PropertyGroup):
         override=_OWN,
     )
     ground: bpy.props.EnumProperty(
-        name="Take Off",
+        name="Source Without",
         items=_GROUND,
         description="What of the source's movement is no pose",
         update=_noted,
@@ -109,7 +109,7 @@ class MotionLoomMapSettings(bpy.types.PropertyGroup):
         name="End", description="Last frame of the target to learn", default=250, override=_OWN
     )
     target_ground: bpy.props.EnumProperty(
-        name="Take Off", items=_GROUND, description="What of the target's movement is no pose", override=_OWN
+        name="Target Without", items=_GROUND, description="What of the target's movement is no pose", override=_OWN
     )
     components: bpy.props.IntProperty(
         name="Components",
@@ -132,7 +132,7 @@ class MotionLoomMapSettings(bpy.types.PropertyGroup):
     pairs: bpy.props.CollectionProperty(type=MotionLoomMapPair, override=_LIST)
     active_pair: bpy.props.IntProperty(name="Pair", default=-1, override=_OWN)
     target_frame: bpy.props.FloatProperty(
-        name="Target Pose", description="Frame of the target's motion to pair with the source as it is now",
+        name="Target Frame", description="Frame of the target's motion to pair with the source as it is now",
         default=1.0, step=100, precision=1, update=_noted, override=_OWN,
     )  # fmt: skip
     suggestions: bpy.props.StringProperty(
@@ -143,7 +143,7 @@ class MotionLoomMapSettings(bpy.types.PropertyGroup):
     )
 
     edge: bpy.props.EnumProperty(
-        name="Range of Poses", items=_EDGES, update=_noted,
+        name="Pose Limits", items=_EDGES, update=_noted,
         description="What holds poses to those that the target knows", override=_OWN,
     )  # fmt: skip
     smoothing: bpy.props.FloatProperty(
@@ -162,6 +162,10 @@ class MotionLoomMapSettings(bpy.types.PropertyGroup):
         name="Stride", description="How far the target goes while its pose goes through one cycle",
         default=1.0, min=0.0, soft_max=10.0, subtype="DISTANCE", update=_noted, override=_OWN,
     )  # fmt: skip
+    hold_ground: bpy.props.BoolProperty(
+        name="Stay Above Ground", default=True, override=_OWN, update=_noted,
+        description="Lift the target where it would sink below the lowest point that its own motion has",
+    )  # fmt: skip
     turn_ratio: bpy.props.FloatProperty(
         name="Turning", description="How much the target turns where the source turns", default=1.0,
         soft_min=-2.0, soft_max=2.0, update=_noted, override=_OWN,
@@ -179,7 +183,7 @@ class MotionLoomMapSettings(bpy.types.PropertyGroup):
         override=_OWN,
     )
     show_scores: bpy.props.BoolProperty(
-        name="Scores",
+        name="Worth of Pairs",
         description="Draw how much a pair at each frame of the source would tell",
         default=True,
         override=_OWN,

@@ -48,7 +48,7 @@ class Map(Workflow):
         if settings.learnt is None or settings.clip is None:
             return "Learn the target first."
         if sum(pair.use for pair in settings.pairs) < 2:
-            return "Add two pairs or more."
+            return "Use two pairs or more."
         if step == "bake" and settings.bake_kind == PC2 and not context.blend_data.filepath:
             return "Save the file first: the cache lies beside it. Or bake to shape keys."
         return None

@@ -130,7 +130,8 @@ def learn_sequence(
         times = (sequence.frames - sequence.frames[0]) / fps
         travel = TravelWays.learn(space.coefficients, times, translation, yaw, vertices)
     counts = len(ob.data.vertices), len(ob.data.polygons)
-    return LearntTarget(space, sequence.frames, place, pivot, travel, *counts)
+    floor = -np.inf if remove == NONE else float(vertices[..., 2].min())
+    return LearntTarget(space, sequence.frames, place, pivot, travel, floor, *counts)
 
 
 def _read_target(context, ob):

@@ -12,9 +12,8 @@ from ..scene import live_mesh
 from ..scene.mesh_bakes import CACHE_FOLDER, Baked, MeshResult, bake_absolute_keys, bake_pc2, bake_pca_keys
 from ..solvers.errors import InputError
 from ..solvers.gram_pca import GramPca, gram_pca_steps
-from ..solvers.map_track import placed
 from .base import relayed, run_to_end, within
-from .map_live import read_again_steps, result_at
+from .map_live import pose_of, read_again_steps, result_at
 from .map_model import clip_of, confidence_of, map_of, target_of
 from .map_target import require_same_mesh
 
@@ -93,13 +92,13 @@ def bake_frames(ob, options: MapBakeOptions) -> np.ndarray:
 
 
 def _result_steps(ob, frames: np.ndarray) -> Generator[float, None, MeshResult]:
-    target = target_of(ob)
     coefficients, positions, headings = result_at(ob, frames)
-    vertices = np.empty((len(frames), *target.space.rest.shape), np.float32)
-    for number, row in enumerate(coefficients):
-        vertices[number] = target.space.vertices_of(row)
+    vertices = np.empty((len(frames), *target_of(ob).space.rest.shape), np.float32)
+    worlds = np.empty((len(frames), 4, 4))
+    for number in range(len(frames)):
+        vertices[number], worlds[number] = pose_of(ob, coefficients[number], positions[number], headings[number])
         yield number / len(frames)
-    return MeshResult(vertices, placed(target.place, target.pivot, positions, headings), frames)
+    return MeshResult(vertices, worlds, frames)
 
 
 def _modes_steps(result: MeshResult, keys: int) -> Generator[float, None, GramPca]:

@@ -21,6 +21,7 @@ _TEXTS = "texts"
 class LearntTarget:
     """space: its poses, in the object's space at the first frame.  frames: (F,) that were learnt.  place: (4, 4) world
     matrix at the first frame.  pivot: (3,) world, about which it turns.  travel: how its pose moves it.
+    floor: the lowest it ever was, world, metres; minus infinity where all of its movement is pose.
     vertices, faces: of the mesh, to tell later whether it is still that one."""
 
     space: TargetSpace
@@ -28,6 +29,7 @@ class LearntTarget:
     place: np.ndarray
     pivot: np.ndarray
     travel: TravelWays
+    floor: float
     vertices: int
     faces: int
 
@@ -67,7 +69,7 @@ def pack_target(learnt: LearntTarget) -> tuple[dict[str, np.ndarray], dict]:
     found = {f"{part} {name}": np.asarray(value) for part, arrays in parts.items() for name, value in arrays.items()}
     texts = {name: str(value) for name, value in found.items() if value.dtype.kind == "U"}
     arrays = {name: value for name, value in found.items() if name not in texts}
-    arrays |= {"frames": learnt.frames, "place": learnt.place, "pivot": learnt.pivot}
+    arrays |= {"frames": learnt.frames, "place": learnt.place, "pivot": learnt.pivot, "floor": np.array(learnt.floor)}
     header = {"workflow": "map target", "format": FORMAT, _TEXTS: texts}
     return arrays, header | {"vertices": learnt.vertices, "faces": learnt.faces}
 
@@ -82,7 +84,8 @@ def unpack_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
 
     space, travel = TargetSpace.from_arrays(part("space")), TravelWays.from_arrays(part("travel"))
     places = arrays["frames"], arrays["place"], arrays["pivot"]
-    return LearntTarget(space, *places, travel, header["vertices"], header["faces"])
+    counts = header["vertices"], header["faces"]
+    return LearntTarget(space, *places, travel, float(arrays["floor"]), *counts)
 
 
 def pack_clip(clip: SourceClip) -> tuple[dict[str, np.ndarray], dict]:

@@ -7,7 +7,7 @@ import pytest
 
 from solvers.errors import InputError
 from solvers.latent_box import SOFT_SHARE
-from solvers.map_track import MapTrack, MotionMap, map_track, placed
+from solvers.map_track import MapTrack, MotionMap, lifted, map_track, placed
 from solvers.source_motion import SourceModel, source_track
 from solvers.target_space import learn_target
 from solvers.travel_ways import TravelChoices, TravelWays
@@ -149,3 +149,13 @@ def test_placed_at_many_is_placed_at_each():
     many = placed(place, pivot, positions, headings)
     for k in range(5):
         np.testing.assert_allclose(placed(place, pivot, positions[k], headings[k]), many[k], atol=1e-12)
+
+
+def test_what_would_sink_is_lifted_and_nothing_else(rng):
+    vertices, world = rng.normal(size=(50, 3)), np.eye(4)
+    world[:3, :3], world[:3, 3] = np.linalg.qr(rng.normal(size=(3, 3)))[0], rng.normal(size=3)
+    heights = (vertices @ world[:3, :3].T + world[:3, 3])[:, 2]
+    assert lifted(vertices, world, heights.min() - 1e-9) is world
+    raised = lifted(vertices, world, heights.min() + 0.25)
+    np.testing.assert_allclose(raised[:3, 3] - world[:3, 3], [0.0, 0.0, 0.25], atol=1e-12)
+    np.testing.assert_array_equal(raised[:3, :3], world[:3, :3])
