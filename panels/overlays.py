@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 import blf
 import bpy
 import gpu
-import numpy as np
 from bpy.app.handlers import persistent
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
@@ -221,8 +220,7 @@ def _screen_batches(made: overlays.Overlay, left: float, width: float, height: f
     ):
         if len(places):
             shader = gpu.shader.from_builtin(name)
-            pixels = np.zeros((places.size // 2, 3), np.float32)
-            pixels[:, :2] = places.reshape(-1, 2) * np.float32([width, height]) + np.float32([left, 0.0])
+            pixels = overlays.in_pixels(places, left, width, height)
             content = {"pos": pixels, "color": colours.reshape(-1, 4)}
             out.append((kind, shader, batch_for_shader(shader, kind, content)))
     return out

@@ -110,6 +110,13 @@ def joined(parts: Iterable[Overlay]) -> Overlay:
     return Overlay(*arrays, tuple(line for part in parts for line in part.screen_texts))
 
 
+def in_pixels(places: np.ndarray, left: float, width: float, height: float) -> np.ndarray:
+    """(N, 3) float32 of screen places (..., 2), shares, in the part of a region that begins at left."""
+    pixels = np.zeros((places.size // 2, 3), np.float32)
+    pixels[:, :2] = places.reshape(-1, 2) * np.float32([width, height]) + np.float32([left, 0.0])
+    return pixels
+
+
 def ramp(values: np.ndarray) -> np.ndarray:
     """Colours (..., 3) of values from 0 (dark) to 1 (light)."""
     return np.stack([np.interp(values, _STOPS, channel) for channel in _RAMP.T], axis=-1)

@@ -207,18 +207,16 @@ def counts() -> tuple[int, ...]:
     return tuple(len(each) for each in (data.objects, data.meshes, data.actions, data.shape_keys))
 
 
-def picture(name: str) -> None:
+def picture(name: str):
     """Of the whole window, where the command line asks for pictures."""
-    if PICTURES:
-        show_panel()
-        save_window(PICTURES[0] / f"{name}.png")
-
-
-def show_panel() -> None:
+    if not PICTURES:
+        return
     viewport().spaces.active.show_region_ui = True
+    yield 0.3
     sidebar = next(region for region in viewport().regions if region.type == "UI")
-    bpy.ops.wm.redraw_timer(type="DRAW_WIN", iterations=1)  # a tab can be chosen once it was drawn
     sidebar.active_panel_category = "Motion Loom"
+    yield 0.3
+    save_window(PICTURES[0] / f"{name}.png")
 
 
 # --------------------------------------------------------------------------------------------------- the cases
@@ -227,20 +225,20 @@ def show_panel() -> None:
 def buttons(session: Session):
     """The whole way, with at most twelve buttons; files are kept for the other cases."""
     yield from opened("picked.blend")
-    picture("1_picked")
+    yield from picture("1_picked")
     pressed = [LEARN]
     yield from press(LEARN)
     yield from until(lambda: settings().clip is not None)
     session.check("learnt", settings().learnt is not None, settings().learnt_summary)
     yield 0.3
-    picture("2_learnt")
+    yield from picture("2_learnt")
     for number, key in enumerate((SUGGEST, NEXT, NEXT, NEXT), start=1):
         yield from add_pair_by_buttons(key)
         pressed += [key, ADD]
         session.check(f"pair {number}", len(settings().pairs) == number, settings().pairs[-1].source_frame)
         if number == 1:
-            picture("3_suggested")
-    picture("4_pairs")
+            yield from picture("3_suggested")
+    yield from picture("4_pairs")
     bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "paired.blend"))
     yield 0.3
     yield from press(LIVE)
@@ -248,12 +246,12 @@ def buttons(session: Session):
     pressed.append(LIVE)
     bpy.context.scene.frame_set(FRAME + 20)
     yield from follows(session, "live")
-    picture("5_live")
+    yield from picture("5_live")
     yield from press(BAKE)
     yield from until(lambda: settings().result is not None)
     pressed.append(BAKE)
     yield 0.3
-    picture("6_baked")
+    yield from picture("6_baked")
     session.check("at most twelve buttons", len(pressed) <= MOST_BUTTONS, len(pressed))
     for frame in (FRAME, FRAME + 13, FRAME + 50):
         bpy.context.scene.frame_set(frame)
