@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from .map_learn import learn_steps
 from .map_pair_file import load_pairs_of, save_pairs_of
 from .map_run import ABSOLUTE_KEYS, PC2, PCA_KEYS, bake_target
 
+_WITHOUT = {"place-and-heading": "FULL", "place": "PLACE", "nothing": "NONE"}
 _KINDS = {"pc2": PC2, "pca-keys": PCA_KEYS, "absolute-keys": ABSOLUTE_KEYS}
 
 
@@ -21,6 +23,10 @@ def add_arguments(parser) -> None:
     """Of the command ``map``."""
     parser.add_argument("--target", required=True, metavar="NAME", help="the mesh object that is to move")
     parser.add_argument("--source", metavar="NAME", help="an object or a collection whose movement drives it")
+    parser.add_argument("--vertex-group", metavar="NAME", help="only these vertices of a source mesh")
+    parser.add_argument("--source-without", choices=tuple(_WITHOUT), help="what of the source's movement is no pose")
+    parser.add_argument("--target-without", choices=tuple(_WITHOUT), help="what of the target's movement is no pose")
+    parser.add_argument("--components", type=int, metavar="COUNT", help="most numbers that a pose is told by")
     parser.add_argument("--learn", action="store_true", help="read source and target again even if they are learnt")
     parser.add_argument("--source-start", type=int, metavar="FRAME", help="first frame of the source")
     parser.add_argument("--source-end", type=int, metavar="FRAME", help="last frame of the source")
@@ -35,6 +41,12 @@ def add_arguments(parser) -> None:
     parser.add_argument("--save-pairs", metavar="FILE.json", help="save the pairs to a file")
     parser.add_argument("--travel", choices=("auto", "learnt", "feet", "stride", "source", "none"), help="over ground")
     parser.add_argument("--stride", type=float, metavar="METRES", help="of --travel stride")
+    parser.add_argument("--travel-scale", type=float, metavar="FACTOR", help="multiplies how far it goes")
+    parser.add_argument(
+        "--above-ground", action=argparse.BooleanOptionalAction, default=None, help="lift it where it would sink"
+    )
+    parser.add_argument("--pose-limits", choices=("soft", "hard", "none"), help="what holds poses to those it knows")
+    parser.add_argument("--smoothing", type=float, metavar="SECONDS", help="calms a shaking source")
     parser.add_argument("--turn", type=float, metavar="RATIO", help="how much it turns where the source turns")
     parser.add_argument("--bake", choices=tuple(_KINDS), help="what holds the result (default: as set in the file)")
     parser.add_argument("--keys", type=int, metavar="COUNT", help="most weighted shape keys of --bake pca-keys")
@@ -49,7 +61,7 @@ def run(context, args) -> dict:
     ob = _target(context, args.target)
     settings = ob.motion_loom_map
     _apply(context, ob, args)
-    if args.learn or settings.learnt is None or settings.clip is None or _changes_ranges(args):
+    if args.learn or settings.learnt is None or settings.clip is None or _changes_what_is_learnt(args):
         print(run_to_end(learn_steps(context, ob)))
     if args.pairs:
         print(load_pairs_of(ob, args.pairs))
@@ -96,9 +108,11 @@ def _target(context, name: str):
     return ob
 
 
-def _changes_ranges(args) -> bool:
+def _changes_what_is_learnt(args) -> bool:
+    """Whether something is given that is learnt anew."""
     ranges = args.source_start, args.source_end, args.target_start, args.target_end
-    return args.source is not None or args.shape_keys or any(frame is not None for frame in ranges)
+    parts = args.source, args.vertex_group, args.source_without, args.target_without, args.components
+    return args.shape_keys or any(value is not None for value in (*ranges, *parts))
 
 
 def _apply(context, ob, args) -> None:
@@ -116,16 +130,19 @@ def _apply(context, ob, args) -> None:
             setattr(settings, f"{of}_end", given_range[1])
     if args.shape_keys:
         settings.target_motion = "SHAPE_KEYS"
-    if args.travel is not None:
-        settings.travel = args.travel.upper()
-    chosen = {"stride": args.stride, "turn_ratio": args.turn, "bake_keys": args.keys, "bake_step": args.step}
-    for name, value in chosen.items():
+    numbers = {
+        "stride": args.stride, "turn_ratio": args.turn, "travel_scale": args.travel_scale, "smoothing": args.smoothing,
+        "components": args.components, "bake_keys": args.keys, "bake_step": args.step,
+    }  # fmt: skip
+    choices = {
+        "source_group": args.vertex_group, "ground": _WITHOUT.get(args.source_without),
+        "target_ground": _WITHOUT.get(args.target_without), "travel": args.travel and args.travel.upper(),
+        "edge": args.pose_limits and args.pose_limits.upper(), "hold_ground": args.above_ground,
+        "bake_kind": _KINDS.get(args.bake), "bake_folder": args.folder,
+    }  # fmt: skip
+    for name, value in (numbers | choices).items():
         if value is not None:
-            _set(settings, name, value)
-    if args.bake is not None:
-        settings.bake_kind = _KINDS[args.bake]
-    if args.folder is not None:
-        settings.bake_folder = args.folder
+            (_set if name in numbers else setattr)(settings, name, value)
     if (args.start is None) != (args.end is None):
         raise InputError("Give both --start and --end.")
     if args.start is not None:

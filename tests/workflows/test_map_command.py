@@ -1,0 +1,60 @@
+"""Options of the map command become the target's settings; what cannot be is refused before anything is made."""
+
+import bpy
+import pytest
+from bl_ext.devrepo.motion_loom import jobs
+
+from tests import map_play as play
+
+NAMED = ("--target", "Worm", "--source", "Dots")
+SETTINGS = {
+    ("--source-without", "place"): ("ground", "PLACE"),
+    ("--target-without", "nothing"): ("target_ground", "NONE"),
+    ("--components", "5"): ("components", 5),
+    ("--travel", "source"): ("travel", "SOURCE"),
+    ("--travel-scale", "0.5"): ("travel_scale", 0.5),
+    ("--no-above-ground",): ("hold_ground", False),
+    ("--pose-limits", "hard"): ("edge", "HARD"),
+    ("--smoothing", "0.05"): ("smoothing", 0.05),
+    ("--turn", "-1"): ("turn_ratio", -1.0),
+    ("--bake", "absolute-keys"): ("bake_kind", "ABSOLUTE_KEYS"),
+}
+
+
+def test_options_are_settings():
+    play.add_target()
+    play.add_dots()
+    words = [word for option in SETTINGS for word in option]
+    pairs = [f"{source}={target}" for source, target in play.PAIRS]
+    assert jobs.main(["map", *NAMED, *words, "--pair", *pairs, "--start", "2", "--end", "9"]) == 0
+    settings = bpy.data.objects["Worm"].motion_loom_map
+    for name, value in SETTINGS.values():
+        assert getattr(settings, name) == (pytest.approx(value) if isinstance(value, float) else value), name
+    assert settings.result is not None and len(settings.result.data.shape_keys.key_blocks) == 8
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    (
+        (("--pair", "1=2"), "two pairs or more"),
+        (("--pair", "one=2"), "is no pair"),
+        (("--pairs", "nowhere.json"), "Cannot read 'nowhere.json'"),
+        (("--source", "Nobody"), "'Nobody'"),
+        (("--source-start", "3"), "--source-end"),
+        (("--smoothing", "-1"), "Smoothing"),
+        (("--components", "0"), "Components"),
+        (("--start", "9", "--end", "2", "--pair", "1=2", "5=9"), "empty"),
+        (("--start", "9"), "--end"),
+    ),
+)
+def test_what_cannot_be(words, told, capsys):
+    play.add_target()
+    play.add_dots()
+    objects = set(bpy.data.objects.keys())
+    assert jobs.main(["map", *NAMED, *words]) == 1
+    assert told in capsys.readouterr().err
+    assert set(bpy.data.objects.keys()) == objects
+
+
+def test_a_word_that_it_does_not_know():
+    assert jobs.main(["map", *NAMED, "--travel", "by train"]) == 2
