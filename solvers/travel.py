@@ -113,7 +113,7 @@ def cycle_seconds(coefficients: np.ndarray, times: np.ndarray) -> float:
     """Length of one cycle of coefficients (F, D) over times (F,): the whole range where nothing in it repeats.
 
     The first lag, after the poses have once become unlike, at which they are as alike again as at any, where the mean
-    squared difference falls below a fifth of that of unrelated poses.
+    squared difference falls below two fifths of that of unrelated poses.
     """
     even = np.linspace(times[0], times[-1], len(times))
     poses = np.stack([np.interp(even, times, column) for column in np.asarray(coefficients, float).T], axis=1)
@@ -121,7 +121,7 @@ def cycle_seconds(coefficients: np.ndarray, times: np.ndarray) -> float:
     unlike = np.array([((poses[lag:] - poses[:-lag]) ** 2).sum(axis=1).mean() for lag in lags])
     unlike /= max(2.0 * ((poses - poses.mean(axis=0)) ** 2).sum(axis=1).mean(), 1e-300)
     apart = np.flatnonzero(unlike > 0.5)
-    alike = np.flatnonzero(unlike < 0.2)
+    alike = np.flatnonzero(unlike < 0.4)
     alike = alike[alike > apart[0]] if apart.size else alike[:0]
     if not alike.size:
         return float(times[-1] - times[0])
