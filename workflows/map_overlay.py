@@ -20,7 +20,7 @@ _LEFT, _RIGHT, _BOTTOM, _TOP = 0.03, 0.93, 0.03, 0.14
 _BAR = 0.945, 0.97
 _WORDS_AT = _LEFT + 0.01, _TOP + 0.016
 _MOST_POINTS = 600
-_EDGES_SHOWN = 4000
+_EDGES_SHOWN = 6000
 
 
 def overlay_of(context, ob) -> Overlay | None:
@@ -88,7 +88,7 @@ def _scores(context, ob) -> Overlay:
     shades = [np.tile(_RIM, (len(rim), 1)), np.tile(np.append(_SOURCE, 0.9), (len(curve) - 1, 1))]
     used = [pair.source_frame for pair in ob.motion_loom_map.pairs if pair.use and not pair.performed]
     now = [frame_now(context.scene)]
-    for frames, colour in ((used, np.append(_PAIRED, 0.9)), (suggested(ob), _FRAME), (now, _MARK)):
+    for frames, colour in ((suggested(ob), _FRAME), (used, np.append(_PAIRED, 1.0)), (now, _MARK)):
         places = _across(clip, np.array(frames))
         lines.append(np.stack([np.stack((places, np.full(len(places), y)), axis=1) for y in (_BOTTOM, _TOP)], axis=1))
         shades.append(np.tile(colour, (len(places), 1)))

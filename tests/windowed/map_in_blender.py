@@ -107,10 +107,11 @@ def went_live(session: Session):
     yield 0.2
 
 
-def add_pair_by_buttons(key: str):
-    """Go to a suggestion by one button, choose the answer, and pair both by the other."""
-    yield from press(key)
-    yield 0.2
+def add_pair_by_buttons(*keys: str):
+    """Go to a suggestion, choose the answer, and pair both."""
+    for key in keys:
+        yield from press(key)
+        yield 0.2
     settings().target_frame = STAGE[0].answer(bpy.context.scene.frame_current_final)
     yield 0.1
     yield from press(ADD)
@@ -232,9 +233,9 @@ def buttons(session: Session):
     session.check("learnt", settings().learnt is not None, settings().learnt_summary)
     yield 0.3
     yield from picture("2_learnt")
-    for number, key in enumerate((SUGGEST, NEXT, NEXT, NEXT), start=1):
-        yield from add_pair_by_buttons(key)
-        pressed += [key, ADD]
+    for number, keys in enumerate(((SUGGEST,), (SUGGEST,), (SUGGEST, NEXT), (SUGGEST,)), start=1):
+        yield from add_pair_by_buttons(*keys)
+        pressed += [*keys, ADD]
         session.check(f"pair {number}", len(settings().pairs) == number, settings().pairs[-1].source_frame)
         if number == 1:
             yield from picture("3_suggested")
