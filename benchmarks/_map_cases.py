@@ -112,7 +112,7 @@ def from_clip(kind: str, clip: str, mesh: Target) -> Case:
     whole = np.arange(0.0, times[-1] - times[0] + 1e-9, 1.0 / FPS)
     start = _START if whole[-1] > _START + _LONGEST else 0.0
     shown = whole[(whole >= start - 1e-9) & (whole <= start + _LONGEST)]
-    name = f"{kind} {clip.rpartition('/')[2]} to {mesh.name}".replace("bvh ", "")
+    name = f"{clip.rpartition('dataset-1_')[2]} to {mesh.name}" if kind == "bvh" else f"{kind} {clip} to {mesh.name}"
     return Case(name, mesh, places, places, whole, shown, np.empty(0), np.empty(0, int))
 
 

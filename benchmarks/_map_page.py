@@ -71,10 +71,10 @@ _WAYS_TEXT = """
 
 - *ours*: gradients of faces with places, 99.9 % of the variance or 50 components, soft latent box, ridge regression with sigma^2 = 0.05 on features of unit length.
 - *hard box*, *no latent box*: the same with another edge.
-- *raw points*: vertices alone, all components, no box. *PCA, 10* and *PCA, 50*: as many of them; a target of 51 frames or fewer has no more than 50, there the last is raw points.
+- *raw points*: vertices alone, all components, no box. *Raw points in a box*: with our soft box. *PCA 10* and *PCA 50*: as many components of raw points, no box; a target of 51 frames or fewer has no more than 50, there the last is raw points.
 - *bare gradients*: no places; each part stays where it is at rest.
 - *nearest pair*: the target's pose of the nearest pair. *weighted pairs*: all of them by the inverse square of the distance.
-- *paper*: Rhodin et al. 2014 as printed: positions in metres and 0.1 x velocities by the last frame, pairs of largest variance, hard box, sigma^2 = 0.05, or (0.05)^2. Its six shear numbers a face are not repeated: three of them are those of the normal, which is a unit vector.
+- *paper*: Rhodin et al. 2014 as printed: positions in metres and 0.1 x velocities by the last frame, pairs of largest variance, hard box, sigma^2 = 0.05; *as sigma*: (0.05)^2, which it prints as well. Its six shear numbers a face are not repeated: three of them are about the face's normal, which the other three and the rotation leave no freedom.
 
 *Pose*: mean distance of vertices from the right ones over the mesh's diagonal, at frames that are no pair (*all*: at all frames); which they are depends on the pairs. *Edges*, *volume*: against the right ones there. *Centroid*: over the diagonal. *Bad edges*: share that is longer than ever in the target's own frames by {bad:.0f} %, or shorter, over the clip at 60 fps. *Peak acceleration*: mean over the mesh at the worst frame, against no latent box. *At 30 fps*, *24 fps*: by how much the output changes when the map learnt at 60 runs there, over how much it moves; at 30, frames are frames of the clip, and so are those 0.1 s before. Where nobody knows the right pose there is none. Targets with holes have no volume.
 
@@ -91,9 +91,11 @@ _HALF_TEXT = """
 _LOSES_TEXT = """
 ## Where ours ties or loses
 
-Within 2 % is a tie. Nearest and weighted pairs show nothing but poses of the target, or mixtures of them, so that bad edges tell little of them; what they lose is the motion: see the pose and the peak acceleration.
+Within 2 % is a tie. Raw points put centroids half-way exactly, by their nature. Nearest and weighted pairs show nothing but poses of the target, or mixtures of them, so that bad edges tell little of them; what they lose is the motion: see the pose and the peak acceleration.
 
 """  # noqa: E501
+# What is printed as 0.
+_NOTHING = 5e-5
 _NAMES = {"points": "raw points", "gradients": "bare gradients", "combined": "ours"}
 
 
@@ -153,6 +155,8 @@ def _compared(name: str, key: str, label: str, ways: dict, ours: str, others: li
     if key not in ways[ours]:
         return []
     mine = ways[ours][key]
+    if mine < _NOTHING:
+        return []
     better = [f"{way} {_number(ways[way][key])}" for way in others if ways[way][key] < 0.98 * mine]
     equal = [way for way in others if 0.98 * mine <= ways[way][key] <= 1.02 * mine]
     parts = [f"better: {', '.join(better)}"] * bool(better) + [f"tie: {', '.join(equal)}"] * bool(equal)
@@ -160,4 +164,4 @@ def _compared(name: str, key: str, label: str, ways: dict, ours: str, others: li
 
 
 def _number(value: float) -> str:
-    return "0" if abs(value) < 5e-5 else f"{value:.3g}"
+    return "0" if abs(value) < _NOTHING else f"{value:.3g}"

@@ -94,14 +94,14 @@ WAYS: dict[str, Way | Nearest] = {
     "hard box": Way(edge="hard"),
     OPEN: Way(edge="none"),
     "raw points": Way(POINTS, _ALL, "none"),
-    "raw points, soft box": Way(POINTS, _ALL),
+    "raw points in a box": Way(POINTS, _ALL),
     "bare gradients": Way(GRADIENTS),
-    "PCA, 10": Way(POINTS, 10, "none"),
-    "PCA, 50": Way(POINTS, 50, "none"),
+    "PCA 10": Way(POINTS, 10, "none"),
+    "PCA 50": Way(POINTS, 50, "none"),
     "nearest pair": Nearest(),
     "weighted pairs": Nearest(True),
     "paper": Way(edge="hard", score=PAPER, noise=_PAPER_NOISE, is_paper=True),
-    "paper, sigma = 0.05": Way(edge="hard", score=PAPER, noise=_PRINTED_NOISE, is_paper=True),
+    "paper (as sigma)": Way(edge="hard", score=PAPER, noise=_PRINTED_NOISE, is_paper=True),
 }
 
 
