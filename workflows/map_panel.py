@@ -195,7 +195,7 @@ def _draw_bake(layout, shown: _Shown) -> None:
 
 def _draw_options(layout, shown: _Shown) -> None:
     column = layout.column()
-    for name in ("edge", "smoothing", "components"):
+    for name in ("edge", "hold_ground", "smoothing", "components"):
         column.prop(shown.chosen, name)
 
 
