@@ -165,11 +165,10 @@ def seen(ob, graph=None) -> np.ndarray:
 
 def wanted(frame: float) -> np.ndarray:
     """(V, 3) world vertices that the map says for a frame."""
-    ob = target()
-    learnt = part("workflows.map_model").target_of(ob)
-    coefficients, position, heading = part("workflows.map_live").result_at(ob, np.array([frame]))
-    world = part("solvers.map_track").placed(learnt.place, learnt.pivot, position[0], heading[0])
-    return learnt.space.vertices_of(coefficients[0]) @ world[:3, :3].T + world[:3, 3]
+    ob, live = target(), part("workflows.map_live")
+    coefficients, position, heading = live.result_at(ob, np.array([frame]))
+    vertices, world = live.pose_of(ob, coefficients[0], position[0], heading[0])
+    return vertices @ world[:3, :3].T + world[:3, 3]
 
 
 def gap(one: np.ndarray, other: np.ndarray) -> float:
