@@ -561,6 +561,7 @@ def render(session: Session):
             in_thread = False in ON_MAIN
             print(f"{name}: {len(rendered)} frames, {worst:.2g} m off, in a thread: {in_thread}", flush=True)
             note = status().note or ""
+            session.check(f"{name}: all frames are rendered", len(rendered) == 2, len(rendered))
             if lock:
                 session.check(f"{name}: the map's frames", worst < EXACT, f"{worst:.2g} m")
                 session.check(f"{name}: no note", "Lock Interface" not in note, note)
@@ -590,7 +591,8 @@ def _rendered(scene, frames: list[int]):
     scene.frame_start, scene.frame_end, scene.frame_step = frames[0], frames[-1], frames[1] - frames[0]
     bpy.ops.render.render("INVOKE_DEFAULT", animation=True)
     yield 0.3
-    yield from until(lambda: not bpy.app.is_job_running("RENDER"), 90)
+    # Under load a render may not have begun by now, and between frames it is none for a moment.
+    yield from until(lambda: len(found) == len(frames) and not bpy.app.is_job_running("RENDER"), 90)
     bpy.app.handlers.frame_change_post.remove(at_change)
     scene.frame_start, scene.frame_end, scene.frame_step = kept
     yield 0.2
