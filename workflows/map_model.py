@@ -83,16 +83,44 @@ def source_track_of(ob) -> SourceTrack:
 
 
 def pair_rows(ob) -> tuple[np.ndarray, np.ndarray]:
-    """Features (n, P) of the source and coefficients (n, D) of the target, of the pairs in use."""
+    """Features (n, P) of the source and coefficients (n, D) of the target, of the pairs in use.
+
+    Raises InputError naming one whose frames lie outside of what was read and learnt.
+    """
     settings, target = ob.motion_loom_map, target_of(ob)
     used = [pair for pair in settings.pairs if pair.use]
+    outside = why_outside(ob, used_only=True)
+    if outside:
+        raise InputError(f"{outside}; change or remove it, or switch it off.")
     rows = [_row_of(ob, pair) for pair in used]
     width = clip_of(ob).model.features.width
     return np.array(rows).reshape(-1, width), target.coefficients_at(np.array([pair.target_frame for pair in used]))
 
 
+def why_outside(ob, used_only: bool) -> str | None:
+    """Names the first pair with a frame that was not read of the source or not learnt of the target, or None."""
+    clip, target = clip_of(ob), target_of(ob)
+    for number, pair in enumerate(ob.motion_loom_map.pairs, start=1):
+        if used_only and not pair.use:
+            continue
+        if not pair.performed and not _is_within(pair.source_frame, clip.frames):
+            return f"Pair {number}: {outside_text(pair.source_frame, clip.frames, 'source')}"
+        if not _is_within(pair.target_frame, target.frames):
+            return f"Pair {number}: {outside_text(pair.target_frame, target.frames, 'target')}"
+    return None
+
+
+def _is_within(frame: float, frames: np.ndarray) -> bool:
+    return bool(frames[0] <= frame <= frames[-1])
+
+
+def outside_text(frame: float, frames: np.ndarray, of: str) -> str:
+    """That a frame is not among those of the source or target."""
+    return f"frame {frame:g} is outside the {of}'s range, {frames[0]:g} to {frames[-1]:g}"
+
+
 def map_of(ob) -> MotionMap:
-    """The map of the pairs as they are; InputError for fewer than two."""
+    """The map of the pairs as they are; InputError for fewer than two, and as ``pair_rows``."""
     settings = ob.motion_loom_map
     target = target_of(ob)
 
@@ -137,9 +165,14 @@ def pairs_mark(ob) -> tuple:
 
 
 def confidence_now(context, ob) -> float | None:
-    """0 to 1: how sure the pairs make the map at the clip's pose of the present frame; None where there are none."""
+    """0 to 1: how sure the pairs make the map at the clip's pose of the present frame.
+
+    None where there are none in use, or one of them cannot be.
+    """
     settings = ob.motion_loom_map
     if settings.learnt is None or settings.clip is None or not any(pair.use for pair in settings.pairs):
+        return None
+    if why_outside(ob, used_only=True):
         return None
     rows, _ = pair_rows(ob)
     return float(confidence(MotionMap.variance_of(rows, row_at(ob, frame_now(context.scene))[None]))[0])

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..solvers.errors import InputError, OutputError
 from ..solvers.pose_features import LAG
-from .map_model import clip_of, paired_poses, performed_text, target_of
+from .map_model import clip_of, outside_text, paired_poses, performed_text, target_of, why_outside
 from .map_target import target_in
 
 FORMAT, VERSION = "motion_loom_pairs", 1
@@ -32,6 +32,9 @@ def save_pairs_of(ob, path: str) -> str:
     settings, clip = ob.motion_loom_map, clip_of(ob)
     if not len(settings.pairs):
         raise InputError(f"'{ob.name}' has no pairs to save; add some.")
+    outside = why_outside(ob, used_only=False)
+    if outside:
+        raise InputError(f"{outside}; change or remove it before the pairs are saved.")
     content = {
         "format": FORMAT, "version": VERSION, "points": list(clip.model.names), "lag_seconds": LAG,
         "pairs": [_record(ob, pair) for pair in settings.pairs],
@@ -61,10 +64,13 @@ def load_pairs_of(ob, path: str) -> str:
     order = [names.index(name) for name in content["points"]]
     target = target_of(ob)
     loaded = []
-    for record in content["pairs"]:
+    for number, record in enumerate(content["pairs"], start=1):
+        frame = record["target_frame"]
+        if not target.frames[0] <= frame <= target.frames[-1]:
+            outside = outside_text(frame, target.frames, "target")
+            raise InputError(f"Pair {number} of '{path}': {outside}; learn the range that the pairs were made with.")
         poses = np.full((2, len(names), 3), np.nan)
         poses[:, order] = np.array(record["poses"], float).reshape(2, len(order), 3)
-        frame = float(np.clip(record["target_frame"], target.frames[0], target.frames[-1]))
         loaded.append((record["source_frame"], frame, record["use"], performed_text(*poses)))
     settings.pairs.clear()
     for source_frame, target_frame, use, performed in loaded:

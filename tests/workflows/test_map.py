@@ -264,7 +264,7 @@ def test_learning_again_while_live():
     play.press("fit", workflow="map")
     assert ob.hide_viewport and settings.live
     assert np.abs(play.shuffled(ob) - followed).max() < SAME and healthy(ob)
-    settings.use_target_range, settings.target_start, settings.target_end = True, 6, 18
+    settings.use_target_range, settings.target_start, settings.target_end = True, 1, 20
     play.press("fit", workflow="map")
     changed = play.shuffled(ob)
     assert healthy(ob) and np.abs(changed - followed).max() > 0.01

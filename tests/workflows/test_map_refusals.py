@@ -548,13 +548,13 @@ def test_a_pair_that_is_not_there():
     refused(ob, "map_show_pair", "no pair")
 
 
-def test_pairs_set_to_any_frame_by_hand():
-    """Frames beyond the ranges count as their ends."""
+@pytest.mark.parametrize(("name", "frame", "of"), [("source_frame", -500.0, "source"), ("target_frame", 1e6, "target")])
+def test_pairs_set_to_any_frame_by_hand(name, frame, of):
     ob = play.add_live()
-    settings = ob.motion_loom_map
-    settings.pairs[0].source_frame, settings.pairs[1].target_frame = -500.0, 1e6
-    found = play.shuffled(ob)
-    assert np.isfinite(found).all() and play.status(ob).problem is None
+    before = play.now(ob)
+    setattr(ob.motion_loom_map.pairs[1], name, frame)
+    assert np.array_equal(play.now(ob), before)
+    assert f"Pair 2: frame {frame:g} is outside the {of}'s range" in play.status(ob).problem
 
 
 def test_a_source_of_other_points_after_learning_again():

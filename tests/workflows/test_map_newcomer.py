@@ -1,0 +1,86 @@
+"""What somebody new to Map does wrong: the reason is told, and nothing that is wrong looks like a result."""
+
+import json
+
+import bpy
+import pytest
+from bl_ext.devrepo.motion_loom import jobs
+from bl_ext.devrepo.motion_loom.workflows.map_model import confidence_now
+
+from tests import map_play as play
+
+
+@pytest.fixture(autouse=True)
+def silence(capfd):
+    """Nothing may end in a traceback."""
+    yield
+    out, err = capfd.readouterr()
+    assert "Traceback" not in out + err, err
+
+
+def command(capfd, *words):
+    """Exit code, report or None, and what stands on stderr."""
+    capfd.readouterr()
+    code = jobs.main(["map", "--target", "Worm", *words, "--json"])
+    written = capfd.readouterr()
+    report = json.loads(written.out.splitlines()[-1]) if code == 0 else None
+    return code, report, written.err
+
+
+def fails(capfd, match, *words):
+    """The command says why it makes nothing."""
+    objects = set(bpy.data.objects.keys())
+    code, _, error = command(capfd, *words)
+    assert code == 1 and match in error, error
+    assert set(bpy.data.objects.keys()) == objects
+
+
+def refused(ob, button, match, **arguments):
+    play.activate(ob.motion_loom_map.live_copy or ob)
+    with pytest.raises(RuntimeError, match=match):
+        getattr(bpy.ops.motion_loom, button)(**arguments)
+
+
+# ------------------------------------------------------------------------------------------- pairs outside a range
+
+
+@pytest.mark.parametrize(
+    ("pair", "told"),
+    [
+        ("5000=3", "Pair 2: frame 5000 is outside the source's range, 1 to 40; change or remove it, or switch it off."),
+        ("3=5000", "Pair 2: frame 5000 is outside the target's range, 1 to 24; change or remove it, or switch it off."),
+    ],
+)
+def test_a_pair_outside_on_the_command_line(capfd, pair, told):
+    play.learn(play.add_target(), play.add_dots())
+    fails(capfd, told, "--bake", "absolute-keys", "--pair", "5=9", pair, "11=20")
+
+
+def test_a_pair_outside_after_learning_another_range(tmp_path):
+    ob = play.add_live()
+    settings = ob.motion_loom_map
+    settings.bake_kind = "ABSOLUTE_KEYS"
+    settings.use_target_range, settings.target_start, settings.target_end = True, 6, 24
+    play.learn(ob)
+    play.now(ob)
+    told = "Pair 1: frame 1 is outside the target's range, 6 to 24"
+    assert told in play.status(ob).problem
+    assert confidence_now(bpy.context, ob) is None
+    refused(ob, "bake", told, workflow="map")
+    refused(ob, "map_save_pairs", told, filepath=str(tmp_path / "pairs.json"))
+    settings.pairs[0].use = False
+    play.now(ob)
+    assert play.status(ob).problem is None and confidence_now(bpy.context, ob) > 0.0
+    play.bake(ob)
+
+
+def test_a_file_of_pairs_outside(tmp_path):
+    ob = play.add_ready()
+    path = tmp_path / "pairs.json"
+    play.press("map_save_pairs", filepath=str(path))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["pairs"][2]["target_frame"] = 99.0
+    path.write_text(json.dumps(content), encoding="utf-8")
+    before = [pair.target_frame for pair in ob.motion_loom_map.pairs]
+    refused(ob, "map_load_pairs", "Pair 3 of .*frame 99 is outside the target's range, 1 to 24", filepath=str(path))
+    assert [pair.target_frame for pair in ob.motion_loom_map.pairs] == before
