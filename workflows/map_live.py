@@ -14,7 +14,7 @@ from ..scene.point_source import PointSource, point_track_steps, points_now
 from ..solvers.lag import rates
 from ..solvers.map_track import lifted, placed
 from ..solvers.pose_features import LAG
-from ..solvers.source_motion import SourceStream, SourceTrack, source_track
+from ..solvers.source_motion import SourceModel, SourceStream, SourceTrack, source_track
 from ..solvers.travel import Path
 from ..solvers.travel_ways import SOURCE, along_source
 from ..state.cache import fingerprint
@@ -234,6 +234,7 @@ def read_again_steps(context, ob) -> Steps:
     if np.array_equal(positions.astype(np.float32), clip.positions.astype(np.float32), equal_nan=True):
         return
     now = replace(clip, positions=positions, record=source.record())
+    SourceModel.fit(source.names, positions, now.times, now.model.ground.remove, now.is_tracked)  # raises if it stands
     source_track(now.model, positions, now.times, tracked=now.is_tracked)  # raises what is wrong with it
     settings = ob.motion_loom_map
     old, settings.clip = settings.clip, binding_store.save(ob.name, *pack_clip(now))

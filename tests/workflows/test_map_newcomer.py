@@ -84,3 +84,37 @@ def test_a_file_of_pairs_outside(tmp_path):
     before = [pair.target_frame for pair in ob.motion_loom_map.pairs]
     refused(ob, "map_load_pairs", "Pair 3 of .*frame 99 is outside the target's range, 1 to 24", filepath=str(path))
     assert [pair.target_frame for pair in ob.motion_loom_map.pairs] == before
+
+
+# ----------------------------------------------------------------------------------- a source that lost its motion
+
+
+@pytest.mark.parametrize("button", ("bake", "live_refresh"))
+def test_a_source_without_its_action(button):
+    ob = play.add_live()
+    settings = ob.motion_loom_map
+    settings.bake_kind = "ABSOLUTE_KEYS"
+    for empty in bpy.data.collections["Dots"].objects:
+        empty.animation_data_clear()
+    objects, clip = set(bpy.data.objects.keys()), settings.clip
+    refused(ob, button, "The source does not move over the range", workflow="map")
+    assert settings.clip == clip and set(bpy.data.objects.keys()) == objects and settings.result is None
+
+
+# ------------------------------------------------------------------------------------------ ways that it cannot travel
+
+
+@pytest.mark.parametrize("way", ("learnt", "feet", "stride"))
+def test_a_way_that_the_target_cannot_travel(capfd, way):
+    ob = play.add_ready()
+    ob.motion_loom_map.target_motion = "SHAPE_KEYS"
+    play.learn(ob)
+    told = "The target cannot travel that way: its poses are shape keys"
+    fails(capfd, told, "--travel", way, "--bake", "absolute-keys")
+    refused(ob, "live", told, workflow="map")
+    refused(ob, "bake", told, workflow="map")
+    ob.motion_loom_map.travel = "SOURCE"
+    play.toggle(ob)
+    ob.motion_loom_map.travel = way.upper()
+    play.now(ob)
+    assert told in play.status(ob).problem
