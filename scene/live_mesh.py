@@ -36,11 +36,15 @@ def make(context: bpy.types.Context, ob: bpy.types.Object) -> bpy.types.Object:
             "mute or remove the keys and drivers of Disable in Viewports and Disable in Renders."
         )
     live = plain_copy(context, ob, f"{ob.name} (live)")
-    live.rotation_mode = "QUATERNION"  # takes any rotation exactly
-    _clear_deltas(live)
-    _let_blur(live)
-    live[LIVE_MARK] = {"original": ob} | {name: bool(getattr(ob, name)) for name in _VISIBILITY}
-    link_beside(context, ob, live)
+    try:
+        live.rotation_mode = "QUATERNION"  # takes any rotation exactly
+        _clear_deltas(live)
+        _let_blur(live)
+        live[LIVE_MARK] = {"original": ob} | {name: bool(getattr(ob, name)) for name in _VISIBILITY}
+        link_beside(context, ob, live)
+    except BaseException:
+        discard(live)
+        raise
     for name in _VISIBILITY:
         setattr(ob, name, True)
     context.view_layer.update()

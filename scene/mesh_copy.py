@@ -83,7 +83,7 @@ def link_beside(context: bpy.types.Context, ob: bpy.types.Object, new: bpy.types
     for collection in ob.users_collection:
         if collection.library is None and collection.override_library is None:
             collection.objects.link(new)
-    if new.name not in context.scene.objects:
+    if context.scene not in new.users_scene:  # a linked object of the same name is another one
         context.scene.collection.objects.link(new)
 
 

@@ -20,6 +20,7 @@ from ..scene.point_source import (
     vertices_source,
 )
 from ..scene.rigs import require_editable
+from ..scene.session import object_of
 from ..solvers.errors import InputError, SceneError
 from ..solvers.global_motion import ALL, NONE, TRANSLATION, GlobalMotion
 from ..solvers.source_motion import SourceModel
@@ -41,7 +42,7 @@ def source_of(settings) -> PointSource:
     if ob is None:
         if settings.source_collection is None:
             raise SceneError("Choose a source: an armature, a mesh, or a collection of objects.")
-        if settings.id_data.name in settings.source_collection.all_objects:
+        if settings.id_data in settings.source_collection.all_objects.values():
             raise SceneError(
                 f"'{settings.id_data.name}' is in '{settings.source_collection.name}' and cannot be its own source; "
                 "take it out of that collection."
@@ -76,7 +77,7 @@ def learn_steps(context, ob) -> Steps:
 
 
 def _require_in_scene(scene, ob) -> None:
-    if ob is not None and scene.objects.get(ob.name) != ob:
+    if ob is not None and object_of(scene, ob.session_uid, ob.name) is None:
         raise SceneError(f"The source '{ob.name}' is not in the scene '{scene.name}'; link it, or choose another one.")
 
 

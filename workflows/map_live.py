@@ -211,9 +211,16 @@ def live_on_steps(context, ob, workflow) -> Steps:
     settings = ob.motion_loom_map
     chosen = _chosen(context, ob)
     copy = live_mesh.live_of(ob) or live_mesh.make(context, ob)
-    settings.live_copy, settings.live = copy, True
-    _choose(context, copy, *chosen)
-    live.begin(ob, workflow, MapFollower())
+    try:
+        settings.live_copy, settings.live = copy, True
+        _choose(context, copy, *chosen)
+        live.begin(ob, workflow, MapFollower())
+    except BaseException:
+        settings.live, settings.live_copy = False, None
+        live_mesh.restore(copy)
+        context.view_layer.update()
+        _choose(context, ob, *chosen)
+        raise
     return f"'{ob.name}' is live: '{copy.name}' moves, the original is hidden"
 
 
@@ -265,17 +272,22 @@ def live_targets(objects) -> list:
 def _chosen(context, ob) -> tuple[bool, bool]:
     """Whether an object is selected and whether it is active."""
     layer = context.view_layer
-    return ob.name in layer.objects and ob.select_get(view_layer=layer), layer.objects.active == ob
+    return _is_in(layer, ob) and ob.select_get(view_layer=layer), layer.objects.active == ob
 
 
 def _choose(context, ob, is_selected: bool, is_active: bool) -> None:
     """Make it so for what takes another object's place; the selection of others stays."""
     layer = context.view_layer
-    if ob.name not in layer.objects:
+    if not _is_in(layer, ob):
         return
     ob.select_set(is_selected, view_layer=layer)
     if is_active:
         layer.objects.active = ob
+
+
+def _is_in(layer, ob) -> bool:
+    """Whether a view layer has an object: another one, of a library, may have its name."""
+    return ob in layer.objects.values()
 
 
 def _is_there(points: np.ndarray, clip, frame: float) -> bool:
