@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from pathlib import Path
 
 from ..scene.rigs import require_editable
@@ -13,6 +14,7 @@ from .command_words import given, quoted
 from .map_cost import options_of
 from .map_learn import learn_steps
 from .map_pair_file import load_pairs_of, save_pairs_of
+from .map_pairs import contradicting, contradiction_text
 from .map_run import ABSOLUTE_KEYS, PC2, PCA_KEYS, bake_target
 
 _WITHOUT = {"place-and-heading": "FULL", "place": "PLACE", "nothing": "NONE"}
@@ -69,6 +71,9 @@ def run(context, args) -> dict:
         _replace_pairs(settings, [_frames(text) for text in args.pair])
     if args.save_pairs:
         print(save_pairs_of(ob, args.save_pairs))
+    found = contradicting(ob)
+    if found:
+        print(f"motion_loom map: {contradiction_text(found)}", file=sys.stderr)
     report = bake_target(context, ob, options_of(settings))
     print(summary(report))
     return report
@@ -82,7 +87,9 @@ def summary(report: dict) -> str:
         f"pairs: {report['bytes'] / 1e6:.1f} MB in {where}, confidence {report['confidence_mean']:.0%}, "
         f"travels {report['travel_m']:.2f} m"
     )
-    return f"{text}, shape keys within {report['error_max']:.2g}" if report["kind"] == PCA_KEYS else text
+    if report["kind"] == PCA_KEYS:
+        text = f"{text}, shape keys within {report['error_max']:.2g}"
+    return f"{text}; {contradiction_text(report['contradiction'])}" if report["contradiction"] else text
 
 
 def command_of(context, ob, program: str) -> str:

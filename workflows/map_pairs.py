@@ -132,6 +132,23 @@ def scores_of(ob) -> np.ndarray:
     return scores(space, pair_rows(ob)[0])
 
 
+def contradicting(ob) -> tuple[int, int] | None:
+    """The numbers, from 1, of the two pairs in use that contradict each other most, or None."""
+    rows, coefficients = pair_rows(ob)
+    if len(rows) < 2:
+        return None
+    found = contradiction(rows, coefficients)
+    if not found.serious:
+        return None
+    used = [number for number, pair in enumerate(ob.motion_loom_map.pairs, start=1) if pair.use]
+    return used[found.first], used[found.second]
+
+
+def contradiction_text(numbers: tuple[int, int]) -> str:
+    """In words."""
+    return f"pairs {numbers[0]} and {numbers[1]} contradict: alike sources, unlike targets"
+
+
 def _is_new(ob) -> bool:
     settings = ob.motion_loom_map
     return settings.learnt is None or settings.clip is None
@@ -155,14 +172,8 @@ def _performed(context, ob) -> str:
 
 def _told(ob, text: str) -> str:
     """With a warning where pairs contradict each other."""
-    rows, coefficients = pair_rows(ob)
-    if len(rows) < 2:
-        return text
-    found = contradiction(rows, coefficients)
-    if not found.serious:
-        return text
-    used = [number for number, pair in enumerate(ob.motion_loom_map.pairs, start=1) if pair.use]
-    return f"{text}; pairs {used[found.first]} and {used[found.second]} contradict: alike sources, unlike targets"
+    found = contradicting(ob)
+    return f"{text}; {contradiction_text(found)}" if found else text
 
 
 def _go_to(context, frame: float) -> None:

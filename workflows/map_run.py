@@ -15,6 +15,7 @@ from ..solvers.gram_pca import GramPca, gram_pca_steps
 from .base import relayed, run_to_end, within
 from .map_live import pose_of, read_again_steps, result_at
 from .map_model import clip_of, confidence_of, map_of, target_of
+from .map_pairs import contradicting
 from .map_target import require_same_mesh
 
 PC2, PCA_KEYS, ABSOLUTE_KEYS = "PC2", "PCA_KEYS", "ABSOLUTE_KEYS"
@@ -65,6 +66,7 @@ def bake_steps(context, ob, options: MapBakeOptions) -> Generator[tuple[float, s
         "start": float(frames[0]),
         "end": float(frames[-1]),
         "pairs": sum(pair.use for pair in ob.motion_loom_map.pairs),
+        "contradiction": contradicting(ob),
         "components": target_of(ob).space.components,
         "bytes": baked.byte_count,
         "error_max": baked.error[0],

@@ -118,3 +118,18 @@ def test_a_way_that_the_target_cannot_travel(capfd, way):
     ob.motion_loom_map.travel = way.upper()
     play.now(ob)
     assert told in play.status(ob).problem
+
+
+# ------------------------------------------------------------------------------------------------- the command line
+
+
+def test_pairs_that_contradict(capfd):
+    ob = play.learn(play.add_target(), play.add_dots())
+    told = "pairs 2 and 3 contradict: alike sources, unlike targets"
+    words = "--bake", "absolute-keys", "--pair", "3=1", "22=15"
+    _, report, error = command(capfd, *words, "22.5=4")
+    assert told in error and report["contradiction"] == [2, 3]
+    play.bake(ob)
+    assert told in capfd.readouterr().out
+    _, report, error = command(capfd, *words)
+    assert "contradict" not in error and report["contradiction"] is None
