@@ -10,11 +10,14 @@ import ctypes
 import importlib
 import json
 import os
+import re
 import sys
 import tempfile
 import traceback
 
 DONE, FAILED = 0, 1
+# A pair of frames of which the first is negative: no option.
+_NEGATIVE_FRAME = re.compile(r"-[\d.]+=")
 
 
 def main(argv: list[str], opens_file: bool = False) -> int:
@@ -27,7 +30,7 @@ def main(argv: list[str], opens_file: bool = False) -> int:
     from .workflows import WORKFLOWS
 
     try:
-        args = build_parser(WORKFLOWS, opens_file).parse_args(argv)
+        args = build_parser(WORKFLOWS, opens_file).parse_args(_with_negative_frames(argv))
     except SystemExit as end:
         # argparse has printed the help (0) or the usage error (2) and would end Blender.
         return end.code
@@ -44,6 +47,11 @@ def main(argv: list[str], opens_file: bool = False) -> int:
         _flush_blender()
         print(json.dumps(report, ensure_ascii=False), flush=True)
     return DONE
+
+
+def _with_negative_frames(argv: list[str]) -> list[str]:
+    """The same words; argparse takes one that begins with a blank for a value, whatever follows."""
+    return [f" {word}" if _NEGATIVE_FRAME.match(word) else word for word in argv]
 
 
 def build_parser(workflows, opens_file: bool) -> argparse.ArgumentParser:

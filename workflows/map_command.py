@@ -35,11 +35,12 @@ def add_arguments(parser) -> None:
     parser.add_argument("--target-start", type=int, metavar="FRAME", help="first frame of the target's own motion")
     parser.add_argument("--target-end", type=int, metavar="FRAME", help="last frame of the target's own motion")
     parser.add_argument("--shape-keys", action="store_true", help="the target's shape keys are its poses")
-    parser.add_argument(
+    pairs = parser.add_mutually_exclusive_group()
+    pairs.add_argument(
         "--pair", nargs="+", action="extend", default=[], metavar="SOURCE=TARGET",
         help="frames of poses that belong together; they replace the pairs in the file",
     )  # fmt: skip
-    parser.add_argument("--pairs", metavar="FILE.json", help="load the pairs from a file instead")
+    pairs.add_argument("--pairs", metavar="FILE.json", help="load the pairs from a file instead")
     parser.add_argument("--save-pairs", metavar="FILE.json", help="save the pairs to a file")
     parser.add_argument("--travel", choices=("auto", "learnt", "feet", "stride", "source", "none"), help="over ground")
     parser.add_argument("--stride", type=float, metavar="METRES", help="of --travel stride")
@@ -180,11 +181,11 @@ def _replace_pairs(settings, pairs: list[tuple[float, float]]) -> None:
 
 
 def _frames(text: str) -> tuple[float, float]:
-    source, equals, target = text.partition("=")
+    source, equals, target = text.strip().partition("=")
     try:
         frames = float(source), float(target if equals else "")
         if not all(map(math.isfinite, frames)):
             raise ValueError("a frame is endless or not a number")
     except ValueError as error:
-        raise InputError(f"'{text}' is no pair; write SOURCE=TARGET with two frames, e.g. 12=40.") from error
+        raise InputError(f"'{text.strip()}' is no pair; write SOURCE=TARGET with two frames, e.g. 12=40.") from error
     return frames

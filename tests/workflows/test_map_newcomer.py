@@ -133,3 +133,26 @@ def test_pairs_that_contradict(capfd):
     assert told in capfd.readouterr().out
     _, report, error = command(capfd, *words)
     assert "contradict" not in error and report["contradiction"] is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--pair", "-5=3", "9=19"), ("--pair=-5=3", "--pair", "9=19"), ("--pair", "9=19", "--pair", "-5.0=3")],
+)
+def test_negative_frames(capfd, words):
+    frames = play.FRAMES - 10
+    play.learn(play.add_target(), play.add_dots(frames=frames, places=play.dots()))
+    code, report, _ = command(capfd, "--bake", "absolute-keys", *words)
+    pairs = [(pair.source_frame, pair.target_frame) for pair in bpy.data.objects["Worm"].motion_loom_map.pairs]
+    assert code == 0 and report["pairs"] == 2 and sorted(pairs) == [(-5.0, 3.0), (9.0, 19.0)]
+
+
+def test_a_negative_pair_that_is_none(capfd):
+    play.learn(play.add_target(), play.add_dots())
+    fails(capfd, "'-5=x' is no pair", "--bake", "absolute-keys", "--pair", "-5=x", "9=19")
+
+
+def test_pairs_and_a_file_of_pairs(capfd):
+    play.learn(play.add_target(), play.add_dots())
+    code, _, error = command(capfd, "--pairs", "pairs.json", "--pair", "3=1", "9=19")
+    assert code == 2 and "not allowed with" in error
