@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
@@ -31,9 +32,10 @@ from .map_model import (
     source_of_clip,
     target_of,
     track_of,
+    track_over,
     travel_choices,
 )
-from .map_store import pack_clip
+from .map_store import SourceClip, pack_clip
 from .map_target import require_same_mesh
 
 # Of the source's radius: what single precision and the program's own evaluation may differ by.
@@ -196,10 +198,16 @@ def pose_of(ob, coefficients: np.ndarray, position: np.ndarray, heading: float) 
     return vertices, lifted(vertices, world, target.floor) if ob.motion_loom_map.hold_ground else world
 
 
-def result_at(ob, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coefficients (N, D), positions (N, 2) and headings (N,) of the target at scene frames (N,), by the clip."""
-    clip = clip_of(ob)
-    return track_of(ob).sampled((frames - clip.frames[0]) / clip.fps)
+def result_at(
+    ob, frames: np.ndarray, clip: SourceClip | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coefficients (N, D), positions (N, 2) and headings (N,) of the target at scene frames (N,).
+
+    clip: by which, the stored one if None.
+    """
+    track = track_of(ob) if clip is None else track_over(ob, clip)
+    clip = clip or clip_of(ob)
+    return track.sampled((frames - clip.frames[0]) / clip.fps)
 
 
 def live_on_steps(context, ob, workflow) -> Steps:
@@ -226,25 +234,33 @@ def live_on_steps(context, ob, workflow) -> Steps:
 
 def refresh_steps(context, ob, workflow) -> Steps:
     """Read the source's range again, for the map as it is."""
-    yield from read_again_steps(context, ob)
+    store_clip(ob, (yield from read_again_steps(context, ob)))
     run = live_runs.runs.get((ob.session_uid, workflow.id))
     if run is not None:
         run.follower.forget_edits()
     return f"The source of '{ob.name}' is up to date at all frames"
 
 
-def read_again_steps(context, ob) -> Steps:
-    """Bring the clip up to date with its source; nothing is changed where that is as it was."""
+def read_again_steps(context, ob) -> Generator[tuple[float, str], None, SourceClip | None]:
+    """The clip, read of its source as that is now, or None where it is as it was; see ``store_clip``."""
     clip, source = clip_of(ob), source_of_clip(ob)
     reading = point_track_steps(context, source, clip.frames)
     _, positions = yield from relayed(reading, 0.0, 1.0, "Reading the source")
-    if np.array_equal(positions.astype(np.float32), clip.positions.astype(np.float32), equal_nan=True):
-        return
+    positions = positions.astype(np.float32).astype(float)  # as they will be stored
+    if np.array_equal(positions, clip.positions, equal_nan=True):
+        return None
     now = replace(clip, positions=positions, record=source.record())
     SourceModel.fit(source.names, positions, now.times, now.model.ground.remove, now.is_tracked)  # raises if it stands
     source_track(now.model, positions, now.times, tracked=now.is_tracked)  # raises what is wrong with it
+    return now
+
+
+def store_clip(ob, clip: SourceClip | None) -> None:
+    """Keep another reading of the clip in its place; None: it stays."""
+    if clip is None:
+        return
     settings = ob.motion_loom_map
-    old, settings.clip = settings.clip, binding_store.save(ob.name, *pack_clip(now))
+    old, settings.clip = settings.clip, binding_store.save(ob.name, *pack_clip(clip))
     binding_store.discard(old)
 
 

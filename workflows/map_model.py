@@ -76,10 +76,11 @@ def source_track_of(ob) -> SourceTrack:
     """The clip as features and ground motion, smoothed as chosen."""
     settings, clip = ob.motion_loom_map, clip_of(ob)
     inputs = *binding_store.mark(settings.clip), settings.smoothing
-    return kept(
-        ob, "map source", inputs,
-        lambda: source_track(clip.model, clip.positions, clip.times, settings.smoothing, clip.is_tracked),
-    )  # fmt: skip
+    return kept(ob, "map source", inputs, lambda: _smoothed(settings, clip))
+
+
+def _smoothed(settings, clip: SourceClip) -> SourceTrack:
+    return source_track(clip.model, clip.positions, clip.times, settings.smoothing, clip.is_tracked)
 
 
 def pair_rows(ob) -> tuple[np.ndarray, np.ndarray]:
@@ -87,14 +88,18 @@ def pair_rows(ob) -> tuple[np.ndarray, np.ndarray]:
 
     Raises InputError naming one whose frames lie outside of what was read and learnt.
     """
+    return _rows(ob, clip_of(ob), source_track_of(ob))
+
+
+def _rows(ob, clip: SourceClip, source: SourceTrack) -> tuple[np.ndarray, np.ndarray]:
     settings, target = ob.motion_loom_map, target_of(ob)
     used = [pair for pair in settings.pairs if pair.use]
     outside = why_outside(ob, used_only=True)
     if outside:
         raise InputError(f"{outside}; change or remove it, or switch it off.")
-    rows = [_row_of(ob, pair) for pair in used]
-    width = clip_of(ob).model.features.width
-    return np.array(rows).reshape(-1, width), target.coefficients_at(np.array([pair.target_frame for pair in used]))
+    rows = [_row_of(pair, clip, source) for pair in used]
+    coefficients = target.coefficients_at(np.array([pair.target_frame for pair in used]))
+    return np.array(rows).reshape(-1, clip.model.features.width), coefficients
 
 
 def why_outside(ob, used_only: bool) -> str | None:
@@ -121,21 +126,27 @@ def outside_text(frame: float, frames: np.ndarray, of: str) -> str:
 
 def map_of(ob) -> MotionMap:
     """The map of the pairs as they are; InputError for fewer than two, and as ``pair_rows``."""
-    settings = ob.motion_loom_map
-    target = target_of(ob)
+    inputs = *pairs_mark(ob), ob.motion_loom_map.edge
+    return kept(ob, "map map", inputs, lambda: _learn(ob, *pair_rows(ob)))
 
-    def learn() -> MotionMap:
-        rows, coefficients = pair_rows(ob)
-        if len(rows) < 2:
-            raise InputError(f"A map needs two pairs or more, '{ob.name}' has {len(rows)} in use; add pairs.")
-        return MotionMap.learn(rows, coefficients, target.space.box, settings.edge.lower())
 
-    return kept(ob, "map map", (*pairs_mark(ob), settings.edge), learn)
+def _learn(ob, rows: np.ndarray, coefficients: np.ndarray) -> MotionMap:
+    if len(rows) < 2:
+        raise InputError(f"A map needs two pairs or more, '{ob.name}' has {len(rows)} in use; add pairs.")
+    return MotionMap.learn(rows, coefficients, target_of(ob).space.box, ob.motion_loom_map.edge.lower())
 
 
 def track_of(ob) -> MapTrack:
     """What the target does over the clip."""
     return keyed_track(ob)[1]
+
+
+def track_over(ob, clip: SourceClip) -> MapTrack:
+    """What the target does over another reading of its clip, which is not stored: the pairs are of that one too."""
+    settings = ob.motion_loom_map
+    source = _smoothed(settings, clip)
+    mapping = _learn(ob, *_rows(ob, clip, source))
+    return map_track(mapping, target_of(ob).travel, source, travel_choices(settings))
 
 
 def keyed_track(ob) -> tuple[str, MapTrack]:
@@ -185,7 +196,10 @@ def confidence_of(ob) -> np.ndarray:
 
 def row_at(ob, frame: float) -> np.ndarray:
     """Features (P,) of the clip at a scene frame, held before its first and after its last one."""
-    clip, features = clip_of(ob), source_track_of(ob).features
+    return _row_at(clip_of(ob), source_track_of(ob).features, frame)
+
+
+def _row_at(clip: SourceClip, features: np.ndarray, frame: float) -> np.ndarray:
     place = float(np.interp(frame, clip.frames, np.arange(len(clip.frames))))
     before = min(int(place), max(len(features) - 2, 0))
     after = min(before + 1, len(features) - 1)
@@ -238,10 +252,10 @@ def row_of_poses(model: SourceModel, poses: np.ndarray) -> np.ndarray:
     return [stream.step(pose, time).features[0] for pose, time in zip(poses, (0.0, LAG), strict=True)][1]
 
 
-def _row_of(ob, pair) -> np.ndarray:
+def _row_of(pair, clip: SourceClip, source: SourceTrack) -> np.ndarray:
     if not pair.performed:
-        return row_at(ob, pair.source_frame)
-    poses, model = performed_poses(pair.performed), clip_of(ob).model
+        return _row_at(clip, source.features, pair.source_frame)
+    poses, model = performed_poses(pair.performed), clip.model
     if poses.shape[1] != len(model.names):
         raise StaleBindingError(
             f"A performed pair has {poses.shape[1]} points, the source {len(model.names)}; remove that pair."

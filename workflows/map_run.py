@@ -13,9 +13,10 @@ from ..scene.mesh_bakes import CACHE_FOLDER, Baked, MeshResult, bake_absolute_ke
 from ..solvers.errors import InputError
 from ..solvers.gram_pca import GramPca, gram_pca_steps
 from .base import relayed, run_to_end, within
-from .map_live import pose_of, read_again_steps, result_at
+from .map_live import pose_of, read_again_steps, result_at, store_clip
 from .map_model import clip_of, confidence_of, map_of, target_of
 from .map_pairs import contradicting
+from .map_store import SourceClip
 from .map_target import require_same_mesh
 
 PC2, PCA_KEYS, ABSOLUTE_KEYS = "PC2", "PCA_KEYS", "ABSOLUTE_KEYS"
@@ -48,15 +49,17 @@ def bake_steps(context, ob, options: MapBakeOptions) -> Generator[tuple[float, s
     require_same_mesh(ob, target_of(ob))
     map_of(ob)
     frames = bake_frames(ob, options)
+    clip = None
     if not ob.motion_loom_map.live_input:
-        yield from within(read_again_steps(context, ob), 0.0, 0.2)
-    result = yield from relayed(_result_steps(ob, frames), 0.2, 0.8, "Mapping")
+        clip = yield from within(read_again_steps(context, ob), 0.0, 0.2)
+    result = yield from relayed(_result_steps(ob, frames, clip), 0.2, 0.8, "Mapping")
     modes = None
     if options.kind == PCA_KEYS:
         modes = yield from relayed(_modes_steps(result, options.keys), 0.8, 0.9, "Choosing shapes")
     yield 0.95, "Writing"
     baked = _write(context, ob, result, modes, options)
     ob.motion_loom_map.result = baked.ob
+    store_clip(ob, clip)  # not before: a bake that is cancelled or fails leaves all as it was
     return {
         "target": ob.name,
         "object": baked.ob.name,
@@ -93,8 +96,8 @@ def bake_frames(ob, options: MapBakeOptions) -> np.ndarray:
     return np.arange(start, end + 1e-6, options.step, dtype=float)
 
 
-def _result_steps(ob, frames: np.ndarray) -> Generator[float, None, MeshResult]:
-    coefficients, positions, headings = result_at(ob, frames)
+def _result_steps(ob, frames: np.ndarray, clip: SourceClip | None) -> Generator[float, None, MeshResult]:
+    coefficients, positions, headings = result_at(ob, frames, clip)
     vertices = np.empty((len(frames), *target_of(ob).space.rest.shape), np.float32)
     worlds = np.empty((len(frames), 4, 4))
     for number in range(len(frames)):

@@ -3,7 +3,9 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.scene import live_mesh
+from bl_ext.devrepo.motion_loom import workflows
+from bl_ext.devrepo.motion_loom.scene import binding_store, live_mesh
+from bl_ext.devrepo.motion_loom.solvers.errors import MotionLoomError
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows import live, map_live
 
@@ -103,3 +105,73 @@ def test_live_on_that_fails_half_way_leaves_nothing(monkeypatch):
     assert not ob.motion_loom_map.live and ob.motion_loom_map.live_copy is None and not live_runs.runs
     play.toggle(ob)
     assert healthy(ob)
+
+
+# ---------------------------------------------------------------------------------------------------------------- bake
+
+
+def edited(ob):
+    """Its source is another one than when it was read."""
+    places = play.dots()
+    places[:, 3, 2] += 0.3 * np.sin(np.linspace(0, np.pi, len(play.FRAMES)))
+    play.write_keys(bpy.data.objects["Dots 3"], "location", play.FRAMES, places[:, 3])
+    bpy.context.scene.frame_set(7)
+
+
+def left(ob):
+    """What a bake or a refresh may not touch before its end."""
+    settings = ob.motion_loom_map
+    stored = [(mesh.name, binding_store.mark(mesh)) for mesh in (settings.clip, settings.learnt)]
+    return play.everything(), sorted(bpy.data.meshes.keys()), stored, settings.result, bpy.context.scene.frame_current
+
+
+def steps_of(ob, step):
+    play.activate(ob.motion_loom_map.live_copy or ob)
+    return live.while_paused(getattr(workflows.by_id("map"), step)(bpy.context))
+
+
+def cancelled_after(ob, step, count):
+    """Whether the step had more parts than that; it is at its end otherwise."""
+    steps = steps_of(ob, step)
+    try:
+        for _ in range(count):
+            next(steps)
+    except StopIteration:
+        return False
+    steps.close()
+    return True
+
+
+@pytest.mark.parametrize("kind", ("PCA_KEYS", "ABSOLUTE_KEYS", "refresh"))
+def test_cancelled_after_the_source_was_read_again(kind):
+    ob = play.add_live()
+    play.activate(ob.motion_loom_map.live_copy)
+    edited(ob)
+    step = "live_refresh" if kind == "refresh" else "bake"
+    ob.motion_loom_map.bake_kind = "PCA_KEYS" if kind == "refresh" else kind
+    before, count = left(ob), 1
+    while cancelled_after(ob, step, count):
+        assert left(ob) == before, count
+        count += 1
+    assert count > 1 and left(ob)[2] != before[2]
+    assert healthy(ob)
+    if kind == "ABSOLUTE_KEYS":
+        np.testing.assert_allclose(play.shown(ob.motion_loom_map.result), play.shuffled(ob), atol=SAME)
+
+
+def test_a_bake_that_cannot_be_written_leaves_the_clip(tmp_path):
+    ob = play.add_live()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    (tmp_path / "taken").write_text("a file where the folder would be")
+    play.activate(ob.motion_loom_map.live_copy)
+    edited(ob)
+    settings = ob.motion_loom_map
+    settings.bake_kind, settings.bake_folder = "PC2", "//taken"
+    before = left(ob)
+    with pytest.raises(MotionLoomError, match="taken"):
+        list(steps_of(ob, "bake"))
+    assert left(ob) == before
+    settings.bake_folder = "//cache"
+    list(steps_of(ob, "bake"))
+    assert left(ob)[2] != before[2]
+    np.testing.assert_allclose(play.shown(settings.result), play.shuffled(ob), atol=1e-5)
