@@ -14,7 +14,7 @@ from .command_words import given, quoted
 from .map_cost import options_of
 from .map_learn import learn_steps
 from .map_pair_file import load_pairs_of, save_pairs_of
-from .map_pairs import contradicting, contradiction_text
+from .map_pairs import contradiction_text
 from .map_run import ABSOLUTE_KEYS, PC2, PCA_KEYS, bake_target
 
 _WITHOUT = {"place-and-heading": "FULL", "place": "PLACE", "nothing": "NONE"}
@@ -64,6 +64,7 @@ def run(context, args) -> dict:
     ob = _target(context, args.target)
     settings = ob.motion_loom_map
     _apply(context, ob, args)
+    _require_saving(settings, args)
     if args.learn or settings.learnt is None or settings.clip is None or _changes_what_is_learnt(args):
         print(run_to_end(learn_steps(context, ob)))
     if args.pairs:
@@ -72,11 +73,10 @@ def run(context, args) -> dict:
         _replace_pairs(settings, [_frames(text) for text in args.pair])
     if args.save_pairs:
         print(save_pairs_of(ob, args.save_pairs))
-    found = contradicting(ob)
-    if found:
-        print(f"motion_loom map: {contradiction_text(found)}", file=sys.stderr)
     report = bake_target(context, ob, options_of(settings))
     print(summary(report))
+    if report["contradiction"]:
+        print(f"motion_loom map: {contradiction_text(report['contradiction'])}", file=sys.stderr)
     return report
 
 
@@ -116,6 +116,14 @@ def _target(context, name: str):
     return ob
 
 
+def _require_saving(settings, args) -> None:
+    """Raises OutputError for a cache file that nothing would play."""
+    if settings.bake_kind == PC2 and not (args.output or args.save):
+        raise OutputError(
+            "The cache file would belong to a .blend that is not saved: give --output or --save, or --bake pca-keys."
+        )
+
+
 def _changes_what_is_learnt(args) -> bool:
     """Whether something is given that is learnt anew."""
     ranges = args.source_start, args.source_end, args.target_start, args.target_end
@@ -128,6 +136,8 @@ def _apply(context, ob, args) -> None:
     settings = ob.motion_loom_map
     if args.source is not None:
         _apply_source(context, settings, args.source)
+    if args.vertex_group:
+        _require_group(settings, args.vertex_group)
     for of in ("source", "target"):
         given_range = [getattr(args, f"{of}_{end}") for end in ("start", "end")]
         if any(frame is not None for frame in given_range):
@@ -170,6 +180,15 @@ def _apply_source(context, settings, name: str) -> None:
     if ob is None and collection is None:
         raise SceneError(f"There is no object or collection '{name}' to be the source.")
     settings.source, settings.source_collection = ob, None if ob is not None else collection
+
+
+def _require_group(settings, group: str) -> None:
+    """Raises InputError where the source cannot have that vertex group: it would be passed over."""
+    source = settings.source or settings.source_collection
+    if source is None:
+        return  # learning says so
+    if settings.source is None or settings.source.type != "MESH":
+        raise InputError(f"--vertex-group '{group}' is of a mesh, and the source '{source.name}' is none.")
 
 
 def _replace_pairs(settings, pairs: list[tuple[float, float]]) -> None:

@@ -68,7 +68,7 @@ def test_live_is_bake_is_command(tmp_path, capfd, kind):
     assert ob.motion_loom_map.live and healthy(ob)
     assert np.array_equal(play.shuffled(ob), followed)
     reopened(path)
-    assert jobs.main(["map", "--target", "Worm", "--json"]) == 0
+    assert jobs.main(["map", "--target", "Worm", "--output", str(tmp_path / "mapped.blend"), "--json"]) == 0
     report = json.loads(capfd.readouterr().out.splitlines()[-1])
     assert (report["frames"], report["pairs"], report["kind"]) == (len(FRAMES), len(PAIRS), kind)
     commanded = play.shown(bpy.data.objects[report["object"]])

@@ -51,7 +51,7 @@ def test_what_cannot_be(words, told, capsys):
     play.add_target()
     play.add_dots()
     objects = set(bpy.data.objects.keys())
-    assert jobs.main(["map", *NAMED, *words]) == 1
+    assert jobs.main(["map", *NAMED, "--bake", "absolute-keys", *words]) == 1
     assert told in capsys.readouterr().err
     assert set(bpy.data.objects.keys()) == objects
 

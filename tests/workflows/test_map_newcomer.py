@@ -156,3 +156,27 @@ def test_pairs_and_a_file_of_pairs(capfd):
     play.learn(play.add_target(), play.add_dots())
     code, _, error = command(capfd, "--pairs", "pairs.json", "--pair", "3=1", "9=19")
     assert code == 2 and "not allowed with" in error
+
+
+def test_a_cache_file_of_a_file_that_is_not_saved(capfd, tmp_path):
+    play.add_ready()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    fails(capfd, "give --output or --save, or --bake pca-keys", "--bake", "pc2")
+    assert [path.name for path in tmp_path.iterdir()] == ["scene.blend"]
+    code, report, _ = command(capfd, "--bake", "pc2", "--output", str(tmp_path / "mapped.blend"))
+    assert code == 0 and (tmp_path / "motion_loom_cache").is_dir() and report["file"]
+
+
+@pytest.mark.parametrize("source", ("Dots", "Dots 1"))
+def test_a_vertex_group_of_no_mesh(capfd, source):
+    play.add_target()
+    play.add_dots()
+    told = f"--vertex-group 'hand' is of a mesh, and the source '{source}' is none"
+    fails(capfd, told, "--source", source, "--vertex-group", "hand")
+
+
+def test_a_vertex_group_that_there_is_not(capfd):
+    play.add_target()
+    play.add_target("Mover")
+    words = "--source", "Mover", "--bake", "absolute-keys", "--vertex-group"
+    fails(capfd, "'Mover' has no vertex group 'hand'", *words, "hand", "--pair", "1=1", "9=9")

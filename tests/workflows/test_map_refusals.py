@@ -762,7 +762,7 @@ def test_a_range_to_bake_that_is_empty():
 def test_command_lines_that_cannot_be_done(capfd, argv, match):
     play.add_ready()
     objects = set(bpy.data.objects.keys())
-    assert jobs.main(["map", *argv]) == 1
+    assert jobs.main(["map", "--bake", "absolute-keys", *argv]) == 1
     error = capfd.readouterr().err
     assert error.startswith("motion_loom map: ") and error.count("\n") == 1
     assert re.search(match, error)
