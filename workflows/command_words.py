@@ -1,4 +1,4 @@
-"""Words of a command line, quoted for the shell of this system."""
+"""Words: of a command line, quoted for the shell of this system, and of numbers of things."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ def given(option: str, value: str) -> list[str]:
 def quoted(words: list[str]) -> str:
     """One line to paste into a shell."""
     return " ".join(map(_quoted_for_windows, words)) if os.name == "nt" else shlex.join(words)
+
+
+def counted(count: int, thing: str) -> str:
+    """As in "1 pair" and "2 pairs"."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def _quoted_for_windows(word: str) -> str:

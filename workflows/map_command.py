@@ -10,7 +10,7 @@ from pathlib import Path
 from ..scene.rigs import require_editable
 from ..solvers.errors import InputError, OutputError, SceneError
 from .base import run_to_end
-from .command_words import given, quoted
+from .command_words import counted, given, quoted
 from .map_cost import options_of
 from .map_learn import learn_steps
 from .map_pair_file import load_pairs_of, save_pairs_of
@@ -19,6 +19,7 @@ from .map_run import ABSOLUTE_KEYS, PC2, PCA_KEYS, bake_target
 
 _WITHOUT = {"place-and-heading": "FULL", "place": "PLACE", "nothing": "NONE"}
 _KINDS = {"pc2": PC2, "pca-keys": PCA_KEYS, "absolute-keys": ABSOLUTE_KEYS}
+_UNLIMITED = 2**31 - 1  # the limit of a setting that has no other
 
 
 def add_arguments(parser) -> None:
@@ -84,9 +85,9 @@ def summary(report: dict) -> str:
     """A line for people."""
     where = report["file"] or "the .blend"
     text = (
-        f"Mapped '{report['target']}' into '{report['object']}', {report['frames']} frames from {report['pairs']} "
-        f"pairs: {report['bytes'] / 1e6:.1f} MB in {where}, confidence {report['confidence_mean']:.0%}, "
-        f"travels {report['travel_m']:.2f} m"
+        f"Mapped '{report['target']}' into '{report['object']}', {counted(report['frames'], 'frame')} from "
+        f"{counted(report['pairs'], 'pair')}: {report['bytes'] / 1e6:.1f} MB in {where}, "
+        f"confidence {report['confidence_mean']:.0%}, travels {report['travel_m']:.2f} m"
     )
     if report["kind"] == PCA_KEYS:
         text = f"{text}, shape keys within {report['error_max']:.2g}"
@@ -171,8 +172,15 @@ def _set(settings, name: str, value: float) -> None:
     """Raises InputError for what the setting cannot be: it would be cut to its range without a word."""
     prop = settings.bl_rna.properties[name]
     if not prop.hard_min <= value <= prop.hard_max:
-        raise InputError(f"{prop.name} cannot be {value:g}; use {prop.hard_min:g} to {prop.hard_max:g}.")
+        raise InputError(f"{prop.name} cannot be {value:g}; use {_range_text(prop.hard_min, prop.hard_max)}.")
     setattr(settings, name, value)
+
+
+def _range_text(low: float, high: float) -> str:
+    """In words; what only the size of a number limits has no limit."""
+    if high < _UNLIMITED:
+        return f"{low:g} to {high:g}"
+    return f"{low:g} or more" if low > -_UNLIMITED else "a number"
 
 
 def _apply_source(context, settings, name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..solvers.errors import MotionLoomError
+from .command_words import counted
 from .map_model import target_of
 from .map_run import ABSOLUTE_KEYS, PC2, PCA_KEYS, MapBakeOptions, bake_frames
 
@@ -28,9 +29,9 @@ def costs_of(ob) -> dict[str, str]:
         return {}
     keys = min(ob.motion_loom_map.bake_keys, frames)
     return {
-        PC2: f"{_size(shape * frames)} in a file, {frames} frames",
+        PC2: f"{_size(shape * frames)} in a file, {counted(frames, 'frame')}",
         PCA_KEYS: f"at most {_size(shape * (keys + 1) + _KEY * keys * frames)} in the .blend",
-        ABSOLUTE_KEYS: f"{_size((shape + _KEY) * frames)} in the .blend, {frames} keys",
+        ABSOLUTE_KEYS: f"{_size((shape + _KEY) * frames)} in the .blend, {counted(frames, 'key')}",
     }
 
 

@@ -24,15 +24,18 @@ from ..scene.session import object_of
 from ..solvers.errors import InputError, SceneError
 from ..solvers.global_motion import ALL, NONE, TRANSLATION, GlobalMotion
 from ..solvers.source_motion import SourceModel
+from ..solvers.steady_points import steady_weights
 from ..solvers.target_space import learn_target_steps
 from ..solvers.travel_ways import TravelWays
 from .base import Steps, relayed
+from .command_words import counted
 from .map_store import LearntTarget, SourceClip, pack_clip, pack_target
 
 # Largest over smallest scale above which an object counts as flat.
 _FLAT = 1e6
 _REMOVED = {"FULL": ALL, "PLACE": TRANSLATION, "NONE": NONE}
 _MOST_NUMBERS = 4e8  # that poses are learnt from, single precision
+_STEADY_FRAMES = 50  # from which the steady points of a target are told
 _AT_ONCE = 64  # frames whose ground motion is taken off together, in double precision
 
 
@@ -125,7 +128,9 @@ def learn_sequence(
     learning = learn_target_steps(local, sequence.triangles, components=components)
     space = yield from relayed(learning, 0.55, 0.9, text)
     yield 0.9, "Learning how it travels"
-    if sequence.poses:
+    if remove == NONE:
+        travel = TravelWays.none("nothing is taken off the target: it stays")
+    elif sequence.poses:
         travel = TravelWays.none("its poses are shape keys, in no order in time; choose Source or None")
     else:
         times = (sequence.frames - sequence.frames[0]) / fps
@@ -148,8 +153,9 @@ def _grounded(sequence: MeshSequence, remove: str) -> Generator[float, None, tup
     count = len(sequence.vertices)
     out = np.empty_like(sequence.vertices)
     translation, yaw = np.empty((count, 2)), np.empty(count)
-    first = _world(sequence, slice(0, 1))
-    ground, before = GlobalMotion(first[0], remove), None
+    few = np.unique(np.linspace(0, count - 1, min(count, _STEADY_FRAMES)).astype(int))
+    weights = steady_weights(_world(sequence, few))
+    ground, before = GlobalMotion(_world(sequence, slice(0, 1))[0], remove, weights), None
     for start in range(0, count, _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
         before = ground.track(_world(sequence, rows), before)
@@ -158,7 +164,7 @@ def _grounded(sequence: MeshSequence, remove: str) -> Generator[float, None, tup
     return out, translation, yaw, ground.pivot
 
 
-def _world(sequence: MeshSequence, rows: slice) -> np.ndarray:
+def _world(sequence: MeshSequence, rows: slice | np.ndarray) -> np.ndarray:
     worlds = sequence.worlds[rows]
     vertices = sequence.vertices[rows].astype(float)
     return np.einsum("fij,fvj->fvi", worlds[:, :3, :3], vertices, optimize=True) + worlds[:, None, :3, 3]
@@ -181,9 +187,10 @@ def _store(ob, learnt: LearntTarget, clip: SourceClip) -> str:
     space = learnt.space
     first, last = learnt.frames[0], learnt.frames[-1]
     settings.learnt_summary = (
-        f"{len(space.rest)} vertices, {space.components} components, frames {first:g} to {last:g}"
+        f"{len(space.rest)} vertices, {counted(space.components, 'component')}, frames {first:g} to {last:g}"
     )
-    settings.clip_summary = f"{len(clip.model.names)} points, frames {clip.frames[0]:g} to {clip.frames[-1]:g}"
+    points = counted(len(clip.model.names), "point")
+    settings.clip_summary = f"{points}, frames {clip.frames[0]:g} to {clip.frames[-1]:g}"
     settings.suggestions, settings.suggestion = "", -1
     settings.target_frame = min(max(settings.target_frame, first), last)
     return f"Learnt '{ob.name}': {settings.learnt_summary}; travel: {learnt.travel.note}"

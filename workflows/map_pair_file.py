@@ -11,10 +11,14 @@ import numpy as np
 
 from ..solvers.errors import InputError, OutputError
 from ..solvers.pose_features import LAG
+from .command_words import counted
 from .map_model import clip_of, outside_text, paired_poses, performed_text, target_of, why_outside
 from .map_target import target_in
 
 FORMAT, VERSION = "motion_loom_pairs", 1
+_LAST_FRAME = 1_048_574  # that a scene can have, and less its first
+_FARTHEST = 1e6  # metres
+_SHOWN = 60  # letters
 
 
 def save_pairs(context, path: str) -> str:
@@ -43,7 +47,7 @@ def save_pairs_of(ob, path: str) -> str:
         raise InputError("Name a file for the pairs.")
     file = Path(path) if Path(path).suffix else Path(path).with_suffix(".json")
     _write(file, content)
-    return f"Saved {len(settings.pairs)} pairs to '{file}'"
+    return f"Saved {counted(len(settings.pairs), 'pair')} to '{file}'"
 
 
 def load_pairs_of(ob, path: str) -> str:
@@ -70,14 +74,14 @@ def load_pairs_of(ob, path: str) -> str:
             outside = outside_text(frame, target.frames, "target")
             raise InputError(f"Pair {number} of '{path}': {outside}; learn the range that the pairs were made with.")
         poses = np.full((2, len(names), 3), np.nan)
-        poses[:, order] = np.array(record["poses"], float).reshape(2, len(order), 3)
+        poses[:, order] = record["poses"]
         loaded.append((record["source_frame"], frame, record["use"], performed_text(*poses)))
     settings.pairs.clear()
     for source_frame, target_frame, use, performed in loaded:
         pair = settings.pairs.add()
         pair.source_frame, pair.target_frame, pair.use, pair.performed = source_frame, target_frame, use, performed
     settings.active_pair = len(loaded) - 1
-    return f"Loaded {len(loaded)} pairs from '{path}'"
+    return f"Loaded {counted(len(loaded), 'pair')} from '{path}'"
 
 
 def _record(ob, pair) -> dict:
@@ -106,37 +110,77 @@ def _write(path: Path, content: dict) -> None:
 
 def _read(path: str) -> dict:
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(f"Cannot read '{path}': {error.strerror}.") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"'{path}' is no file of pairs: {error}.") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f"'{path}' is no file of pairs; choose one that Save Pairs has written.")
-    if content.get("version") != VERSION:
+    if type(content.get("version")) is not int or content["version"] != VERSION:
         raise InputError(f"'{path}' was written by another version of Motion Loom, which this one cannot read.")
     try:
-        points, pairs = content["points"], content["pairs"]
-        if not isinstance(points, list) or not all(isinstance(name, str) for name in points):
+        points, pairs, lag = content["points"], content["pairs"], content["lag_seconds"]
+        if not isinstance(points, list) or not points or not all(isinstance(name, str) for name in points):
             raise ValueError("the points have no names")
         if len(set(points)) < len(points):
             raise ValueError("two points have one name")
+        if not _is_number(lag) or not math.isclose(lag, LAG):
+            raise ValueError(f"lag_seconds is {_shown(lag)}, and has to be {LAG:g}")
         if not isinstance(pairs, list) or not pairs:
             raise ValueError("there are no pairs")
-        return {"points": points, "pairs": [_checked(record, len(points)) for record in pairs]}
+        return {"points": points, "pairs": [_checked(number, pair, points) for number, pair in enumerate(pairs, 1)]}
     except KeyError as error:
         raise InputError(f"'{path}' is damaged: {error} is missing.") from error
-    except (TypeError, ValueError, OverflowError) as error:
+    except ValueError as error:
         raise InputError(f"'{path}' is damaged: {error}.") from error
 
 
-def _checked(record: dict, count: int) -> dict:
-    poses = np.array(record["poses"], float)  # None becomes NaN
-    if poses.shape != (2, count, 3) or np.isinf(poses).any():
-        raise ValueError(f"a pose has shape {poses.shape}, expected {(2, count, 3)}")
-    source, target = float(record["source_frame"]), float(record["target_frame"])
-    if not (math.isfinite(source) and math.isfinite(target)):
-        raise ValueError("a frame is not a number")
+def _checked(number: int, record, points: list[str]) -> dict:
+    """What is needed of a pair; ValueError naming the pair and what is wrong with it."""
+    if not isinstance(record, dict):
+        raise ValueError(f"pair {number} is {_shown(record)} instead of an object")
+    lost = [key for key in ("source_frame", "target_frame", "use", "poses") if key not in record]
+    if lost:
+        raise ValueError(f"'{lost[0]}' of pair {number} is missing")
+    for key in ("source_frame", "target_frame"):
+        if not _is_number(record[key]) or not abs(record[key]) <= _LAST_FRAME:
+            raise ValueError(f"{key} of pair {number} is {_shown(record[key])}, which is no frame")
     if not isinstance(record["use"], bool):
-        raise ValueError("whether to use a pair is neither true nor false")
-    return {"source_frame": source, "target_frame": target, "use": record["use"], "poses": poses}
+        raise ValueError(f"'use' of pair {number} is {_shown(record['use'])}, neither true nor false")
+    frames = {key: float(record[key]) for key in ("source_frame", "target_frame")}
+    return frames | {"use": record["use"], "poses": _checked_poses(number, record["poses"], points)}
+
+
+def _checked_poses(number: int, poses, points: list[str]) -> np.ndarray:
+    """(2, J, 3), NaN for null; ValueError naming the point that is wrong."""
+    if not _is_list(poses, 2) or not all(_is_list(pose, len(points)) for pose in poses):
+        raise ValueError(f"the poses of pair {number} are not two lists of {len(points)} points")
+    for pose in poses:
+        for name, point in zip(points, pose, strict=True):
+            if not _is_list(point, 3) or not all(value is None or _is_place(value) for value in point):
+                raise ValueError(
+                    f"point '{name}' of pair {number} is {_shown(point)} instead of three numbers, metres, each null "
+                    f"or at most {_FARTHEST:,.0f}"
+                )
+        if all(None in point for point in pose):
+            raise ValueError(f"a pose of pair {number} holds no point, all are null")
+    return np.array(poses, float)  # None becomes NaN
+
+
+def _is_list(value, length: int) -> bool:
+    return isinstance(value, list) and len(value) == length
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_place(value) -> bool:
+    return _is_number(value) and abs(value) <= _FARTHEST
+
+
+def _shown(value) -> str:
+    """As it stands in the file, the beginning of it."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

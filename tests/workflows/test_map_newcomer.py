@@ -180,3 +180,89 @@ def test_a_vertex_group_that_there_is_not(capfd):
     play.add_target("Mover")
     words = "--source", "Mover", "--bake", "absolute-keys", "--vertex-group"
     fails(capfd, "'Mover' has no vertex group 'hand'", *words, "hand", "--pair", "1=1", "9=9")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--stride", "inf", "Stride cannot be inf; use 0 or more."),
+        ("--travel-scale", "nan", "Travel Scale cannot be nan; use a number."),
+        ("--step", "0", "Frame Step cannot be 0; use 1 or more."),
+        ("--keys", "0", "Keys cannot be 0; use 1 to 200."),
+    ],
+)
+def test_numbers_that_a_setting_cannot_be(capfd, option, value, told):
+    play.learn(play.add_target(), play.add_dots())
+    fails(capfd, told, "--bake", "pca-keys", option, value)
+
+
+def test_one_of_a_thing(capfd):
+    ob = play.add_ready()
+    settings = ob.motion_loom_map
+    settings.components = 1
+    play.learn(ob)
+    assert "1 component," in settings.learnt_summary
+    assert jobs.main(["map", "--target", "Worm", "--bake", "absolute-keys", "--start", "5", "--end", "5"]) == 0
+    assert " 1 frame from 4 pairs" in capfd.readouterr().out
+
+
+# -------------------------------------------------------------------------------------------------- files of pairs
+
+
+def in_pair(**values):
+    return lambda content: content["pairs"][1].update(values)
+
+
+def point_is(point):
+    return lambda content: content["pairs"][1]["poses"][1].__setitem__(3, point)
+
+
+INFINITE = float("inf")
+WRONG = {
+    "all null": (in_pair(poses=[[[None] * 3] * 6] * 2), "a pose of pair 2 holds no point, all are null"),
+    "another lag": (lambda content: content.update(lag_seconds=0.2), "lag_seconds is 0.2, and has to be 0.1"),
+    "lag of text": (lambda content: content.update(lag_seconds="0.1"), 'lag_seconds is "0.1"'),
+    "no lag": (lambda content: content.pop("lag_seconds"), "'lag_seconds' is missing"),
+    "infinity": (point_is([0, INFINITE, 0]), "'Dots 3' of pair 2 is .0, Infinity, 0. instead of three numbers"),
+    "no number": (point_is([0, float("nan"), 0]), "'Dots 3' of pair 2 is .0, NaN, 0."),
+    "far": (point_is([2e6, 0, 0]), "'Dots 3' of pair 2.* at most 1,000,000"),
+    "text": (point_is(["1", "2", "3"]), "'Dots 3' of pair 2"),
+    "boolean": (point_is([True, 0, 0]), "'Dots 3' of pair 2 is .true, 0, 0."),
+    "two numbers": (point_is([1, 2]), "'Dots 3' of pair 2 is .1, 2."),
+    "no such frame": (in_pair(source_frame=1e9), "source_frame of pair 2 is 1000000000.0, which is no frame"),
+    "frame of text": (in_pair(target_frame="5"), 'target_frame of pair 2 is "5"'),
+    "frame that is true": (in_pair(source_frame=True), "source_frame of pair 2 is true"),
+    "no object": (lambda content: content["pairs"].__setitem__(2, 3), "pair 3 is 3 instead of an object"),
+    "no poses": (lambda content: content["pairs"][0].pop("poses"), "'poses' of pair 1 is missing"),
+    "version true": (lambda content: content.update(version=True), "another version"),
+}
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A ready worm and the path of its saved pairs."""
+    ob, path = play.add_ready(), tmp_path / "pairs.json"
+    play.press("map_save_pairs", filepath=str(path))
+    return ob, path
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_wrong_in_a_file_of_pairs(saved, what):
+    ob, path = saved
+    change, told = WRONG[what]
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    refused(ob, "map_load_pairs", told, filepath=str(path))
+    assert not any(pair.performed for pair in ob.motion_loom_map.pairs)
+
+
+def test_a_file_of_one_pair_with_a_byte_order_mark(saved, capfd):
+    ob, path = saved
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["pairs"][1:]
+    path.write_text(json.dumps(content), encoding="utf-8-sig")
+    play.press("map_load_pairs", filepath=str(path))
+    assert len(ob.motion_loom_map.pairs) == 1 and "Loaded 1 pair from" in capfd.readouterr().out
+    play.press("map_save_pairs", filepath=str(path))
+    assert "Saved 1 pair to" in capfd.readouterr().out
