@@ -227,7 +227,9 @@ def pose_at(ob, frame: float) -> np.ndarray:
 
 
 def _positions_at(clip: SourceClip, frame: float) -> np.ndarray:
-    """(J, 3) at a scene frame, held outside of the clip."""
+    """(J, 3) at a scene frame, held outside of the clip; InputError for what is not a number."""
+    if np.isnan(frame):
+        raise InputError("A frame of the source is not a number; choose one among those that were read.")
     place = float(np.interp(frame, clip.frames, np.arange(len(clip.frames))))
     before = min(int(place), len(clip.frames) - 2)
     return clip.positions[before] + (place - before) * (clip.positions[before + 1] - clip.positions[before])

@@ -17,6 +17,7 @@ from .map_model import clip_of, kept, pair_rows, performed_text, source_of_clip,
 from .map_target import target_in, why_no_target
 
 COUNT = 5
+_MOST_FRAME = 1e6  # what a scene can go to, roundly
 
 
 def why_no_pairs(context) -> str | None:
@@ -82,7 +83,10 @@ def remove_pair(context, index: int) -> str | None:
 def show_pair(context) -> str | None:
     """Go to the poses of the active pair; raises InputError where there is none."""
     settings = target_in(context).motion_loom_map
-    pair = settings.pairs[_index(settings, -1)]
+    index = _index(settings, -1)
+    pair = settings.pairs[index]
+    if not np.abs((pair.source_frame, pair.target_frame)).max() < _MOST_FRAME:  # NaN is not either
+        raise InputError(f"Pair {index + 1} has a frame that a scene cannot have; change or remove it.")
     settings.target_frame = pair.target_frame
     if pair.performed:
         return "The source's pose of this pair was performed: no frame holds it"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..scene.point_source import VERTICES
-from ..solvers.errors import StaleBindingError
+from ..solvers.errors import InputError, StaleBindingError
 from ..solvers.source_motion import SourceModel
 from ..solvers.target_space import TargetSpace
 from ..solvers.travel_ways import TravelWays
@@ -34,7 +34,9 @@ class LearntTarget:
     faces: int
 
     def coefficients_at(self, frames: np.ndarray) -> np.ndarray:
-        """(N, D) at frames (N,), on the line between the learnt ones."""
+        """(N, D) at frames (N,), on the line between the learnt ones; InputError for one that is not a number."""
+        if np.isnan(frames).any():
+            raise InputError("A frame of the target is not a number; choose one among those that were learnt.")
         rows = np.interp(frames, self.frames, np.arange(len(self.frames)))
         before = np.minimum(rows.astype(int), len(self.frames) - 2)
         share = (rows - before)[:, None]

@@ -175,3 +175,44 @@ def test_a_bake_that_cannot_be_written_leaves_the_clip(tmp_path):
     list(steps_of(ob, "bake"))
     assert left(ob)[2] != before[2]
     np.testing.assert_allclose(play.shown(settings.result), play.shuffled(ob), atol=1e-5)
+
+
+# --------------------------------------------------------------------------------------------------------------- pairs
+
+
+@pytest.mark.parametrize("value", (float("nan"), float("inf"), float("-inf")))
+@pytest.mark.parametrize("frame", ("source_frame", "target_frame"))
+def test_a_pair_at_no_frame(frame, value):
+    ob = play.add_live()
+    settings = ob.motion_loom_map
+    before = play.now(ob)
+    settings.active_pair, settings.bake_kind = 1, "PCA_KEYS"
+    former = getattr(settings.pairs[1], frame)
+    setattr(settings.pairs[1], frame, value)
+    assert "Pair 2" in problem(ob) and "remove it" in problem(ob)
+    np.testing.assert_array_equal(play.now(ob), before)
+    for button in (
+        lambda: bpy.ops.motion_loom.bake(workflow="map"),
+        lambda: bpy.ops.motion_loom.map_show_pair(),
+        lambda: bpy.ops.motion_loom.map_suggest(),
+        lambda: bpy.ops.motion_loom.map_add_pair(),
+    ):
+        with pytest.raises(RuntimeError, match="Pair 2"):
+            button()
+    assert len(settings.pairs) == len(play.PAIRS)
+    try:
+        workflows.by_id("map").overlay(bpy.context, ob)
+    except MotionLoomError as error:
+        assert "Pair 2" in str(error) or "not a number" in str(error)
+    setattr(settings.pairs[1], frame, former)
+    assert problem(ob) is None
+
+
+def test_no_target_frame():
+    ob = play.add_live()
+    ob.motion_loom_map.target_frame = float("nan")
+    with pytest.raises(MotionLoomError, match="not a number"):
+        workflows.by_id("map").overlay(bpy.context, ob)
+    with pytest.raises(RuntimeError, match="Pair 5"):
+        bpy.ops.motion_loom.map_add_pair()
+    assert problem(ob) is None and len(ob.motion_loom_map.pairs) == len(play.PAIRS)
