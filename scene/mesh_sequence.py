@@ -5,6 +5,7 @@ Modifiers after the last one that deforms the mesh over time are left out: see `
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -177,11 +178,28 @@ def _require_motion(ob: bpy.types.Object, found: MeshSequence) -> None:
         return
     if found.poses:
         raise InputError(f"The shape keys of '{ob.name}' all make the same shape; choose others.")
+    missing = _missing_cache(ob)
+    if missing:
+        raise InputError(f"The shape of '{ob.name}' does not change: its cache file '{missing}' is not there; find it.")
     place = "Only its object moves" if np.ptp(found.worlds, axis=0).max() > _STILL else "It stands still"
     raise InputError(
         f"The shape of '{ob.name}' does not change from frame {found.frames[0]:g} to {found.frames[-1]:g}. {place}; "
         "choose frames in which it bends, or learn its shape keys as poses."
     )
+
+
+def _missing_cache(ob: bpy.types.Object) -> str | None:
+    """The first file that a modifier which is on should play and that there is not, or None."""
+    for modifier in ob.modifiers:
+        if not modifier.show_viewport:
+            continue
+        owner = {"MESH_CACHE": modifier, "MESH_SEQUENCE_CACHE": getattr(modifier, "cache_file", None)}.get(modifier.type)
+        if owner is None:
+            continue
+        path = bpy.path.abspath(owner.filepath, library=owner.id_data.library)
+        if not os.path.isfile(path):
+            return path
+    return None
 
 
 def _not_numbers(name: str, frame: float) -> InputError:

@@ -266,3 +266,16 @@ def test_a_file_of_one_pair_with_a_byte_order_mark(saved, capfd):
     assert len(ob.motion_loom_map.pairs) == 1 and "Loaded 1 pair from" in capfd.readouterr().out
     play.press("map_save_pairs", filepath=str(path))
     assert "Saved 1 pair to" in capfd.readouterr().out
+
+
+# ------------------------------------------------------------------------------------------------------- the target
+
+
+def test_a_cache_file_that_is_not_there(tmp_path):
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    ob = play.add_target()
+    ob.data.shape_keys.animation_data_clear()
+    modifier = ob.modifiers.new("Cache", "MESH_CACHE")
+    modifier.cache_format, modifier.filepath = "PC2", "//lost/worm.pc2"
+    ob.motion_loom_map.source_collection = play.add_dots()
+    refused(ob, "fit", "'Worm' does not change: its cache file '.*worm.pc2' is not there", workflow="map")
