@@ -71,6 +71,9 @@ def read(path: str, metres: float) -> tuple[list[str], np.ndarray, float]:
             track = read_bvh_track(Path(path), metres)
             return list(track.skeleton.names), track.positions, track.fps
         with np.load(path) as stored:
+            lost = [name for name in ("names", "positions") if name not in stored]
+            if lost:
+                raise ClipError(f"'{path}' has no '{lost[0]}'; an .npz needs names (J,) and positions (F, J, 3).")
             names, positions = [str(name) for name in stored["names"]], np.asarray(stored["positions"], float)
             fps = float(stored["fps"]) if "fps" in stored else 30.0
     except (OSError, KeyError, ValueError, IndexError, InputError) as error:

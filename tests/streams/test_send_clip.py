@@ -81,7 +81,10 @@ def test_a_clip_that_cannot_be_sent_is_named(tmp_path, capsys, wrong):
     np.savez(tmp_path / "unnamed.npz", positions=np.zeros((3, 2, 3)))
     (tmp_path / "odd.bvh").write_text("no motion")
     assert send_clip.main([str(tmp_path / wrong)]) == 1
-    assert wrong in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert wrong in error
+    if wrong == "unnamed.npz":
+        assert "has no 'names'; an .npz needs names (J,) and positions (F, J, 3)" in error
 
 
 def test_goes_round_when_asked():
