@@ -66,6 +66,19 @@ def refreshed(source: PointSource) -> PointSource:
     return replace(source, owners=tuple(ob.name for ob in owners_of(source)))
 
 
+def found_again(source: PointSource, among: Sequence[bpy.types.Object]) -> PointSource:
+    """The same source where objects that were deleted have come back as others under their names, as streams do.
+
+    among: where those are looked for.  Raises StaleBindingError naming one that is missing still.
+    """
+    by_uid, by_name = {ob.session_uid: ob for ob in all_objects()}, {ob.name: ob for ob in among}
+    objects = [by_uid.get(uid) or by_name.get(name) for name, uid in zip(source.owners, source.uids, strict=True)]
+    for name, ob in zip(source.owners, objects, strict=True):
+        if ob is None:
+            raise _missing(name)
+    return replace(source, owners=tuple(ob.name for ob in objects), uids=_uids(objects))
+
+
 def joints_source(ob: bpy.types.Object) -> PointSource:
     """Heads of all bones of an armature object, then tails of leaf bones; raises SceneError where it is none."""
     rig = read_rig(ob)

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..scene import binding_store, live_mesh
 from ..scene.frames import frame_now
-from ..scene.point_source import PointSource, point_track_steps, points_now
+from ..scene.point_source import OBJECTS, PointSource, found_again, point_track_steps, points_now
+from ..solvers.errors import StaleBindingError
 from ..solvers.lag import rates
 from ..solvers.map_track import lifted, placed
 from ..solvers.pose_features import LAG
@@ -70,7 +71,7 @@ class MapFollower:
         require_same_mesh(ob, target_of(ob))
         key, _ = keyed_track(ob)
         clip = clip_of(ob)
-        self._now = points_now(self._points(ob), moment.depsgraph)
+        self._now = self._points_now(ob, moment.depsgraph)
         return SWEEP if self._is_edited(ob, clip, frame_now(moment.scene)) else NOTHING, key
 
     def show(self, ob, moment: Moment) -> None:
@@ -106,6 +107,18 @@ class MapFollower:
         if self._performance is None or self._performance[0] != key:
             self._performance = key, Performance(SourceStream(clip_of(ob).model, settings.smoothing))
         return self._performance[1].step(ob, self._now, time.monotonic())
+
+    def _points_now(self, ob, depsgraph) -> np.ndarray:
+        source, collection = self._points(ob), ob.motion_loom_map.source_collection
+        try:
+            return points_now(source, depsgraph)
+        except StaleBindingError:
+            if source.kind != OBJECTS or collection is None:
+                raise
+        source = found_again(source, collection.all_objects)
+        points = points_now(source, depsgraph)
+        self._source = self._source[0], source
+        return points
 
     def _points(self, ob) -> PointSource:
         settings = ob.motion_loom_map

@@ -61,9 +61,17 @@ def source_of_clip(ob) -> PointSource:
         raise _other_source(ob, settings.source_collection.name)
     members = list(settings.source_collection.all_objects)
     by_name = {member.name: member for member in members}
-    if len(members) == len(owners) and not by_name.keys() >= set(owners):
+    if _are_renamed(members, owners):
         return from_record(record, members)  # renamed, they are told by their order
     return from_record(record, [by_name.get(name) for name in owners])
+
+
+def _are_renamed(members: list, owners: list[str]) -> bool:
+    """Whether objects are as many as before, and those that kept their names are in their places."""
+    names = [member.name for member in members]
+    if len(names) != len(owners) or set(names) >= set(owners):
+        return False
+    return all(name == owner for name, owner in zip(names, owners, strict=True) if owner in names)
 
 
 def _other_source(ob, name: str) -> StaleBindingError:

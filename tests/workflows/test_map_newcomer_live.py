@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import workflows
-from bl_ext.devrepo.motion_loom.scene import binding_store, live_mesh
+from bl_ext.devrepo.motion_loom.scene import actions, binding_store, live_mesh
 from bl_ext.devrepo.motion_loom.solvers.errors import MotionLoomError
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows import live, map_live
@@ -216,3 +216,66 @@ def test_no_target_frame():
     with pytest.raises(RuntimeError, match="Pair 5"):
         bpy.ops.motion_loom.map_add_pair()
     assert problem(ob) is None and len(ob.motion_loom_map.pairs) == len(play.PAIRS)
+
+
+# -------------------------------------------------------------------------------------------------------------- source
+
+
+def gone_and_back(empty, meanwhile=lambda: None):
+    """Delete an empty and make another one of its name and motion in its collections."""
+    name, action, collections = empty.name, empty.animation_data.action, empty.users_collection
+    slot = getattr(empty.animation_data, "action_slot", None)
+    bpy.data.objects.remove(empty)
+    meanwhile()
+    new = bpy.data.objects.new(name, None)
+    actions.assign(new, action, slot)
+    for collection in collections:
+        collection.objects.link(new)
+    bpy.context.view_layer.update()
+    bpy.context.scene.frame_set(bpy.context.scene.frame_current)
+    return new
+
+
+@pytest.mark.parametrize("number", (0, 2, 5))
+def test_a_point_of_the_source_comes_back_under_its_name(number):
+    ob = play.add_live()
+    before = play.shuffled(ob)
+    bpy.data.objects["Dots 1"].name = "renamed"  # that is known as well
+    bpy.context.scene.frame_set(9)
+    if number == 0:
+        bpy.data.objects["Dots 5"].name = "renamed too"
+
+    def meanwhile():
+        assert f"'Dots {number}'" in problem(ob)
+
+    gone_and_back(bpy.data.objects[f"Dots {number}"], meanwhile)
+    assert healthy(ob)
+    np.testing.assert_allclose(play.shuffled(ob), before, atol=SAME)
+
+
+def test_all_points_of_the_source_come_back():
+    """With the source performed, as of a stream that begins anew."""
+    ob = play.add_live()
+    before = play.shuffled(ob)
+    for empty in list(bpy.data.collections["Dots"].objects):
+        gone_and_back(empty)
+    assert healthy(ob)
+    np.testing.assert_allclose(play.shuffled(ob), before, atol=SAME)
+    np.testing.assert_allclose(play.shown(play.bake(ob)), before, atol=SAME)
+    ob.motion_loom_map.live_input = True
+    for empty in list(bpy.data.collections["Dots"].objects):
+        gone_and_back(empty)
+    assert healthy(ob)
+
+
+def test_another_object_in_the_place_of_a_point():
+    """It is not taken for it, nor are the others moved up."""
+    ob = play.add_live()
+    collection = bpy.data.collections["Dots"]
+    bpy.data.objects.remove(bpy.data.objects["Dots 1"])
+    collection.objects.link(bpy.data.objects.new("Stranger", None))
+    assert "'Dots 1'" in problem(ob)
+    play.activate(ob.motion_loom_map.live_copy)
+    ob.motion_loom_map.bake_kind = "PCA_KEYS"
+    with pytest.raises(RuntimeError, match="'Dots 1'"):
+        bpy.ops.motion_loom.bake(workflow="map")
