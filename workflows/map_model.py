@@ -101,12 +101,12 @@ def pair_rows(ob) -> tuple[np.ndarray, np.ndarray]:
 
 def _rows(ob, clip: SourceClip, source: SourceTrack) -> tuple[np.ndarray, np.ndarray]:
     settings, target = ob.motion_loom_map, target_of(ob)
-    used = [pair for pair in settings.pairs if pair.use]
+    used = [(number, pair) for number, pair in enumerate(settings.pairs, start=1) if pair.use]
     outside = why_outside(ob, used_only=True)
     if outside:
         raise InputError(f"{outside}; change or remove it, or switch it off.")
-    rows = [_row_of(pair, clip, source) for pair in used]
-    coefficients = target.coefficients_at(np.array([pair.target_frame for pair in used]))
+    rows = [_row_of(number, pair, clip, source) for number, pair in used]
+    coefficients = target.coefficients_at(np.array([pair.target_frame for _, pair in used]))
     return np.array(rows).reshape(-1, clip.model.features.width), coefficients
 
 
@@ -262,13 +262,14 @@ def row_of_poses(model: SourceModel, poses: np.ndarray) -> np.ndarray:
     return [stream.step(pose, time).features[0] for pose, time in zip(poses, (0.0, LAG), strict=True)][1]
 
 
-def _row_of(pair, clip: SourceClip, source: SourceTrack) -> np.ndarray:
+def _row_of(number: int, pair, clip: SourceClip, source: SourceTrack) -> np.ndarray:
     if not pair.performed:
         return _row_at(clip, source.features, pair.source_frame)
     poses, model = performed_poses(pair.performed), clip.model
     if poses.shape[1] != len(model.names):
         raise StaleBindingError(
-            f"A performed pair has {poses.shape[1]} points, the source {len(model.names)}; remove that pair."
+            f"Pair {number} was performed with {poses.shape[1]} points, the source has {len(model.names)} now; "
+            f"learn again with those {poses.shape[1]}, or remove that pair."
         )
     return row_of_poses(model, poses)
 

@@ -567,8 +567,8 @@ def test_a_source_of_other_points_after_learning_again():
     bpy.data.objects.remove(bpy.data.objects["Dots 5"])
     play.learn(ob)
     settings.bake_kind = "ABSOLUTE_KEYS"
-    refused(ob, "bake", "performed pair has 6 points.*5.*remove that pair", workflow="map")
-    refused(ob, "map_add_pair", "performed pair")
+    refused(ob, "bake", "Pair 5 was performed with 6 points.*5.*remove that pair", workflow="map")
+    refused(ob, "map_add_pair", "Pair 5 was performed")
     play.press("map_remove_pair", index=len(PAIRS))
     play.bake(ob)
 
