@@ -191,10 +191,8 @@ def _require_motion(ob: bpy.types.Object, found: MeshSequence) -> None:
 def _missing_cache(ob: bpy.types.Object) -> str | None:
     """The first file that a modifier which is on should play and that there is not, or None."""
     for modifier in ob.modifiers:
-        if not modifier.show_viewport:
-            continue
-        owner = {"MESH_CACHE": modifier, "MESH_SEQUENCE_CACHE": getattr(modifier, "cache_file", None)}.get(modifier.type)
-        if owner is None:
+        owner = modifier if modifier.type == "MESH_CACHE" else getattr(modifier, "cache_file", None)
+        if owner is None or not modifier.show_viewport:
             continue
         path = bpy.path.abspath(owner.filepath, library=owner.id_data.library)
         if not os.path.isfile(path):
