@@ -53,6 +53,8 @@ def source_of(settings) -> PointSource:
         return objects_source(settings.source_collection)
     if ob == settings.id_data:
         raise SceneError(f"'{ob.name}' cannot be its own source; choose another object.")
+    if live_mesh.is_live(ob):
+        raise SceneError(f"'{ob.name}' is the live copy of another target: bake it and choose the result.")
     if ob.type == "ARMATURE":
         return joints_source(ob)
     return vertices_source(ob, settings.source_group) if ob.type == "MESH" else objects_source([ob])
