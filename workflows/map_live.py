@@ -12,7 +12,7 @@ import numpy as np
 from ..scene import binding_store, live_mesh
 from ..scene.frames import frame_now
 from ..scene.point_source import OBJECTS, PointSource, found_again, point_track_steps, points_now
-from ..solvers.errors import StaleBindingError
+from ..solvers.errors import SceneError, StaleBindingError
 from ..solvers.lag import rates
 from ..solvers.map_track import lifted, placed
 from ..solvers.pose_features import LAG
@@ -234,6 +234,7 @@ def live_on_steps(context, ob, workflow) -> Steps:
     copy = live_mesh.live_of(ob) or live_mesh.make(context, ob)
     try:
         settings.live_copy, settings.live = copy, True
+        _require_visible(context, ob, copy)
         _choose(context, copy, *chosen)
         live.begin(ob, workflow, MapFollower())
     except BaseException:
@@ -312,6 +313,15 @@ def _choose(context, ob, is_selected: bool, is_active: bool) -> None:
     ob.select_set(is_selected, view_layer=layer)
     if is_active:
         layer.objects.active = ob
+
+
+def _require_visible(context, ob, copy) -> None:
+    """Raises SceneError where a live copy is hidden as its original was; what only H has hidden is shown."""
+    if not copy.visible_get(view_layer=context.view_layer):
+        raise SceneError(
+            f"'{ob.name}' is disabled in viewports, or its collections are hidden or excluded, so that its live copy "
+            "would not be seen; show it and switch Live on again, or bake without."
+        )
 
 
 def _is_in(layer, ob) -> bool:

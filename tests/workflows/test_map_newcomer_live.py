@@ -279,3 +279,66 @@ def test_another_object_in_the_place_of_a_point():
     ob.motion_loom_map.bake_kind = "PCA_KEYS"
     with pytest.raises(RuntimeError, match="'Dots 1'"):
         bpy.ops.motion_loom.bake(workflow="map")
+
+
+def test_a_live_copy_is_no_source():
+    driver = play.add_live()
+    ob = play.add_target("Other")
+    ob.motion_loom_map.source = driver.motion_loom_map.live_copy
+    play.activate(ob)
+    for group in ("", "none"):
+        ob.motion_loom_map.source_group = group
+        with pytest.raises(RuntimeError, match=r"'Worm \(live\)' is the live copy of another target: bake it"):
+            bpy.ops.motion_loom.fit(workflow="map")
+    ob.motion_loom_map.source_group = ""
+    play.learn(ob, play.bake(driver))
+
+
+# -------------------------------------------------------------------------------------------------------------- target
+
+
+def hide(ob, way):
+    """By what a user has for it; returns what takes it back."""
+    layer, kept = bpy.context.view_layer, bpy.data.collections.new("Kept")
+    bpy.context.scene.collection.children.link(kept)
+    kept.objects.link(ob)
+    bpy.context.scene.collection.objects.unlink(ob)
+    play.activate(ob)
+    owner, name = {
+        "disabled": (ob, "hide_viewport"),
+        "collection disabled": (kept, "hide_viewport"),
+        "collection hidden": (layer.layer_collection.children["Kept"], "hide_viewport"),
+        "collection excluded": (layer.layer_collection.children["Kept"], "exclude"),
+    }[way]
+    setattr(owner, name, True)
+    layer.update()
+    return lambda: setattr(owner, name, False)
+
+
+def live_on(ob):
+    """As for the active object, which one of an excluded collection cannot be."""
+    list(live.while_paused(map_live.live_on_steps(bpy.context, ob, workflows.by_id("map"))))
+
+
+@pytest.mark.parametrize("way", ("disabled", "collection disabled", "collection hidden", "collection excluded"))
+def test_a_hidden_target_does_not_go_live(way):
+    ob = play.add_ready()
+    show = hide(ob, way)
+    before = play.everything()
+    with pytest.raises(MotionLoomError, match="'Worm' is disabled in viewports, or its collections"):
+        live_on(ob)
+    assert play.everything() == before and not ob.motion_loom_map.live and not live_runs.runs
+    if way in ("disabled", "collection disabled"):
+        play.bake(ob)
+    show()
+    live_on(ob)
+    assert healthy(ob) and ob.motion_loom_map.live_copy.visible_get()
+
+
+def test_a_target_hidden_with_h_goes_live():
+    ob = play.add_ready()
+    ob.hide_set(True)
+    live_on(ob)
+    assert healthy(ob) and ob.motion_loom_map.live_copy.visible_get()
+    play.toggle(ob)
+    assert ob.hide_get() and not ob.hide_viewport
