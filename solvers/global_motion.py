@@ -33,8 +33,11 @@ class GlobalMotion:
     keep its turning), or "none" (a face or a hand that does not travel).
     """
 
-    def __init__(self, reference: np.ndarray, remove: str = ALL):
-        """reference: (N, 3), NaN for points that are not known there; those count nothing in any frame."""
+    def __init__(self, reference: np.ndarray, remove: str = ALL, weights: np.ndarray | None = None):
+        """reference: (N, 3), NaN for points that are not known there; those count nothing in any frame.
+
+        weights: (N,) of the points, all alike where None; see ``steady_points``.
+        """
         reference = np.asarray(reference, float)
         if remove not in REMOVE:
             raise InputError(f"'{remove}' cannot be removed; use one of {', '.join(REMOVE)}.")
@@ -42,6 +45,7 @@ class GlobalMotion:
         if not known.any():
             raise InputError("The reference frame has no known point; choose another frame.")
         self.reference, self.remove = reference, remove
+        self.weights = np.ones(len(reference)) if weights is None else np.asarray(weights, float)
         self.pivot = reference[known].mean(axis=0)
 
     def track(self, points: np.ndarray, before: GroundMotion | None = None) -> GroundMotion:
@@ -56,11 +60,12 @@ class GlobalMotion:
         last = (np.zeros(2), 0.0) if before is None else (before.translation[-1], before.yaw[-1])
         translation, yaw = np.zeros((len(points), 2)), np.zeros(len(points))
         if self.remove == ALL:
-            yaw = _held(ground_yaw(points, self.reference), last[1])
+            yaw = _held(ground_yaw(points, self.reference, self.weights), last[1])
             steps = np.diff(yaw, prepend=last[1])
             yaw = last[1] + np.cumsum(steps - 2.0 * np.pi * np.round(steps / (2.0 * np.pi)))
         if self.remove != NONE:
-            translation = _held(ground_translation(points, self.reference, self.pivot[:2], yaw), last[0])
+            place = ground_translation(points, self.reference, self.pivot[:2], yaw, self.weights)
+            translation = _held(place, last[0])
         rest = points - self.pivot
         rest[..., :2] = turned(rest[..., :2] - translation[:, None], -yaw[:, None])
         return GroundMotion(translation, yaw, rest)

@@ -16,6 +16,7 @@ from .one_sided_gaussian import Smoother, smooth
 from .outliers import find_outliers, outlier_frames, repaired
 from .pose_features import PoseFeatures
 from .rigid import turned
+from .steady_points import steady_weights
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class SourceModel:
         known = known_points(cleaned)
         if not known.any():
             raise InputError("No point of the source is seen in any frame; show them, or choose other ones.")
-        ground = GlobalMotion(cleaned[known.sum(axis=1).argmax()], remove)
+        ground = GlobalMotion(cleaned[known.sum(axis=1).argmax()], remove, steady_weights(cleaned))
         return cls(ground, PoseFeatures.fit(ground.track(cleaned).points, times, names))
 
     @property
@@ -64,14 +65,16 @@ class SourceModel:
 
     def to_arrays(self) -> tuple[dict[str, np.ndarray], dict]:
         """Arrays, and what JSON can hold, that ``from_arrays`` makes the same model of."""
-        arrays = {"reference": self.ground.reference, "used": self.features.used, "mean": self.features.mean}
+        ground, features = self.ground, self.features
+        arrays = {"reference": ground.reference, "weights": ground.weights}
+        arrays |= {"used": features.used, "mean": features.mean}
         header = {"remove": self.ground.remove, "gain": self.features.gain, "scale": self.features.scale}
         return arrays, header | {"names": list(self.names)}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], header: dict) -> SourceModel:
         """The reverse of ``to_arrays``."""
-        ground = GlobalMotion(np.asarray(arrays["reference"], float), header["remove"])
+        ground = GlobalMotion(np.asarray(arrays["reference"], float), header["remove"], arrays["weights"])
         used, mean = np.asarray(arrays["used"], bool), np.asarray(arrays["mean"], float)
         return cls(ground, PoseFeatures(tuple(header["names"]), used, mean, header["gain"], header["scale"]))
 
@@ -85,14 +88,16 @@ class SourceModel:
         if lost:
             raise InputError(f"The source has no point '{lost[0]}', which the map was learnt with; choose another one.")
         reference, used = np.full((len(names), 3), np.nan), np.zeros(len(names), bool)
+        weights = np.zeros(len(names))
         mean = np.full((len(self.names), 3), np.nan)
         mean[self.features.used] = self.features.mean
         found = [(k, place[name]) for k, name in enumerate(names) if name in place]
         for k, before in found:
             reference[k], used[k] = self.ground.reference[before], self.features.used[before]
+            weights[k] = self.ground.weights[before]
         order = [before for k, before in found if used[k]]
         features = PoseFeatures(tuple(names), used, mean[order], self.features.gain, self.features.scale)
-        return SourceModel(GlobalMotion(reference, self.ground.remove), features)
+        return SourceModel(GlobalMotion(reference, self.ground.remove, weights), features)
 
 
 @dataclass(frozen=True)
