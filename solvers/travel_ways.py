@@ -14,6 +14,7 @@ from .travel import LAG, STANCE, STAYS, STRIDE, TRANSLATION, Travel, integrated,
 AUTO, SOURCE = "auto", "source"
 WAYS = (AUTO, TRANSLATION, STANCE, STRIDE, SOURCE, STAYS)
 _LEARNT = (TRANSLATION, STANCE, STRIDE)
+_STAYS = 0.3  # of its radius: what goes no farther over its whole range does not travel
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,10 @@ class TravelWays:
                 ways[way] = learn_travel(*motion, stride=1.0, learn_from=way)
             except InputError as error:
                 missing[way] = str(error)
+        radius = np.sqrt(((vertices - vertices.mean(axis=1, keepdims=True)) ** 2).sum(axis=2).mean())
+        if np.linalg.norm(np.ptp(translation, axis=0)) < _STAYS * radius:
+            ways.pop(TRANSLATION, None)
+            missing[TRANSLATION] = "its own motion stays in place; choose Feet, Stride or Source"
         auto = learn_travel(*motion)
         return cls(ways, missing, auto.learnt_from, auto.note)
 
