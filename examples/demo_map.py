@@ -237,7 +237,7 @@ class _Watch:
         for name, frames in parts.items():
             rows = slice(*(int(frame - clip.frames[0]) for frame in frames))
             shapes = np.stack([target.space.vertices_of(row) for row in track.coefficients[rows]])
-            low = shapes[..., 2].min(axis=1) + target.place[2, 3]
+            low = np.maximum(shapes[..., 2].min(axis=1) + target.place[2, 3], target.floor)  # Stay Above Ground
             went = tuple(
                 float(np.linalg.norm(way[rows][-1] - way[rows][0])) for way in (source.translation, track.positions)
             )
