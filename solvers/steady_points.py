@@ -11,6 +11,7 @@ _FRAMES, _POINTS = 100, 120  # at most looked at
 _SAME = 0.02  # of the body's radius: points that are always so near to each other count as one
 _RIGID = 0.06  # of the body's radius: distances that vary by so much are those of a rigid part
 _FLOOR = 0.03  # of the body's radius: what moves less in it counts no more
+_STEADY, _FEWEST = 0.1, 3  # of the radius: what moves less is steady; with fewer such points none is trusted
 _ROUNDS = 10
 
 
@@ -22,7 +23,7 @@ def steady_weights(points: np.ndarray) -> np.ndarray:
     and the longer it is; no turn of the body changes that. The principal eigenvector of the likenesses tells the
     largest part in which all are alike (Leordeanu and Hebert 2005, section 2, for correspondences). From there on each
     point is weighted by the inverse square of the variance that is left when the body's motion is taken out, in turns
-    with the fit of that motion.
+    with the fit of that motion. A body without three steady points, a cloth for one, has all its points weighted alike.
     """
     points = np.asarray(points, float)[_spread(len(points), _FRAMES)]
     seen = np.flatnonzero(known_points(points).any(axis=0))
@@ -34,6 +35,8 @@ def steady_weights(points: np.ndarray) -> np.ndarray:
         return np.ones(points.shape[1])
     some, floor = some[:, _apart(some, _SAME * radius)], (_FLOOR * radius) ** 2
     motion = _refined(some, _rigid_part(some, _RIGID * radius), floor)
+    if (_variance(some, *motion) < (_STEADY * radius) ** 2).sum() < _FEWEST:
+        return np.ones(points.shape[1])
     weights = np.zeros(points.shape[1])
     weights[seen] = _weights(_variance(points[:, seen], *motion), floor)
     return weights
