@@ -164,6 +164,15 @@ class AdaptFollower:
         return self._answer
 
     def pose(self, ob, moment: Moment) -> None:
+        self._pose(ob, moment)
+
+    def show(self, ob, moment: Moment, was_posed: bool) -> None:
+        # The live action plays the track, but not over a pose until another frame. After undo it is another track than
+        # is known here, and Blender has just evaluated it.
+        if was_posed:
+            self._pose(ob, moment, only_track=True)
+
+    def _pose(self, ob, moment: Moment, only_track: bool = False) -> None:
         inputs, track = self._inputs.last, self._track
         if track is None or inputs is None or track.problem.stored is not stored_of(ob):
             return  # the first track of a binding brings what a frame needs
@@ -171,11 +180,10 @@ class AdaptFollower:
             self._frame = inputs.solved, self._frame_of(ob, moment, inputs)
         row = _row(moment.scene.frame_current_final, track.problem.binding.track.frames)
         is_solved = inputs.solved == track.inputs.solved and stamp_of(track).fits(row, self._states)
+        if only_track and not is_solved:
+            return
         adapted = track.solution.adapted if is_solved else None
         self._frame[1].show(ob, moment.scene, moment.depsgraph, self._states, adapted)
-
-    def show(self, ob, moment: Moment) -> None:
-        """The live action plays the track."""
 
     def job(self, ob, moment: Moment) -> Generator[float, None, Track]:
         require_live_plays(ob)

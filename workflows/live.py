@@ -76,8 +76,8 @@ class Follower(Protocol):
     def pose(self, ob, moment: Moment) -> None:
         """Solve the present frame by itself and show it, until there is a track; then that again."""
 
-    def show(self, ob, moment: Moment) -> None:
-        """Show the present frame of the track, where what is shown does not play it by itself."""
+    def show(self, ob, moment: Moment, was_posed: bool) -> None:
+        """Show the present frame of the track, where nothing plays it: was_posed, because ``pose`` stands over it."""
 
     def job(self, ob, moment: Moment):
         """A generator that solves the track as things are now, with arrays alone, and yields shares done."""
@@ -187,7 +187,7 @@ def show_rendered(scene, depsgraph) -> None:
                 run.follower.note = None
             ob = session.object_of(scene, run.uid, run.name)
             if ob is not None and run.problem is None:
-                run.follower.show(ob, Moment(scene, depsgraph, set(), True))
+                run.follower.show(ob, Moment(scene, depsgraph, set(), True), False)
     except MotionLoomError as error:
         run.problem = str(error)
     finally:
@@ -309,11 +309,11 @@ def _follow(run: LiveRun, ob, moment: Moment) -> None:
 
 
 def _pose(run: LiveRun, ob, moment: Moment, pending: bool) -> None:
-    """Show the present frame solved by itself, or the track again where that was shown and nothing is pending now."""
-    if pending or (run.is_posed and not moment.is_playback):  # another frame shows the track anyway
+    """Show the present frame solved by itself, or the track where nothing is pending."""
+    if pending:
         run.follower.pose(ob, moment)
-    if not pending:
-        run.follower.show(ob, moment)
+    else:
+        run.follower.show(ob, moment, run.is_posed and not moment.is_playback)
     run.is_posed = pending
 
 

@@ -74,7 +74,7 @@ class MapFollower:
         self._now = self._points_now(ob, moment.depsgraph)
         return SWEEP if self._is_edited(ob, clip, frame_now(moment.scene)) else NOTHING, key
 
-    def show(self, ob, moment: Moment) -> None:
+    def show(self, ob, moment: Moment, was_posed: bool = False) -> None:
         if ob.motion_loom_map.live_input:
             self._write(ob, moment, *self._performed(ob))
         else:
