@@ -126,11 +126,11 @@ def test_a_caterpillar_follows_a_performance(tmp_path):
     parts = parts_of(done.stdout)
     for walk in ("walks", "walks along a bend"):
         assert parts[walk][0] > 3.0 and parts[walk][1] > 0.2
-    assert all(parts[name][1] < 0.05 for name in ("leans to the left", "leans to the right", "raises its arms"))
+    assert all(parts[name][1] < 0.08 for name in ("leans to the left", "leans to the right", "raises its arms"))
     assert parts["walks along a bend"][3] > 40.0
     assert parts["hops"][5] > 0.15
     lowest = {name: numbers[4:] for name, numbers in parts.items()}
-    assert min(low for low, _ in lowest.values()) > -0.04
+    assert min(low for low, _ in lowest.values()) > -0.001
     assert max(high for name, (_, high) in lowest.items() if name != "hops") < 0.03
     assert figure_of(done.stdout, "live vs cache file, largest difference") < 1e-5
     strip = bpy.data.images.load(str(tmp_path / "out" / "map.png"))
