@@ -40,9 +40,9 @@ EXACT = 2e-4  # metres: single precision, far from the origin
 BUTTONS = {
     "F13": ("fit", {"workflow": "map"}), "F14": ("live", {"workflow": "map"}), "F15": ("bake", {"workflow": "map"}),
     "F16": ("map_suggest", {}), "F17": ("map_next_suggestion", {"step": 1}), "F18": ("map_add_pair", {}),
-    "F19": ("live_refresh", {"workflow": "map"}), "F20": ("map_remove_pair", {}),
+    "F19": ("live_refresh", {"workflow": "map"}), "F20": ("map_remove_pair", {}), "F21": ("map_perform", {}),
 }  # fmt: skip
-LEARN, LIVE, BAKE, SUGGEST, NEXT, ADD, REFRESH, REMOVE = BUTTONS
+LEARN, LIVE, BAKE, SUGGEST, NEXT, ADD, REFRESH, REMOVE, PERFORM = BUTTONS
 
 STAGE: list[Stage] = []
 PICTURES: list[Path] = []
@@ -442,6 +442,33 @@ def _movers() -> list:
     return list(source.objects)[:1] if isinstance(source, bpy.types.Collection) else [source]
 
 
+def performed(session: Session):
+    """Poses of the target are shown one after the other; a key pairs the source as it plays with the one shown."""
+    yield from went_live(session)
+    before, shown = len(settings().pairs), settings().target_frame
+    yield from press(PERFORM)
+    yield from press("ESC")
+    session.check("Esc before a pair", (len(settings().pairs), settings().target_frame) == (before, shown))
+    yield from press(PERFORM)
+    targets, sources = [], []
+    for frame in (FRAME + 3, FRAME + 9, FRAME + 17):
+        bpy.context.scene.frame_set(frame)
+        yield 0.1
+        targets.append(settings().target_frame)
+        sources.append(frame)
+        yield from press("RET")
+    yield from press("BACK_SPACE")
+    yield from press("ESC")
+    new = [(pair.source_frame, pair.target_frame) for pair in settings().pairs[before:]]
+    session.check("three pairs", new == list(zip(sources, targets, strict=True)) and len(set(targets)) == 3, new)
+    yield from follows(session, "after performing")
+    yield from undo()
+    session.check("one step of undo", len(settings().pairs) == before, len(settings().pairs))
+    yield from redo()
+    session.check("redone", len(settings().pairs) == before + 3)
+    yield from session.quiet("performed")
+
+
 def saving(session: Session):
     """Saved while live, another file opened, and this again."""
     yield from went_live(session)
@@ -722,7 +749,7 @@ def _timed(call, spent: list[float]):
 
 
 CASES = (
-    buttons, escape, undone, two_back, playback, edits, saving, disabled, deleted, scenes, render, overlays,
+    buttons, escape, undone, two_back, playback, edits, performed, saving, disabled, deleted, scenes, render, overlays,
 )  # fmt: skip
 
 
