@@ -173,25 +173,31 @@ def show_rendered(scene, depsgraph) -> None:
     Blender renders in a thread of its own where there are windows. Its data may be written there only while the
     interface is locked.
     """
-    alone = {key: run for key, run in live_runs.runs.items() if not run.follower.plays_by_itself}
+    alone = [run for run in live_runs.runs.values() if not run.follower.plays_by_itself]
     if not alone or live_runs.busy:
         return
-    if threading.current_thread() is not threading.main_thread() and not scene.render.use_lock_interface:
-        for run in alone.values():
-            run.follower.note = _UNLOCKED
-        return
+    is_locked = threading.current_thread() is threading.main_thread() or scene.render.use_lock_interface
     live_runs.busy = True
     try:
-        for run in alone.values():
-            if run.follower.note == _UNLOCKED:
-                run.follower.note = None
-            ob = session.object_of(scene, run.uid, run.name)
-            if ob is not None and run.problem is None:
-                run.follower.show(ob, Moment(scene, depsgraph, set(), True), False)
-    except MotionLoomError as error:
-        run.problem = str(error)
+        for run in alone:
+            if not is_locked:
+                run.note = _UNLOCKED
+                continue
+            if run.note == _UNLOCKED:
+                run.note = None
+            _show_rendered(run, scene, depsgraph)
     finally:
         live_runs.busy = False
+
+
+def _show_rendered(run: LiveRun, scene, depsgraph) -> None:
+    ob = session.object_of(scene, run.uid, run.name)
+    if ob is None or run.problem is not None:
+        return
+    try:
+        run.follower.show(ob, Moment(scene, depsgraph, set(), True), False)
+    except Exception as error:
+        _fail(run, error, run.key)
 
 
 def follow_shown() -> None:
@@ -276,7 +282,7 @@ def _present(scene, depsgraph) -> list[tuple[LiveRun, Any]]:
 
 def _told() -> list[tuple[str | None, ...]]:
     """What the panels say of each run, but for its speed."""
-    return [(run.pending, run.problem, run.follower.note) for run in live_runs.runs.values()]
+    return [(run.pending, run.problem, run.follower.note, run.note) for run in live_runs.runs.values()]
 
 
 def _waiting() -> list[LiveRun]:

@@ -204,14 +204,15 @@ def confidence_of(ob) -> np.ndarray:
 
 def row_at(ob, frame: float) -> np.ndarray:
     """Features (P,) of the clip at a scene frame, held before its first and after its last one."""
-    return _row_at(clip_of(ob), source_track_of(ob).features, frame)
+    return _between(clip_of(ob), source_track_of(ob).features, frame)
 
 
-def _row_at(clip: SourceClip, features: np.ndarray, frame: float) -> np.ndarray:
+def _between(clip: SourceClip, values: np.ndarray, frame: float) -> np.ndarray:
+    """Of values (F, ...), one a frame of the clip, those at a scene frame, held outside of the clip."""
     place = float(np.interp(frame, clip.frames, np.arange(len(clip.frames))))
-    before = min(int(place), max(len(features) - 2, 0))
-    after = min(before + 1, len(features) - 1)
-    return features[before] + (place - before) * (features[after] - features[before])
+    before = min(int(place), max(len(values) - 2, 0))
+    after = min(before + 1, len(values) - 1)
+    return values[before] + (place - before) * (values[after] - values[before])
 
 
 def paired_poses(ob, pair) -> np.ndarray:
@@ -238,9 +239,7 @@ def _positions_at(clip: SourceClip, frame: float) -> np.ndarray:
     """(J, 3) at a scene frame, held outside of the clip; InputError for what is not a number."""
     if np.isnan(frame):
         raise InputError("A frame of the source is not a number; choose one among those that were read.")
-    place = float(np.interp(frame, clip.frames, np.arange(len(clip.frames))))
-    before = min(int(place), len(clip.frames) - 2)
-    return clip.positions[before] + (place - before) * (clip.positions[before + 1] - clip.positions[before])
+    return _between(clip, clip.positions, frame)
 
 
 def performed_text(before: np.ndarray, now: np.ndarray) -> str:
@@ -264,7 +263,7 @@ def row_of_poses(model: SourceModel, poses: np.ndarray) -> np.ndarray:
 
 def _row_of(number: int, pair, clip: SourceClip, source: SourceTrack) -> np.ndarray:
     if not pair.performed:
-        return _row_at(clip, source.features, pair.source_frame)
+        return _between(clip, source.features, pair.source_frame)
     poses, model = performed_poses(pair.performed), clip.model
     if poses.shape[1] != len(model.names):
         raise StaleBindingError(
