@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bpy
 
+from .noted import noted
+
 # Rigs that override a linked one are bound as well: their lists may grow, and all is saved.
 _OWN, _LIST = {"LIBRARY_OVERRIDABLE"}, {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
 
@@ -20,11 +22,6 @@ _MODES = (
 )
 
 
-def _noted(settings, _context) -> None:
-    """Blender evaluates nothing where a script changes a setting: what is live would not look at it."""
-    settings.id_data.update_tag(refresh={"OBJECT"})
-
-
 def _has_surface(_self, ob) -> bool:
     return ob.type in {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 
@@ -38,30 +35,30 @@ class MotionLoomAdaptSurface(bpy.types.PropertyGroup):
         poll=_has_surface,
         description="An object the motion deals with",
         override=_OWN,
-        update=_noted,
+        update=noted,
     )
     bound_name: bpy.props.StringProperty(description="Name at bind time; empty where it is not bound", override=_OWN)
     mode: bpy.props.EnumProperty(
-        name="Mode", items=_MODES, description="How the motion heeds this object", override=_OWN, update=_noted
+        name="Mode", items=_MODES, description="How the motion heeds this object", override=_OWN, update=noted
     )
     influence: bpy.props.FloatProperty(
         name="Influence", description="How strongly the motion heeds this object",
-        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=_OWN, update=_noted,
+        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=_OWN, update=noted,
     )  # fmt: skip
 
 
 class MotionLoomAdaptPin(bpy.types.PropertyGroup):
     """A bone held at an object for some frames."""
 
-    bone: bpy.props.StringProperty(name="Bone", description="Its head is held", override=_OWN, update=_noted)
+    bone: bpy.props.StringProperty(name="Bone", description="Its head is held", override=_OWN, update=noted)
     target: bpy.props.PointerProperty(
-        name="Object", type=bpy.types.Object, description="Where the head is held", override=_OWN, update=_noted
+        name="Object", type=bpy.types.Object, description="Where the head is held", override=_OWN, update=noted
     )
     start: bpy.props.IntProperty(
-        name="Start", description="First frame at which it is held", default=1, override=_OWN, update=_noted
+        name="Start", description="First frame at which it is held", default=1, override=_OWN, update=noted
     )
     end: bpy.props.IntProperty(
-        name="End", description="Last frame at which it is held", default=250, override=_OWN, update=_noted
+        name="End", description="Last frame at which it is held", default=250, override=_OWN, update=noted
     )
 
 
@@ -69,11 +66,11 @@ class MotionLoomAdaptBone(bpy.types.PropertyGroup):
     """How much one bone holds to its surroundings."""
 
     bone: bpy.props.StringProperty(
-        name="Bone", description="Its head holds more or less to its surroundings", override=_OWN, update=_noted
+        name="Bone", description="Its head holds more or less to its surroundings", override=_OWN, update=noted
     )
     factor: bpy.props.FloatProperty(
         name="Hold", description="Multiplies how strongly the bone holds to its place by the environment",
-        default=1.0, min=0.0, soft_max=20.0, override=_OWN, update=_noted,
+        default=1.0, min=0.0, soft_max=20.0, override=_OWN, update=noted,
     )  # fmt: skip
 
 
@@ -109,31 +106,31 @@ class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
     start: bpy.props.IntProperty(name="Start", description="First frame to bind", default=1, override=_OWN)
     end: bpy.props.IntProperty(name="End", description="Last frame to bind", default=250, override=_OWN)
     clearance: bpy.props.EnumProperty(
-        name="Keep Clear", items=_THRESHOLDS, override=_OWN, update=_noted,
+        name="Keep Clear", items=_THRESHOLDS, override=_OWN, update=noted,
         description="How far the body keeps out of the environment, unless it was closer before",
     )  # fmt: skip
     clearance_distance: bpy.props.FloatProperty(
         name="Distance", description="The body keeps this far away, unless it was closer before",
-        default=0.05, min=0.0, soft_max=0.5, subtype="DISTANCE", override=_OWN, update=_noted,
+        default=0.05, min=0.0, soft_max=0.5, subtype="DISTANCE", override=_OWN, update=noted,
     )  # fmt: skip
     contact: bpy.props.EnumProperty(
-        name="Hold Contacts", items=_THRESHOLDS, override=_OWN, update=_noted,
+        name="Hold Contacts", items=_THRESHOLDS, override=_OWN, update=noted,
         description="How close a hand or foot counts as touching, so that it is held there",
     )  # fmt: skip
     contact_distance: bpy.props.FloatProperty(
         name="Distance", description="Hands and feet this close to where they touch begin to be held",
-        default=0.06, min=0.0, soft_max=0.5, subtype="DISTANCE", override=_OWN, update=_noted,
+        default=0.06, min=0.0, soft_max=0.5, subtype="DISTANCE", override=_OWN, update=noted,
     )  # fmt: skip
     orientation: bpy.props.FloatProperty(
         name="Orientation", description="How much hands, feet and head turn with what is close to them",
-        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=_OWN, update=_noted,
+        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=_OWN, update=noted,
     )  # fmt: skip
     limits: bpy.props.BoolProperty(
         name="Joint Limits",
         description="Heed Limit Rotation constraints and IK limits",
         default=True,
         override=_OWN,
-        update=_noted,
+        update=noted,
     )
     assign: bpy.props.BoolProperty(
         name="Play Result",
@@ -153,7 +150,7 @@ class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
 
     influence: bpy.props.FloatProperty(
         name="Influence", description="From the original motion (0) to the adapted one (1); can be keyed",
-        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=_OWN, update=_noted,
+        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=_OWN, update=noted,
     )  # fmt: skip
     live: bpy.props.BoolProperty(description="The rig plays the live action and follows every change", override=_OWN)
     live_action: bpy.props.PointerProperty(

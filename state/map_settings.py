@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import bpy
 
+from .mesh_result_settings import MeshResultSettings
+from .noted import noted
+
 # Targets that override a linked one are mapped as well: their pairs may grow, and all is saved.
 _OWN, _LIST = {"LIBRARY_OVERRIDABLE"}, {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
-# Since 4.5 a path says whether it may begin with //.
-_RELATIVE = {"ANIMATABLE", "PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else {"ANIMATABLE"}
 _TRAVEL = (
     ("AUTO", "Auto", "As the target's own motion tells: where it travels, else by its standing feet, else not at all"),
     ("LEARNT", "Learnt", "By how fast the pose changes, learnt from the target's own travel"),
@@ -30,29 +31,19 @@ _MOTIONS = (
     ("ANIMATION", "Animation", "The target as it is animated over the range"),
     ("SHAPE_KEYS", "Shape Keys", "Each shape key is one pose"),
 )
-_BAKES = (
-    ("PC2", "Cache File", "A PC2 file that a Mesh Cache modifier plays: exact, for long or heavy results"),
-    ("PCA_KEYS", "Weighted Keys", "Few shape keys with keyed weights: small, editable, close"),
-    ("ABSOLUTE_KEYS", "Absolute Keys", "One shape key a frame: exact, all in the .blend"),
-)
-
-
-def _noted(settings, _context) -> None:
-    """Blender evaluates nothing where a script changes a setting: what is live would not look at it."""
-    settings.id_data.update_tag(refresh={"OBJECT"})
 
 
 class MotionLoomMapPair(bpy.types.PropertyGroup):
     """A pose of the source and the pose of the target that answers to it."""
 
     source_frame: bpy.props.FloatProperty(
-        name="Source", description="Frame of the source's pose", step=100, precision=1, update=_noted, override=_OWN
+        name="Source", description="Frame of the source's pose", step=100, precision=1, update=noted, override=_OWN
     )
     target_frame: bpy.props.FloatProperty(
-        name="Target", description="Frame of the target's pose", step=100, precision=1, update=_noted, override=_OWN
+        name="Target", description="Frame of the target's pose", step=100, precision=1, update=noted, override=_OWN
     )
     use: bpy.props.BoolProperty(
-        name="Use", description="Learn from this pair", default=True, update=_noted, override=_OWN
+        name="Use", description="Learn from this pair", default=True, update=noted, override=_OWN
     )
     performed: bpy.props.StringProperty(
         description="The source's pose itself, where it was performed or loaded from a file: no frame holds it",
@@ -60,28 +51,28 @@ class MotionLoomMapPair(bpy.types.PropertyGroup):
     )
 
 
-class MotionLoomMapSettings(bpy.types.PropertyGroup):
+class MotionLoomMapSettings(MeshResultSettings, bpy.types.PropertyGroup):
     """Source, ranges, pairs, how the target moves over the ground, and what is live or baked."""
 
     source: bpy.props.PointerProperty(
-        name="Source", type=bpy.types.Object, update=_noted,
+        name="Source", type=bpy.types.Object, update=noted,
         description="An armature or a mesh whose movement drives this one", override=_OWN,
     )  # fmt: skip
     source_collection: bpy.props.PointerProperty(
-        name="Collection", type=bpy.types.Collection, update=_noted,
+        name="Collection", type=bpy.types.Collection, update=noted,
         description="Objects, such as empties, whose movement drives this mesh", override=_OWN,
     )  # fmt: skip
     source_group: bpy.props.StringProperty(
         name="Vertex Group",
         description="Only these vertices of the source mesh; empty: all",
-        update=_noted,
+        update=noted,
         override=_OWN,
     )
     ground: bpy.props.EnumProperty(
         name="Source Without",
         items=_GROUND,
         description="What of the source's movement is no pose",
-        update=_noted,
+        update=noted,
         override=_OWN,
     )
     use_source_range: bpy.props.BoolProperty(
@@ -133,7 +124,7 @@ class MotionLoomMapSettings(bpy.types.PropertyGroup):
     active_pair: bpy.props.IntProperty(name="Pair", default=-1, override=_OWN)
     target_frame: bpy.props.FloatProperty(
         name="Target Frame", description="Frame of the target's motion to pair with the source as it is now",
-        default=1.0, step=100, precision=1, update=_noted, override=_OWN,
+        default=1.0, step=100, precision=1, update=noted, override=_OWN,
     )  # fmt: skip
     suggestions: bpy.props.StringProperty(
         description="Frames of the source that are worth a pair, best first", override=_OWN
@@ -143,38 +134,29 @@ class MotionLoomMapSettings(bpy.types.PropertyGroup):
     )
 
     edge: bpy.props.EnumProperty(
-        name="Pose Limits", items=_EDGES, update=_noted,
+        name="Pose Limits", items=_EDGES, update=noted,
         description="What holds poses to those that the target knows", override=_OWN,
     )  # fmt: skip
     smoothing: bpy.props.FloatProperty(
         name="Smoothing", description="Standard deviation of the filter against a shaking source; it looks back only",
-        default=0.0, min=0.0, soft_max=0.3, precision=3, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE", update=_noted,
+        default=0.0, min=0.0, soft_max=0.3, precision=3, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE", update=noted,
         override=_OWN,
     )  # fmt: skip
     travel: bpy.props.EnumProperty(
-        name="Travel", items=_TRAVEL, description="How the target moves over the ground", update=_noted, override=_OWN
+        name="Travel", items=_TRAVEL, description="How the target moves over the ground", update=noted, override=_OWN
     )
     travel_scale: bpy.props.FloatProperty(
         name="Travel Scale", description="Multiplies how far the target goes", default=1.0, soft_min=0.0, soft_max=4.0,
-        update=_noted, override=_OWN,
+        update=noted, override=_OWN,
     )  # fmt: skip
     stride: bpy.props.FloatProperty(
         name="Stride", description="How far the target goes while its pose goes through one cycle",
-        default=1.0, min=0.0, soft_max=10.0, subtype="DISTANCE", update=_noted, override=_OWN,
-    )  # fmt: skip
-    hold_ground: bpy.props.BoolProperty(
-        name="Stay Above Ground", default=True, override=_OWN, update=_noted,
-        description="Lift the target where it would sink below the lowest point that its own motion has",
+        default=1.0, min=0.0, soft_max=10.0, subtype="DISTANCE", update=noted, override=_OWN,
     )  # fmt: skip
     turn_ratio: bpy.props.FloatProperty(
         name="Turning", description="How much the target turns where the source turns", default=1.0,
-        soft_min=-2.0, soft_max=2.0, update=_noted, override=_OWN,
+        soft_min=-2.0, soft_max=2.0, update=noted, override=_OWN,
     )  # fmt: skip
-
-    live: bpy.props.BoolProperty(description="A copy of the target moves with the source", override=_OWN)
-    live_copy: bpy.props.PointerProperty(
-        type=bpy.types.Object, description="The copy that moves while live", override=_OWN
-    )
 
     show_pair: bpy.props.BoolProperty(
         name="Pair",
@@ -190,30 +172,10 @@ class MotionLoomMapSettings(bpy.types.PropertyGroup):
     )
 
     live_input: bpy.props.BoolProperty(
-        name="Live Input", update=_noted,
+        name="Live Input", update=noted,
         description="Follow the source as it moves now, as a stream does, instead of its animation on the timeline",
         override=_OWN,
     )  # fmt: skip
-    result: bpy.props.PointerProperty(
-        type=bpy.types.Object, description="The object that was baked last", override=_OWN
-    )
-
-    bake_kind: bpy.props.EnumProperty(name="Bake To", items=_BAKES, description="What holds the result", override=_OWN)
-    bake_folder: bpy.props.StringProperty(
-        name="Folder", subtype="DIR_PATH", default="//motion_loom_cache",
-        description="Where the cache file is written; // is the folder of the .blend", override=_OWN, options=_RELATIVE,
-    )  # fmt: skip
-    bake_step: bpy.props.IntProperty(
-        name="Frame Step", description="Frames from one stored pose to the next", default=1, min=1, override=_OWN
-    )
-    bake_keys: bpy.props.IntProperty(
-        name="Keys", description="How many weighted shape keys are made", default=24, min=1, max=200, override=_OWN
-    )
-    use_bake_range: bpy.props.BoolProperty(
-        name="Custom Range", description="Bake these frames instead of the source's range", override=_OWN
-    )
-    bake_start: bpy.props.IntProperty(name="Start", description="First frame to bake", default=1, override=_OWN)
-    bake_end: bpy.props.IntProperty(name="End", description="Last frame to bake", default=250, override=_OWN)
 
 
 CLASSES = (MotionLoomMapPair,)
