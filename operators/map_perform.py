@@ -6,7 +6,7 @@ import bpy
 
 from ..solvers.errors import MotionLoomError
 from ..workflows import map_pairs
-from ..workflows.map_target import target_in
+from ..workflows.mesh_target import target_in
 from .map_pairs import NeedsTarget
 
 _ADD, _SKIP, _END = {"RET", "NUMPAD_ENTER"}, {"BACK_SPACE"}, {"ESC"}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from ..scene import binding_store
-from ..state import cache
 from .adapt_store import Stored, unpack
-
-_STORED = "adapt stored"
+from .kept import kept
 
 
 def stored_of(ob) -> Stored:
@@ -15,9 +13,4 @@ def stored_of(ob) -> Stored:
     Raises StaleBindingError where there is none, or it cannot be used.
     """
     mesh = ob.motion_loom_adapt.binding
-    inputs = cache.fingerprint(*binding_store.mark(mesh))
-    stored = cache.get(ob.session_uid, _STORED, inputs)
-    if stored is None:
-        stored = unpack(*binding_store.load(mesh))
-        cache.put(ob.session_uid, _STORED, inputs, stored)
-    return stored
+    return kept(ob, "adapt stored", binding_store.mark(mesh), lambda: unpack(*binding_store.load(mesh)))

@@ -12,7 +12,7 @@ from .map_learn import learn_steps, source_of
 from .map_live import MapFollower, live_off, live_on_steps, live_targets, refresh_steps
 from .map_overlay import overlay_of
 from .map_run import PC2, bake_steps
-from .map_target import target_in, why_no_target
+from .mesh_target import target_in, why_no_target
 from .overlay import Overlay
 
 

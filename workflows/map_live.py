@@ -29,6 +29,7 @@ from .map_model import (
     keyed_track,
     map_of,
     pose_at,
+    require_learnt_mesh,
     row_of_poses,
     source_of_clip,
     target_of,
@@ -37,7 +38,6 @@ from .map_model import (
     travel_choices,
 )
 from .map_store import SourceClip, pack_clip
-from .map_target import require_same_mesh
 
 # Of the source's radius: what single precision and the program's own evaluation may differ by.
 _SAME = 1e-4
@@ -68,7 +68,7 @@ class MapFollower:
         copy = settings.live_copy
         if copy is None or not live_mesh.is_live(copy) or not copy.users_scene:
             raise LiveProblem(f"The live copy of '{ob.name}' was deleted; undo that, or switch Live off and on.")
-        require_same_mesh(ob, target_of(ob))
+        require_learnt_mesh(ob)
         key, _ = keyed_track(ob)
         clip = clip_of(ob)
         self._now = self._points_now(ob, moment.depsgraph)
@@ -225,7 +225,7 @@ def result_at(
 
 def live_on_steps(context, ob, workflow) -> Steps:
     """Make the copy that moves; the scene is changed after the last step only."""
-    require_same_mesh(ob, target_of(ob))
+    require_learnt_mesh(ob)
     map_of(ob)
     yield 0.5, "Learning the map"
     track_of(ob)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +16,9 @@ from ..solvers.pose_features import LAG
 from ..solvers.source_motion import SourceModel, SourceStream, SourceTrack, source_track
 from ..solvers.travel_ways import TravelChoices
 from ..state import cache
+from .kept import kept, kept_by
 from .map_store import LearntTarget, SourceClip, unpack_clip, unpack_target
+from .mesh_target import require_same_mesh
 
 _KINDS = {"ARMATURE": JOINTS, "MESH": VERTICES}
 _WAYS = {
@@ -33,6 +33,12 @@ def target_of(ob) -> LearntTarget:
         raise StaleBindingError(f"'{ob.name}' is not learnt yet; press Learn Target.")
     mark = binding_store.mark(mesh)
     return kept(ob, "map target", mark, lambda: unpack_target(*binding_store.load(mesh)))
+
+
+def require_learnt_mesh(ob) -> None:
+    """Raises StaleBindingError where the mesh has other vertices or faces than when it was learnt."""
+    target = target_of(ob)
+    require_same_mesh(ob, target.vertices, target.faces)
 
 
 def clip_of(ob) -> SourceClip:
@@ -271,17 +277,3 @@ def _row_of(number: int, pair, clip: SourceClip, source: SourceTrack) -> np.ndar
             f"learn again with those {poses.shape[1]}, or remove that pair."
         )
     return row_of_poses(model, poses)
-
-
-def kept(ob, name: str, inputs: tuple, make: Callable[[], Any]):
-    """What was made for these inputs before, or is made now."""
-    return kept_by(ob, name, cache.fingerprint(*inputs), make)
-
-
-def kept_by(ob, name: str, key: str, make: Callable[[], Any]):
-    """What was made for a key before, or is made now."""
-    found = cache.get(ob.session_uid, name, key)
-    if found is None:
-        found = make()
-        cache.put(ob.session_uid, name, key, found)
-    return found

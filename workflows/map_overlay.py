@@ -6,9 +6,10 @@ import numpy as np
 
 from ..scene.frames import frame_now
 from ..solvers.pair_suggestion import confidence
-from .map_model import MotionMap, clip_of, kept, pair_rows, pairs_mark, performed_poses, pose_at, row_at, target_of
+from .kept import kept
+from .map_model import MotionMap, clip_of, pair_rows, pairs_mark, performed_poses, pose_at, row_at, target_of
 from .map_pairs import scores_of, suggested
-from .map_target import target_behind
+from .mesh_target import target_behind
 from .overlay import Overlay, TextLine, joined, overlay
 
 _CHOSEN, _PAIRED, _SOURCE = np.array([0.2, 0.6, 1.0]), np.array([0.15, 0.85, 0.4]), np.array([1.0, 0.45, 0.1])

@@ -13,7 +13,7 @@ from ..solvers.errors import InputError, OutputError
 from ..solvers.pose_features import LAG
 from .command_words import counted
 from .map_model import clip_of, outside_text, paired_poses, performed_text, target_of, why_outside
-from .map_target import target_in
+from .mesh_target import target_in
 
 FORMAT, VERSION = "motion_loom_pairs", 1
 _LAST_FRAME = 1_048_574  # that a scene can have, and less its first

@@ -13,8 +13,9 @@ from ..solvers.pair_suggestion import suggest as best_frames
 from ..solvers.pose_picks import spread_poses
 from ..solvers.pose_ridge import contradiction
 from ..state.live_runs import live_runs
-from .map_model import clip_of, kept, pair_rows, performed_text, source_of_clip, source_track_of, target_of
-from .map_target import target_in, why_no_target
+from .kept import kept
+from .map_model import clip_of, pair_rows, performed_text, source_of_clip, source_track_of, target_of
+from .mesh_target import target_in, why_no_target
 
 COUNT = 5
 _MOST_FRAME = 1e6  # what a scene can go to, roundly

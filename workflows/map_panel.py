@@ -9,7 +9,7 @@ from ..solvers.errors import MotionLoomError
 from . import live
 from .map_cost import costs_of
 from .map_model import confidence_now, target_of
-from .map_target import target_in
+from .mesh_target import target_in
 from .overlay import problem_of
 from .panel_parts import draw_status, draw_steps, draw_text, draw_toggles
 

@@ -14,10 +14,9 @@ from ..solvers.errors import InputError
 from ..solvers.gram_pca import GramPca, gram_pca_steps
 from .base import relayed, run_to_end, within
 from .map_live import pose_of, read_again_steps, result_at, store_clip
-from .map_model import clip_of, confidence_of, map_of, target_of
+from .map_model import clip_of, confidence_of, map_of, require_learnt_mesh, target_of
 from .map_pairs import contradicting
 from .map_store import SourceClip
-from .map_target import require_same_mesh
 
 PC2, PCA_KEYS, ABSOLUTE_KEYS = "PC2", "PCA_KEYS", "ABSOLUTE_KEYS"
 _EXACT = 0.99999  # of the result's variance: more keys than that show nothing
@@ -46,7 +45,7 @@ def bake_target(context, ob, options: MapBakeOptions) -> dict:
 def bake_steps(context, ob, options: MapBakeOptions) -> Generator[tuple[float, str], None, dict]:
     """Bake, with progress; the new object is made after the last step only. Returns the report."""
     began = time.perf_counter()
-    require_same_mesh(ob, target_of(ob))
+    require_learnt_mesh(ob)
     map_of(ob)
     frames = bake_frames(ob, options)
     clip = None

@@ -1,11 +1,10 @@
-"""Which target mesh a panel or button is about, and whether it is still the one that was learnt."""
+"""Which target mesh a panel or button is about, and whether it still has the vertices that it had."""
 
 from __future__ import annotations
 
 from ..scene import live_mesh
 from ..scene.rigs import require_editable
 from ..solvers.errors import MotionLoomError, StaleBindingError
-from .map_store import LearntTarget
 
 
 def target_in(context):
@@ -38,11 +37,13 @@ def _why_none(ob) -> str:
     return "Select the mesh that is to move."
 
 
-def require_same_mesh(ob, target: LearntTarget) -> None:
-    """Raises StaleBindingError where the mesh has other vertices or faces than when it was learnt."""
+def require_same_mesh(
+    ob, vertices: int, faces: int, when: str = "when it was learnt", remedy: str = "learn it again"
+) -> None:
+    """Raises StaleBindingError where the mesh has other numbers of vertices or faces than it had."""
     counts = len(ob.data.vertices), len(ob.data.polygons)
-    if counts != (target.vertices, target.faces):
+    if counts != (vertices, faces):
         raise StaleBindingError(
-            f"'{ob.name}' had {target.vertices} vertices and {target.faces} faces when it was learnt, and has "
-            f"{counts[0]} and {counts[1]} now; undo that or learn it again."
+            f"'{ob.name}' had {vertices} vertices and {faces} faces {when}, and has "
+            f"{counts[0]} and {counts[1]} now; undo that or {remedy}."
         )
