@@ -18,7 +18,7 @@ from numpy.lib.stride_tricks import as_strided
 from .errors import InputError
 
 # Numbers in the run costs that are made at once: they stay in the cache, and large blocks need little memory.
-CHUNK = 1 << 17
+CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -135,12 +135,16 @@ def _best_costs(costs: np.ndarray, arrivals: np.ndarray, run: int) -> np.ndarray
     above = as_strided(best[run - 1 :, run:], (rows - 1, run, columns - 1), (down, -down, across), writeable=False)
     ways = np.empty((2 * run + 1, columns - 1))
     horizontal, vertical = ways[: run + 1], ways[run + 1 :]
-    height = max(1, CHUNK // ways.size)
+    inner = best[run + 1 :, run + 1 :]
+    height = min(max(1, CHUNK // ways.size), rows - 1)
+    along, upward = np.empty((height, *horizontal.shape)), np.empty((height, *vertical.shape))
     for first in range(0, rows - 1, height):
-        chunk = slice(first, first + height)
-        along, upward = _run_costs(costs, first, min(height, rows - 1 - first), run)
+        chunk = slice(first, min(first + height, rows - 1))
+        count = chunk.stop - first
+        _run_costs(costs[1:, 1:], first, along[:count], upward[:count])
+        # The last chunk may be shorter than the buffers.
         for row, left, top, add_left, add_top in zip(
-            best[run + 1 :, run + 1 :][chunk], beside[chunk], above[chunk], along, upward, strict=True
+            inner[chunk], beside[chunk], above[chunk], along[:count], upward[:count], strict=True
         ):
             np.add(left, add_left, out=horizontal)
             np.add(top, add_top, out=vertical)
@@ -148,27 +152,25 @@ def _best_costs(costs: np.ndarray, arrivals: np.ndarray, run: int) -> np.ndarray
     return best
 
 
-def _run_costs(costs: np.ndarray, first: int, count: int, run: int) -> tuple[np.ndarray, np.ndarray]:
-    """The costs of runs that end in `count` rows from row first + 1 on, without the block's first column: horizontal
-    ones of 0 to run steps (count, run + 1, columns - 1), vertical ones of 1 to run steps (count, run, columns - 1).
+def _run_costs(costs: np.ndarray, first: int, along: np.ndarray, upward: np.ndarray) -> None:
+    """Writes the costs of runs that end in the nodes of the rows from first on: horizontal ones of 0 to run steps to
+    along (rows, run + 1, columns), vertical ones of 1 to run steps to upward (rows, run, columns).
 
     Runs that would begin outside are cut off at the border: nothing leads to them.
     """
-    inner = costs[1:, 1:]
-    here = inner[first : first + count]
-    along = np.empty((count, run + 1, here.shape[1]))
+    count, run = upward.shape[:2]
+    here = costs[first : first + count]
     along[:, 0] = here
     for steps in range(1, run + 1):
-        along[:, steps] = along[:, steps - 1]
-        along[:, steps, steps:] += here[:, :-steps]
-    upward = np.empty((count, run, here.shape[1]))
+        along[:, steps, :steps] = along[:, steps - 1, :steps]
+        np.add(along[:, steps - 1, steps:], here[:, :-steps], out=along[:, steps, steps:])
     total = here
     for steps in range(1, run + 1):
-        upward[:, steps - 1] = total
-        outside = max(0, min(count, steps - first))
-        upward[outside:, steps - 1] += inner[first + outside - steps : first + count - steps]
+        inside = max(0, min(count, steps - first))
+        upward[:inside, steps - 1] = total[:inside]
+        before = costs[first + inside - steps : first + count - steps]
+        np.add(total[inside:], before, out=upward[inside:, steps - 1])
         total = upward[:, steps - 1]
-    return along, upward
 
 
 def _traced(blocks: list[_Block], pairs: np.ndarray, run: int) -> np.ndarray:
