@@ -9,9 +9,10 @@ from . import map_command, map_panel
 from .base import Command, Steps, Workflow
 from .map_cost import options_of
 from .map_learn import learn_steps, source_of
-from .map_live import MapFollower, live_off, live_on_steps, live_targets, refresh_steps
+from .map_live import MapFollower, live_on_steps, refresh_steps
 from .map_overlay import overlay_of
 from .map_run import PC2, bake_steps
+from .mesh_live import is_on, live_off, live_targets, why_live_elsewhere
 from .mesh_target import target_in, why_no_target
 from .overlay import Overlay
 
@@ -51,7 +52,7 @@ class Map(Workflow):
             return "Use two pairs or more."
         if step == "bake" and settings.bake_kind == PC2 and not context.blend_data.filepath:
             return "Save the file first: the cache lies beside it. Or bake to shape keys."
-        return None
+        return why_live_elsewhere(ob, self) if step == "live_on" else None
 
     def fit(self, context) -> Steps:
         return learn_steps(context, target_in(context))
@@ -62,14 +63,13 @@ class Map(Workflow):
         return map_command.summary(report)
 
     def live_objects(self) -> list:
-        return live_targets(all_objects())
+        return live_targets(all_objects(), self.settings_name)
 
     def follower(self, ob) -> MapFollower:
         return MapFollower()
 
     def is_on(self, context) -> bool:
-        ob = target_in(context)
-        return ob is not None and ob.library is None and self.settings_of(ob).live
+        return is_on(target_in(context), self.settings_name)
 
     def live_on(self, context) -> Steps:
         return live_on_steps(context, target_in(context), self)

@@ -1,4 +1,4 @@
-"""Map live: what moves the copy of one target (see ``live``), and how it is switched on and off."""
+"""Map live: what moves the copy of one target, see ``live`` and ``mesh_live``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from ..scene import binding_store, live_mesh
 from ..scene.frames import frame_now
 from ..scene.point_source import OBJECTS, PointSource, found_again, point_track_steps, points_now
-from ..solvers.errors import SceneError, StaleBindingError
+from ..solvers.errors import StaleBindingError
 from ..solvers.lag import rates
 from ..solvers.map_track import lifted, placed
 from ..solvers.pose_features import LAG
@@ -21,9 +21,9 @@ from ..solvers.travel import Path
 from ..solvers.travel_ways import SOURCE, along_source
 from ..state.cache import fingerprint
 from ..state.live_runs import live_runs
-from . import live
+from . import mesh_live
 from .base import Steps, relayed
-from .live import NOTHING, SWEEP, LiveProblem, Moment
+from .live import NOTHING, SWEEP, Moment
 from .map_model import (
     clip_of,
     keyed_track,
@@ -64,10 +64,7 @@ class MapFollower:
         return True  # the target itself is hidden, and the source says so where it is
 
     def check(self, ob, moment: Moment) -> tuple[str, str]:
-        settings = ob.motion_loom_map
-        copy = settings.live_copy
-        if copy is None or not live_mesh.is_live(copy) or not copy.users_scene:
-            raise LiveProblem(f"The live copy of '{ob.name}' was deleted; undo that, or switch Live off and on.")
+        mesh_live.require_copy(ob, ob.motion_loom_map)
         require_learnt_mesh(ob)
         key, _ = keyed_track(ob)
         clip = clip_of(ob)
@@ -225,25 +222,14 @@ def result_at(
 
 def live_on_steps(context, ob, workflow) -> Steps:
     """Make the copy that moves; the scene is changed after the last step only."""
+    return mesh_live.live_on_steps(context, ob, workflow, MapFollower(), _prepare_steps(ob))
+
+
+def _prepare_steps(ob) -> Steps:
     require_learnt_mesh(ob)
     map_of(ob)
     yield 0.5, "Learning the map"
     track_of(ob)
-    settings = ob.motion_loom_map
-    chosen = _chosen(context, ob)
-    copy = live_mesh.live_of(ob) or live_mesh.make(context, ob)
-    try:
-        settings.live_copy, settings.live = copy, True
-        _require_visible(context, ob, copy)
-        _choose(context, copy, *chosen)
-        live.begin(ob, workflow, MapFollower())
-    except BaseException:
-        settings.live, settings.live_copy = False, None
-        live_mesh.restore(copy)
-        context.view_layer.update()
-        _choose(context, ob, *chosen)
-        raise
-    return f"'{ob.name}' is live: '{copy.name}' moves, the original is hidden"
 
 
 def refresh_steps(context, ob, workflow) -> Steps:
@@ -276,57 +262,6 @@ def store_clip(ob, clip: SourceClip | None) -> None:
     settings = ob.motion_loom_map
     old, settings.clip = settings.clip, binding_store.save(ob.name, *pack_clip(clip))
     binding_store.discard(old)
-
-
-def live_off(context, ob, workflow) -> str | None:
-    """Remove the copy and show the target as it was."""
-    settings = ob.motion_loom_map
-    copy = settings.live_copy
-    settings.live, settings.live_copy = False, None
-    live.end(ob, workflow.id)
-    if copy is None or not live_mesh.is_live(copy):
-        ob.hide_viewport = ob.hide_render = False  # how it was is gone with the copy
-        return f"The live copy of '{ob.name}' was deleted: the original is shown again"
-    chosen = _chosen(context, copy)
-    live_mesh.restore(copy)
-    context.view_layer.update()
-    _choose(context, ob, *chosen)
-    return None
-
-
-def live_targets(objects) -> list:
-    """The mesh objects that are live, of those given."""
-    return [ob for ob in objects if ob.type == "MESH" and ob.library is None and ob.motion_loom_map.live]
-
-
-def _chosen(context, ob) -> tuple[bool, bool]:
-    """Whether an object is selected and whether it is active."""
-    layer = context.view_layer
-    return _is_in(layer, ob) and ob.select_get(view_layer=layer), layer.objects.active == ob
-
-
-def _choose(context, ob, is_selected: bool, is_active: bool) -> None:
-    """Make it so for what takes another object's place; the selection of others stays."""
-    layer = context.view_layer
-    if not _is_in(layer, ob):
-        return
-    ob.select_set(is_selected, view_layer=layer)
-    if is_active:
-        layer.objects.active = ob
-
-
-def _require_visible(context, ob, copy) -> None:
-    """Raises SceneError where a live copy is hidden as its original was; what only H has hidden is shown."""
-    if not copy.visible_get(view_layer=context.view_layer):
-        raise SceneError(
-            f"'{ob.name}' is disabled in viewports, or its collections are hidden or excluded, so that its live copy "
-            "would not be seen; show it and switch Live on again, or bake without."
-        )
-
-
-def _is_in(layer, ob) -> bool:
-    """Whether a view layer has an object: another one, of a library, may have its name."""
-    return ob in layer.objects.values()
 
 
 def _is_there(points: np.ndarray, clip, frame: float) -> bool:

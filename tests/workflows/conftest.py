@@ -18,13 +18,14 @@ def _starts_empty(empty_scene):
 
 @pytest.fixture
 def registered(monkeypatch):
-    """registered(workflow): the extension runs with this workflow alone until the test ends."""
+    """registered(workflow, ...): the extension runs with these workflows alone until the test ends; the first one."""
     registration = importlib.import_module(f"{PACKAGE}.registration")
-    workflows = importlib.import_module(f"{PACKAGE}.workflows")
+    listing = [importlib.import_module(f"{PACKAGE}.{module}") for module in ("workflows", "handlers")]
 
-    def register(workflow):
+    def register(workflow, *others):
         registration.unregister()
-        monkeypatch.setattr(workflows, "WORKFLOWS", (workflow,))
+        for module in listing:
+            monkeypatch.setattr(module, "WORKFLOWS", (workflow, *others))
         registration.register()
         return workflow
 

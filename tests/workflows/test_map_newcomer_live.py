@@ -97,8 +97,8 @@ def test_live_on_that_fails_half_way_leaves_nothing(monkeypatch):
         raise MemoryError("no room")
 
     with monkeypatch.context() as broken:
-        broken.setattr(map_live.live, "begin", fail)
-        steps = live.while_paused(map_live.live_on_steps(bpy.context, ob, None))
+        broken.setattr(live, "begin", fail)
+        steps = live.while_paused(map_live.live_on_steps(bpy.context, ob, workflows.by_id("map")))
         with pytest.raises(MemoryError):
             list(steps)
     assert play.everything() == before

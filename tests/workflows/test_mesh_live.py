@@ -1,0 +1,149 @@
+"""Live copies of meshes, by whichever workflow: one at a time moves a mesh."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom import workflows
+from bl_ext.devrepo.motion_loom.scene import live_mesh
+from bl_ext.devrepo.motion_loom.scene.frames import frame_now
+from bl_ext.devrepo.motion_loom.scene.session import all_objects
+from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
+from bl_ext.devrepo.motion_loom.state.mesh_result_settings import MeshResultSettings
+from bl_ext.devrepo.motion_loom.workflows import live, mesh_live
+from bl_ext.devrepo.motion_loom.workflows.base import Workflow
+from bl_ext.devrepo.motion_loom.workflows.mesh_target import target_in
+
+from tests import map_play as play
+from tests.map_scenes import positions
+
+
+class ClimbSettings(MeshResultSettings, bpy.types.PropertyGroup):
+    speed: bpy.props.FloatProperty(default=0.1)
+
+
+class Climber:
+    """Lifts the copy as time goes on."""
+
+    plays_by_itself, note, source_untouched = False, None, True
+
+    def sees(self, ob, depsgraph):
+        return True
+
+    def check(self, ob, moment):
+        mesh_live.require_copy(ob, ob.motion_loom_climb)
+        return live.NOTHING, ""
+
+    def show(self, ob, moment, was_posed):
+        world = np.array(ob.matrix_world, float)
+        world[2, 3] += ob.motion_loom_climb.speed * frame_now(moment.scene)
+        live_mesh.write(ob.motion_loom_climb.live_copy, moment.depsgraph, positions(ob.data), world)
+
+
+class Climb(Workflow):
+    """As little as a workflow needs to be live on a mesh."""
+
+    id, label, settings, is_live = "climb", "Climb", ClimbSettings, True
+
+    def poll(self, context, step):
+        return mesh_live.why_live_elsewhere(target_in(context), self)
+
+    def live_objects(self):
+        return mesh_live.live_targets(all_objects(), self.settings_name)
+
+    def follower(self, ob):
+        return Climber()
+
+    def is_on(self, context):
+        return mesh_live.is_on(target_in(context), self.settings_name)
+
+    def live_on(self, context):
+        return mesh_live.live_on_steps(context, target_in(context), self, Climber(), iter(()))
+
+    def live_off(self, context):
+        return mesh_live.live_off(context, target_in(context), self)
+
+
+@pytest.fixture
+def climb(registered):
+    """Climb, beside Map."""
+    climb = Climb()
+    registered(climb, workflows.by_id("map"))
+    return climb
+
+
+def press(workflow="climb"):
+    play.press("live", workflow=workflow)
+
+
+def steps(workflow, ob):
+    """Of live, as what the operator's poll lets pass."""
+    play.activate(ob)
+    return list(live.while_paused(workflow.live_on(bpy.context)))
+
+
+def test_any_workflow_moves_a_copy(climb):
+    ob = play.add_target()
+    play.activate(ob)
+    before = play.everything()
+    press()
+    settings = ob.motion_loom_climb
+    copy = settings.live_copy
+    assert settings.live and ob.hide_viewport and not ob.motion_loom_map.live
+    assert bpy.context.object == copy and copy.select_get()
+    for frame in (20, 3):
+        bpy.context.scene.frame_set(frame)
+        assert np.isclose(copy.location.z, 0.1 * frame, atol=1e-6)
+    status = live.status(ob, "climb")
+    assert status.problem is None and live.status(ob, "map") is None
+    press()
+    assert not settings.live and settings.live_copy is None and not live_runs.runs
+    bpy.context.scene.frame_set(1)
+    assert play.everything() == before
+
+
+def test_a_mesh_that_is_live_in_one_workflow_is_refused_by_another(climb):
+    ob = play.add_live()
+    play.activate(ob.motion_loom_map.live_copy)
+    before = play.everything()
+    text = "'Worm' is live in Map to Mesh; switch that off first"
+    with pytest.raises(RuntimeError, match=text):
+        press()
+    with pytest.raises(live.MotionLoomError, match=text):
+        steps(climb, ob.motion_loom_map.live_copy)
+    assert play.everything() == before and live.status(ob, "map").problem is None
+    press("map")
+    press()
+    assert ob.motion_loom_climb.live and live.status(ob, "climb").problem is None
+
+
+def test_and_the_other_way_round(climb):
+    ob = play.add_ready()
+    play.activate(ob)
+    press()
+    play.activate(ob.motion_loom_climb.live_copy)
+    before = play.everything()
+    text = "'Worm' is live in Climb; switch that off first"
+    with pytest.raises(RuntimeError, match=text):
+        press("map")
+    with pytest.raises(live.MotionLoomError, match=text):
+        steps(workflows.by_id("map"), ob.motion_loom_climb.live_copy)
+    assert play.everything() == before and live.status(ob, "climb").problem is None
+    other = play.add_target("Other")
+    play.activate(other)
+    press()
+    assert other.motion_loom_climb.live_copy != ob.motion_loom_climb.live_copy
+
+
+def test_a_copy_that_was_deleted_is_told(climb):
+    ob = play.add_target()
+    play.activate(ob)
+    press()
+    bpy.data.objects.remove(ob.motion_loom_climb.live_copy)
+    bpy.context.view_layer.update()
+    assert "The live copy of 'Worm' was deleted" in live.status(ob, "climb").problem
+    ob.hide_viewport = False
+    play.activate(ob)
+    press()
+    assert not ob.motion_loom_climb.live and not ob.hide_viewport and not ob.hide_render

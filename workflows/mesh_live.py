@@ -1,0 +1,117 @@
+"""Live on a mesh, for any workflow: a copy that moves stands in for the target, which is hidden meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..scene import live_mesh
+from ..solvers.errors import SceneError
+from ..state.mesh_result_settings import MeshResultSettings
+from . import live
+from .base import Steps
+
+
+def live_on_steps(context, ob, workflow, follower: live.Follower, prepare: Steps) -> Steps:
+    """Make the copy that moves; the scene is changed after the last step only.
+
+    workflow: its settings of the object are ``MeshResultSettings``.  follower: moves the copy from then on.
+    prepare: computes what the follower needs, and raises where that cannot be.
+    Raises SceneError where another workflow moves a copy of the mesh, or where the copy could not be seen.
+    """
+    elsewhere = why_live_elsewhere(ob, workflow)
+    if elsewhere:
+        raise SceneError(elsewhere)
+    yield from prepare
+    settings = workflow.settings_of(ob)
+    chosen = _chosen(context, ob)
+    copy = live_mesh.live_of(ob) or live_mesh.make(context, ob)
+    try:
+        settings.live_copy, settings.live = copy, True
+        _require_visible(context, ob, copy)
+        _choose(context, copy, *chosen)
+        live.begin(ob, workflow, follower)
+    except BaseException:
+        settings.live, settings.live_copy = False, None
+        live_mesh.restore(copy)
+        context.view_layer.update()
+        _choose(context, ob, *chosen)
+        raise
+    return f"'{ob.name}' is live: '{copy.name}' moves, the original is hidden"
+
+
+def live_off(context, ob, workflow) -> str | None:
+    """Remove the copy and show the target as it was."""
+    settings = workflow.settings_of(ob)
+    copy = settings.live_copy
+    settings.live, settings.live_copy = False, None
+    live.end(ob, workflow.id)
+    if copy is None or not live_mesh.is_live(copy):
+        ob.hide_viewport = ob.hide_render = False  # how it was is gone with the copy
+        return f"The live copy of '{ob.name}' was deleted: the original is shown again"
+    chosen = _chosen(context, copy)
+    live_mesh.restore(copy)
+    context.view_layer.update()
+    _choose(context, ob, *chosen)
+    return None
+
+
+def live_targets(objects, settings_name: str) -> list:
+    """The mesh objects that are live, of those given, by their settings of that name."""
+    return [ob for ob in objects if ob.type == "MESH" and ob.library is None and getattr(ob, settings_name).live]
+
+
+def is_on(ob, settings_name: str) -> bool:
+    """Whether a mesh object, or None, is live by its settings of that name."""
+    return ob is not None and bool(live_targets([ob], settings_name))
+
+
+def why_live_elsewhere(ob, workflow) -> str | None:
+    """That another workflow moves a copy of the mesh already, which hides the mesh from this one; or None."""
+    from . import WORKFLOWS  # which imports all workflows, and they this
+
+    for other in WORKFLOWS:
+        if other.id != workflow.id and _moves_meshes(other) and other.settings_of(ob).live:
+            return f"'{ob.name}' is live in {other.label}; switch that off first."
+    return None
+
+
+def require_copy(ob, settings) -> Any:
+    """The live copy; raises LiveProblem where it was deleted."""
+    copy = settings.live_copy
+    if copy is None or not live_mesh.is_live(copy) or not copy.users_scene:
+        raise live.LiveProblem(f"The live copy of '{ob.name}' was deleted; undo that, or switch Live off and on.")
+    return copy
+
+
+def _moves_meshes(workflow) -> bool:
+    return workflow.settings is not None and issubclass(workflow.settings, MeshResultSettings)
+
+
+def _chosen(context, ob) -> tuple[bool, bool]:
+    """Whether an object is selected and whether it is active."""
+    layer = context.view_layer
+    return _is_in(layer, ob) and ob.select_get(view_layer=layer), layer.objects.active == ob
+
+
+def _choose(context, ob, is_selected: bool, is_active: bool) -> None:
+    """Make it so for what takes another object's place; the selection of others stays."""
+    layer = context.view_layer
+    if not _is_in(layer, ob):
+        return
+    ob.select_set(is_selected, view_layer=layer)
+    if is_active:
+        layer.objects.active = ob
+
+
+def _require_visible(context, ob, copy) -> None:
+    """Raises SceneError where a live copy is hidden as its original was; what only H has hidden is shown."""
+    if not copy.visible_get(view_layer=context.view_layer):
+        raise SceneError(
+            f"'{ob.name}' is disabled in viewports, or its collections are hidden or excluded, so that its live copy "
+            "would not be seen; show it and switch Live on again, or bake without."
+        )
+
+
+def _is_in(layer, ob) -> bool:
+    """Whether a view layer has an object: another one, of a library, may have its name."""
+    return ob in layer.objects.values()
