@@ -98,16 +98,16 @@ def stream_figures(stage: MapScene) -> dict[str, float]:
 
 def bake_figures(stage: MapScene) -> dict[str, float]:
     """Seconds and megabytes of each kind of bake, and the error of weighted shape keys over the diagonal."""
-    run = stage.module("workflows.map_run")
+    run, bakes = stage.module("workflows.map_run"), stage.module("workflows.mesh_bake")
     figures: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
         bpy.ops.wm.save_as_mainfile(filepath=str(Path(folder) / "map.blend"), check_existing=False)
-        for kind in (run.PC2, run.PCA_KEYS, run.ABSOLUTE_KEYS):
+        for kind in (bakes.PC2, bakes.PCA_KEYS, bakes.ABSOLUTE_KEYS):
             began = clock()
-            report = run.bake_target(bpy.context, stage.target, run.MapBakeOptions(kind))
+            report = run.bake_target(bpy.context, stage.target, bakes.MeshBakeOptions(kind))
             figures[f"bake_{kind.lower()}_s"] = clock() - began
             figures[f"bake_{kind.lower()}_mb"] = report["bytes"] / 1e6
-            if kind == run.PCA_KEYS:
+            if kind == bakes.PCA_KEYS:
                 size = np.linalg.norm(np.ptp(stage.rest, axis=0))
                 figures["bake_pca_keys_most_pct"] = 100 * report["error_max"] / size
                 figures["bake_pca_keys_rms_pct"] = 100 * report["error_rms"] / size

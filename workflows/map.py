@@ -7,11 +7,11 @@ from ..solvers.errors import MotionLoomError
 from ..state.map_settings import CLASSES, MotionLoomMapSettings
 from . import map_command, map_panel
 from .base import Command, Steps, Workflow
-from .map_cost import options_of
 from .map_learn import learn_steps, source_of
 from .map_live import MapFollower, live_on_steps, refresh_steps
 from .map_overlay import overlay_of
-from .map_run import PC2, bake_steps
+from .map_run import bake_steps
+from .mesh_bake import options_of, why_no_bake
 from .mesh_live import is_on, live_off, live_targets, why_live_elsewhere
 from .mesh_target import target_in, why_no_target
 from .overlay import Overlay
@@ -50,8 +50,8 @@ class Map(Workflow):
             return "Learn the target first."
         if sum(pair.use for pair in settings.pairs) < 2:
             return "Use two pairs or more."
-        if step == "bake" and settings.bake_kind == PC2 and not context.blend_data.filepath:
-            return "Save the file first: the cache lies beside it. Or bake to shape keys."
+        if step == "bake":
+            return why_no_bake(context, settings)
         return why_live_elsewhere(ob, self) if step == "live_on" else None
 
     def fit(self, context) -> Steps:

@@ -11,11 +11,11 @@ from ..scene.rigs import require_editable
 from ..solvers.errors import InputError, OutputError, SceneError
 from .base import run_to_end
 from .command_words import counted, given, quoted
-from .map_cost import options_of
 from .map_learn import learn_steps
 from .map_pair_file import load_pairs_of, save_pairs_of
 from .map_pairs import contradiction_text
-from .map_run import ABSOLUTE_KEYS, PC2, PCA_KEYS, bake_target
+from .map_run import bake_target
+from .mesh_bake import ABSOLUTE_KEYS, PC2, PCA_KEYS, accuracy_text, options_of, written_text
 
 _WITHOUT = {"place-and-heading": "FULL", "place": "PLACE", "nothing": "NONE"}
 _KINDS = {"pc2": PC2, "pca-keys": PCA_KEYS, "absolute-keys": ABSOLUTE_KEYS}
@@ -83,14 +83,12 @@ def run(context, args) -> dict:
 
 def summary(report: dict) -> str:
     """A line for people."""
-    where = report["file"] or "the .blend"
     text = (
         f"Mapped '{report['target']}' into '{report['object']}', {counted(report['frames'], 'frame')} from "
-        f"{counted(report['pairs'], 'pair')}: {report['bytes'] / 1e6:.1f} MB in {where}, "
+        f"{counted(report['pairs'], 'pair')}: {written_text(report)}, "
         f"confidence {report['confidence_mean']:.0%}, travels {report['travel_m']:.2f} m"
     )
-    if report["kind"] == PCA_KEYS:
-        text = f"{text}, shape keys within {report['error_max']:.2g}"
+    text = ", ".join(filter(None, (text, accuracy_text(report))))
     return f"{text}; {contradiction_text(report['contradiction'])}" if report["contradiction"] else text
 
 

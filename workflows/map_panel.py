@@ -7,8 +7,8 @@ from typing import Any
 
 from ..solvers.errors import MotionLoomError
 from . import live
-from .map_cost import costs_of
 from .map_model import confidence_now, target_of
+from .map_run import costs_of
 from .mesh_target import target_in
 from .overlay import problem_of
 from .panel_parts import draw_status, draw_steps, draw_text, draw_toggles

@@ -1,0 +1,160 @@
+"""Bake a result on a mesh, whichever workflow made it, to a new object that plays it by itself, and what that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..scene import live_mesh
+from ..scene.mesh_bakes import CACHE_FOLDER, Baked, MeshResult, bake_absolute_keys, bake_pc2, bake_pca_keys
+from ..solvers.errors import InputError
+from ..solvers.gram_pca import GramPca, gram_pca_steps
+from .base import relayed
+from .command_words import counted
+
+PC2, PCA_KEYS, ABSOLUTE_KEYS = "PC2", "PCA_KEYS", "ABSOLUTE_KEYS"
+_EXACT = 0.99999  # of the result's variance: more keys than that show nothing
+_MOST_FRAMES = 100_000
+_COORDINATE = 4  # bytes, single precision
+_KEY = 72  # bytes of a key of a curve, as Blender keeps it
+_MEGABYTE = 1e6
+
+
+@dataclass(frozen=True)
+class MeshBakeOptions:
+    """kind: PC2, PCA_KEYS or ABSOLUTE_KEYS.  start, end: scene frames, the source's range where None.  step: frames.
+    keys: weighted shape keys, at most.  folder: of the cache file.  name: of the new object, else made from the old."""
+
+    kind: str = PC2
+    start: float | None = None
+    end: float | None = None
+    step: int = 1
+    keys: int = 24
+    folder: str = CACHE_FOLDER
+    name: str | None = None
+
+
+def options_of(settings) -> MeshBakeOptions:
+    """What ``MeshResultSettings`` are set to."""
+    start, end = (settings.bake_start, settings.bake_end) if settings.use_bake_range else (None, None)
+    return MeshBakeOptions(
+        settings.bake_kind, start, end, settings.bake_step, settings.bake_keys, settings.bake_folder
+    )
+
+
+def why_no_bake(context, settings) -> str | None:
+    """Why what is chosen cannot be written yet, or None."""
+    if settings.bake_kind == PC2 and not context.blend_data.filepath:
+        return "Save the file first: the cache lies beside it. Or bake to shape keys."
+    return None
+
+
+def bake_frames(known: np.ndarray, options: MeshBakeOptions) -> np.ndarray:
+    """Scene frames (N,) to bake, by default from the first to the last of the source's (F,).
+
+    Raises InputError for an empty range, an endless one or a step that is none.
+    """
+    start = known[0] if options.start is None else options.start
+    end = known[-1] if options.end is None else options.end
+    if not options.step >= 1:
+        raise InputError(f"The frame step must be 1 or more, not {options.step}.")
+    if not start <= end:
+        raise InputError(
+            f"The range {start:g} to {end:g} is empty; the source has frames {known[0]:g} to {known[-1]:g}."
+        )
+    if end - start > _MOST_FRAMES * options.step:
+        raise InputError(f"Frames {start:g} to {end:g} are too many; raise the step or bake a part.")
+    return np.arange(start, end + 1e-6, options.step, dtype=float)
+
+
+def result_steps(
+    frames: np.ndarray, vertex_count: int, pose_of: Callable[[int], tuple[np.ndarray, np.ndarray]]
+) -> Generator[float, None, MeshResult]:
+    """The result at scene frames (N,); yields shares done.
+
+    pose_of: number of a frame -> vertices (V, 3), own space, and world matrix (4, 4).
+    """
+    vertices, worlds = np.empty((len(frames), vertex_count, 3), np.float32), np.empty((len(frames), 4, 4))
+    for number in range(len(frames)):
+        vertices[number], worlds[number] = pose_of(number)
+        yield number / len(frames)
+    return MeshResult(vertices, worlds, frames)
+
+
+def write_steps(
+    context, ob, result: MeshResult, options: MeshBakeOptions, done: str
+) -> Generator[tuple[float, str], None, Baked]:
+    """Write a result on a mesh object to a new one, which is made after the last step only.
+
+    done: what was done to it, in a word; the new object is called "<name> (<done>)" unless the options name it.
+    Raises InputError for an unknown kind of bake, and as ``scene.mesh_bakes``.
+    """
+    modes = None
+    if options.kind == PCA_KEYS:
+        modes = yield from relayed(_modes_steps(result, options.keys), 0.0, 0.5, "Choosing shapes")
+    yield 0.75, "Writing"
+    # The copy is made of the original, which is hidden while live.
+    with live_mesh.shown(context, ob):
+        return _written(context, ob, result, modes, options, options.name or f"{ob.name} ({done})")
+
+
+def report_of(ob, frames: np.ndarray, options: MeshBakeOptions, baked: Baked) -> dict:
+    """What there is to say of any bake at scene frames (N,), for JSON."""
+    return {
+        "target": ob.name,
+        "object": baked.ob.name,
+        "kind": options.kind,
+        "file": baked.path,
+        "frames": len(frames),
+        "start": float(frames[0]),
+        "end": float(frames[-1]),
+        "bytes": baked.byte_count,
+        "error_max": baked.error[0],
+        "error_rms": baked.error[1],
+    }
+
+
+def written_text(report: dict) -> str:
+    """Where it lies and how large it is, in words, of a report."""
+    return f"{_size(report['bytes'])} in {report['file'] or 'the .blend'}"
+
+
+def accuracy_text(report: dict) -> str | None:
+    """How near shape keys came, of a report; None for what is exact."""
+    return f"shape keys within {report['error_max']:.2g}" if report["kind"] == PCA_KEYS else None
+
+
+def costs_of(vertex_count: int, frame_count: int, settings) -> dict[str, str]:
+    """What each kind of bake takes, in words, by kind, told before it is done."""
+    shape = 3 * _COORDINATE * vertex_count
+    keys = min(settings.bake_keys, frame_count)
+    return {
+        PC2: f"{_size(shape * frame_count)} in a file, {counted(frame_count, 'frame')}",
+        PCA_KEYS: f"at most {_size(shape * (keys + 1) + _KEY * keys * frame_count)} in the .blend",
+        ABSOLUTE_KEYS: f"{_size((shape + _KEY) * frame_count)} in the .blend, {counted(frame_count, 'key')}",
+    }
+
+
+def _size(count: float) -> str:
+    return f"{count / _MEGABYTE:.1f} MB"
+
+
+def _modes_steps(result: MeshResult, keys: int) -> Generator[float, None, GramPca]:
+    shapes = result.vertices.reshape(len(result.frames), -1)
+    if (shapes == shapes[0]).all():  # nothing varies: one shape says all
+        return GramPca(shapes[0], np.empty((0, shapes.shape[1]), np.float32), np.empty((len(shapes), 0)), 1.0)
+    return (yield from gram_pca_steps(shapes.copy(), keys, _EXACT))
+
+
+def _written(context, ob, result: MeshResult, modes: GramPca | None, options: MeshBakeOptions, name: str) -> Baked:
+    if options.kind == PC2:
+        return bake_pc2(context, ob, result, name, options.folder)
+    if options.kind == ABSOLUTE_KEYS:
+        return bake_absolute_keys(context, ob, result, name)
+    if modes is None:
+        raise InputError(f"'{options.kind}' is no kind of bake; use {PC2}, {PCA_KEYS} or {ABSOLUTE_KEYS}.")
+    shape = result.vertices.shape[1:]
+    mean, basis = modes.mean.reshape(shape), modes.basis.reshape(-1, *shape)
+    return bake_pca_keys(context, ob, result, mean, basis, modes.coefficients, name)
