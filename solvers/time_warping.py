@@ -51,7 +51,8 @@ def constrained_path(cost: np.ndarray, pairs: np.ndarray, run: int = 2) -> WarpP
 def within_reach(pairs: np.ndarray, run: int = 2) -> np.ndarray:
     """(L - 1,) bool: whether an admissible path joins each pair to the next, whatever comes before and after."""
     steps = np.diff(pairs, axis=0)
-    return steps.max(axis=1) <= (run + 1) * steps.min(axis=1)
+    shorter, longer = steps.min(axis=1), steps.max(axis=1)
+    return (shorter > 0) & (longer <= (run + 1) * shorter)
 
 
 class _Block:
