@@ -4,40 +4,17 @@ from __future__ import annotations
 
 import bpy
 
-from ..solvers.errors import MotionLoomError
 from ..workflows import map_pairs
 from ..workflows.map_pair_file import load_pairs, save_pairs
+from .reporting import ChangeOperator
 
 _FILTER = "*.json"
 
 
-class NeedsTarget:
-    """A button that is grey, with the reason, where the active object is no target that it can work on."""
+class _PairOperator(ChangeOperator):
+    """A change of the pairs of the active mesh."""
 
     needs = map_pairs.why_no_pairs
-
-    @classmethod
-    def poll(cls, context):
-        reason = cls.needs(context)
-        if reason:
-            cls.poll_message_set(reason)
-        return reason is None
-
-
-class _PairOperator(NeedsTarget):
-    """A change of the pairs of the active mesh; nothing is changed where it fails."""
-
-    bl_options = {"REGISTER", "UNDO"}
-
-    def execute(self, context):
-        try:
-            text = self.apply(context)
-        except MotionLoomError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        if text:
-            self.report({"INFO"}, text)
-        return {"FINISHED"}
 
 
 class MOTION_LOOM_OT_map_add_pair(_PairOperator, bpy.types.Operator):

@@ -7,17 +7,18 @@ import bpy
 from ..solvers.errors import MotionLoomError
 from ..workflows import map_pairs
 from ..workflows.mesh_target import target_in
-from .map_pairs import NeedsTarget
+from .reporting import ExplainedOperator
 
 _ADD, _SKIP, _END = {"RET", "NUMPAD_ENTER"}, {"BACK_SPACE"}, {"ESC"}
 
 
-class MOTION_LOOM_OT_map_perform(NeedsTarget, bpy.types.Operator):
+class MOTION_LOOM_OT_map_perform(ExplainedOperator, bpy.types.Operator):
     """Show poses of the target one after the other; press Enter whenever the source is in the one that answers"""
 
     bl_idname = "motion_loom.map_perform"
     bl_label = "Perform Pairs"
     bl_options = {"UNDO", "INTERNAL"}
+    needs = map_pairs.why_no_pairs
 
     count: bpy.props.IntProperty(name="Poses", description="How many poses of the target are shown", default=6, min=2)
 

@@ -4,29 +4,14 @@ from __future__ import annotations
 
 import bpy
 
-from ..solvers.errors import MotionLoomError
 from ..workflows import stream_follow
+from .reporting import ReportingOperator
 
 
-class _StreamOperator:
+class _StreamOperator(ReportingOperator):
     """What happens only while the program runs; nothing of it is a step of undo."""
 
     bl_options = {"INTERNAL"}
-
-    @classmethod
-    def poll(cls, context):
-        reason = cls.needs(context)
-        if reason:
-            cls.poll_message_set(reason)
-        return reason is None
-
-    def execute(self, context):
-        try:
-            self.report({"INFO"}, self.apply(context))
-        except MotionLoomError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        return {"FINISHED"}
 
 
 class MOTION_LOOM_OT_stream_start(_StreamOperator, bpy.types.Operator):

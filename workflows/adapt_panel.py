@@ -9,7 +9,7 @@ from ..scene.motion import motion_range
 from ..solvers.errors import MotionLoomError
 from . import live
 from .adapt_action import plays_result
-from .panel_parts import draw_status, draw_steps, draw_text, draw_toggles
+from .panel_parts import draw_linked, draw_range, draw_status, draw_steps, draw_text, draw_toggles
 from .wrapping import length
 
 _NAME_WIDTH = 70.0  # pixels that a row of the list has for a name in a sidebar of the usual width
@@ -33,7 +33,7 @@ def draw(adapt, layout, context) -> None:
         _draw_no_rig(layout, context, ob)
         return
     if ob.library is not None:
-        _draw_linked(layout, context, ob)
+        draw_linked(layout, context, ob, "make a library override of it, or a local copy")
         return
     chosen = adapt.settings_of(ob)
     shown = _Shown(adapt, context, ob, chosen, live.status(ob, adapt.id))
@@ -58,13 +58,6 @@ def _draw_no_rig(layout, context, ob) -> None:
         "(Object > Library Override) or make the instance real (Object > Apply)"
     )
     draw_text(layout, context, text, "INFO")
-
-
-def _draw_linked(layout, context, ob) -> None:
-    text = f"'{ob.name}' is linked and cannot be changed: make a library override of it, or a local copy"
-    box = layout.box()
-    draw_text(box, context, text, "LIBRARY_DATA_DIRECT")
-    box.operator("motion_loom.make_local_copy")
 
 
 # ------------------------------------------------------------------------------------------------ environment
@@ -103,11 +96,7 @@ def _is_bound(shown: _Shown) -> bool:
 
 def _draw_bind(layout, shown: _Shown) -> None:
     chosen = shown.chosen
-    layout.prop(chosen, "use_range")
-    if chosen.use_range:
-        pair = layout.column(align=True)
-        pair.prop(chosen, "start")
-        pair.prop(chosen, "end")
+    if draw_range(layout, chosen):
         _draw_range_warning(layout, shown)
     if chosen.binding is not None:
         _draw_bound(layout.box().column(align=True), chosen)

@@ -16,6 +16,7 @@ from ..solvers.errors import InputError, MotionLoomError
 from ..state.bake_settings import MotionLoomBakeSettings
 from .base import Command, Steps, Workflow
 from .naming import result_name
+from .panel_parts import draw_range
 
 _MOST_FRAMES = 1_000_000
 
@@ -139,11 +140,7 @@ class Bake(Workflow):
             layout.label(text="Select an armature", icon="INFO")
             return
         chosen = self.settings_of(context.object)
-        layout.prop(chosen, "use_range")
-        if chosen.use_range:
-            column = layout.column(align=True)
-            column.prop(chosen, "start")
-            column.prop(chosen, "end")
+        draw_range(layout, chosen)
         layout.prop(chosen, "step")
         layout.prop(chosen, "use_fps")
         if chosen.use_fps:

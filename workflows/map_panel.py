@@ -11,7 +11,7 @@ from .map_model import confidence_now, target_of
 from .map_run import costs_of
 from .mesh_target import target_in
 from .overlay import problem_of
-from .panel_parts import draw_status, draw_steps, draw_text, draw_toggles
+from .panel_parts import draw_bake, draw_linked, draw_range, draw_status, draw_steps, draw_text, draw_toggles, is_baked
 
 _CONFIDENT = 0.5
 
@@ -34,10 +34,7 @@ def draw(workflow, layout, context) -> None:
         layout.label(text="Select the mesh that is to move", icon="INFO")
         return
     if ob.library is not None:
-        box = layout.box()
-        text = f"'{ob.name}' is linked and cannot be changed: make a local copy of it"
-        draw_text(box, context, text, "LIBRARY_DATA_DIRECT")
-        box.operator("motion_loom.make_local_copy")
+        draw_linked(layout, context, ob)
         return
     chosen = workflow.settings_of(ob)
     shown = _Shown(workflow, context, ob, chosen, live.status(ob, workflow.id))
@@ -62,26 +59,18 @@ def _draw_learn(layout, shown: _Shown) -> None:
         layout.prop(chosen, "source_collection")
     elif chosen.source.type == "MESH":
         layout.prop_search(chosen, "source_group", chosen.source, "vertex_groups")
-    _draw_range(layout, chosen, "source")
+    draw_range(layout, chosen, "source")
     layout.prop(chosen, "ground")
     layout.separator()
     layout.prop(chosen, "target_motion")
     if chosen.target_motion == "ANIMATION":
-        _draw_range(layout, chosen, "target")
+        draw_range(layout, chosen, "target")
     layout.prop(chosen, "target_ground")
     if chosen.learnt is not None:
         box = layout.box().column(align=True)
         for text, icon in ((chosen.clip_summary, "OUTLINER_OB_ARMATURE"), (chosen.learnt_summary, "MESH_DATA")):
             draw_text(box, shown.context, text, icon)
     shown.map.button(layout, "fit", text="Learn Target" if chosen.learnt is None else "Learn Again")
-
-
-def _draw_range(layout, chosen, of: str) -> None:
-    layout.prop(chosen, f"use_{of}_range")
-    if getattr(chosen, f"use_{of}_range"):
-        pair = layout.column(align=True)
-        pair.prop(chosen, f"{of}_start")
-        pair.prop(chosen, f"{of}_end")
 
 
 # -------------------------------------------------------------------------------------------------------- pairs
@@ -166,28 +155,11 @@ def _draw_auto(layout, shown: _Shown) -> None:
 
 
 def _is_baked(shown: _Shown) -> bool:
-    result = shown.chosen.result
-    return result is not None and bool(result.users_scene)
+    return is_baked(shown.chosen)
 
 
 def _draw_bake(layout, shown: _Shown) -> None:
-    chosen = shown.chosen
-    layout.prop(chosen, "bake_kind")
-    if chosen.bake_kind == "PC2":
-        layout.prop(chosen, "bake_folder")
-    if chosen.bake_kind == "PCA_KEYS":
-        layout.prop(chosen, "bake_keys")
-    layout.prop(chosen, "bake_step")
-    layout.prop(chosen, "use_bake_range")
-    if chosen.use_bake_range:
-        pair = layout.column(align=True)
-        pair.prop(chosen, "bake_start")
-        pair.prop(chosen, "bake_end")
-    cost = costs_of(shown.ob).get(chosen.bake_kind)
-    if cost:
-        layout.label(text=cost, icon="DISK_DRIVE")
-    shown.map.button(layout, "bake", text="Bake")
-    shown.map.button(layout, "copy_command", text="Copy Command", icon="COPYDOWN")
+    draw_bake(layout, shown.map, shown.chosen, costs_of(shown.ob))
 
 
 # ------------------------------------------------------------------------------------------------------ options

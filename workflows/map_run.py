@@ -51,7 +51,7 @@ def costs_of(ob) -> dict[str, str]:
     settings = ob.motion_loom_map
     try:
         frames = bake_frames(clip_of(ob).frames, options_of(settings))
-        return mesh_bake.costs_of(len(target_of(ob).space.rest), len(frames), settings)
+        return mesh_bake.costs_of(len(target_of(ob).space.rest), len(frames), settings.bake_keys)
     except MotionLoomError:
         return {}
 

@@ -39,9 +39,7 @@ class MeshBakeOptions:
 def options_of(settings) -> MeshBakeOptions:
     """What ``MeshResultSettings`` are set to."""
     start, end = (settings.bake_start, settings.bake_end) if settings.use_bake_range else (None, None)
-    return MeshBakeOptions(
-        settings.bake_kind, start, end, settings.bake_step, settings.bake_keys, settings.bake_folder
-    )
+    return MeshBakeOptions(settings.bake_kind, start, end, settings.bake_step, settings.bake_keys, settings.bake_folder)
 
 
 def why_no_bake(context, settings) -> str | None:
@@ -126,10 +124,10 @@ def accuracy_text(report: dict) -> str | None:
     return f"shape keys within {report['error_max']:.2g}" if report["kind"] == PCA_KEYS else None
 
 
-def costs_of(vertex_count: int, frame_count: int, settings) -> dict[str, str]:
-    """What each kind of bake takes, in words, by kind, told before it is done."""
+def costs_of(vertex_count: int, frame_count: int, keys: int) -> dict[str, str]:
+    """What each kind of bake takes, in words, by kind, told before it is done; keys: weighted ones, at most."""
     shape = 3 * _COORDINATE * vertex_count
-    keys = min(settings.bake_keys, frame_count)
+    keys = min(keys, frame_count)
     return {
         PC2: f"{_size(shape * frame_count)} in a file, {counted(frame_count, 'frame')}",
         PCA_KEYS: f"at most {_size(shape * (keys + 1) + _KEY * keys * frame_count)} in the .blend",

@@ -1,7 +1,8 @@
-"""Parts that panels share: wrapped texts, switches side by side, and how live stands."""
+"""Parts that panels share: wrapped texts, switches side by side, ranges, bakes of meshes, and how live stands."""
 
 from __future__ import annotations
 
+from .mesh_bake import PC2, PCA_KEYS
 from .wrapping import fitting_lines
 
 _TRACKS = {
@@ -44,6 +45,52 @@ def draw_toggles(layout, chosen, names) -> None:
     row.use_property_split = False
     for name in names:
         row.prop(chosen, name, toggle=True)
+
+
+def draw_linked(layout, context, ob, remedy: str = "make a local copy of it") -> None:
+    """That a linked object cannot be changed, and the button that copies it."""
+    box = layout.box()
+    draw_text(box, context, f"'{ob.name}' is linked and cannot be changed: {remedy}", "LIBRARY_DATA_DIRECT")
+    box.operator("motion_loom.make_local_copy")
+
+
+def draw_range(layout, chosen, of: str = "") -> bool:
+    """A switch and, where it is on, first and last frame; returns whether it is.
+
+    of: what range, of several in the settings: "bake" stands for use_bake_range, bake_start and bake_end.
+    """
+    of = of and f"{of}_"
+    layout.prop(chosen, f"use_{of}range")
+    is_on = getattr(chosen, f"use_{of}range")
+    if is_on:
+        pair = layout.column(align=True)
+        pair.prop(chosen, f"{of}start")
+        pair.prop(chosen, f"{of}end")
+    return is_on
+
+
+def draw_bake(layout, workflow, chosen, costs: dict[str, str]) -> None:
+    """What a result on a mesh is baked to, and the buttons.
+
+    chosen: ``MeshResultSettings``.  costs: what each kind takes, by kind, as far as known; see ``mesh_bake.costs_of``.
+    """
+    layout.prop(chosen, "bake_kind")
+    if chosen.bake_kind == PC2:
+        layout.prop(chosen, "bake_folder")
+    if chosen.bake_kind == PCA_KEYS:
+        layout.prop(chosen, "bake_keys")
+    layout.prop(chosen, "bake_step")
+    draw_range(layout, chosen, "bake")
+    cost = costs.get(chosen.bake_kind)
+    if cost:
+        layout.label(text=cost, icon="DISK_DRIVE")
+    workflow.button(layout, "bake", text="Bake")
+    workflow.button(layout, "copy_command", text="Copy Command", icon="COPYDOWN")
+
+
+def is_baked(chosen) -> bool:
+    """Whether what was baked last, by ``MeshResultSettings``, is still there."""
+    return chosen.result is not None and bool(chosen.result.users_scene)
 
 
 def draw_status(layout, workflow, context, status, bind_again: str = _REMEDIES["BIND"][1]) -> None:
