@@ -1,0 +1,80 @@
+"""Body parts as vertex groups, and pictures made of numbers."""
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom.scene.part_groups import part_masks, write_parts
+from bl_ext.devrepo.motion_loom.scene.pictures import write_picture
+from bl_ext.devrepo.motion_loom.solvers.errors import InputError, SceneError
+
+from tests import map_scenes as scenes
+
+MASKS = np.arange(36) % 3 == np.arange(3)[:, None]
+
+
+def test_parts_come_back_as_they_were_written():
+    ob = scenes.add_strip()
+    write_parts(ob, ["Torso", "Arm", "Bein ä"], MASKS)
+    assert np.array_equal(part_masks(ob, ["Torso", "Arm", "Bein ä"]), MASKS)
+    assert np.array_equal(part_masks(ob, ["Arm"]), MASKS[1:2])
+    assert np.array_equal(part_masks(ob, ["Arm", "Arm"]), MASKS[[1, 1]])
+
+
+def test_writing_again_leaves_nothing_of_what_was_there_and_other_groups_alone():
+    ob = scenes.add_strip()
+    ob.vertex_groups.new(name="Mine").add([1, 2], 0.7, "REPLACE")
+    write_parts(ob, ["Torso"], MASKS[:1])
+    write_parts(ob, ["Torso"], MASKS[1:2])
+    assert np.array_equal(part_masks(ob, ["Torso"]), MASKS[1:2])
+    assert part_masks(ob, ["Mine"])[0].nonzero()[0].tolist() == [1, 2]
+    assert [group.name for group in ob.vertex_groups] == ["Mine", "Torso"]
+
+
+def test_the_faint_rim_of_a_brush_does_not_belong():
+    ob = scenes.add_strip()
+    group = ob.vertex_groups.new(name="Arm")
+    for vertex, weight in ((3, 0.49), (4, 0.5), (5, 1.0)):
+        group.add([vertex], weight, "REPLACE")
+    assert part_masks(ob, ["Arm"])[0].nonzero()[0].tolist() == [4, 5]
+
+
+def test_what_cannot_be_is_refused_by_name():
+    ob = scenes.add_strip()
+    with pytest.raises(InputError, match="'Strip' has no vertex group 'Leg'"):
+        part_masks(ob, ["Leg"])
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(SceneError, match="leave Edit Mode"):
+        part_masks(ob, [])
+    with pytest.raises(SceneError, match="leave Edit Mode"):
+        write_parts(ob, ["Torso"], MASKS[:1])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert not len(ob.vertex_groups)
+
+
+def test_the_mesh_of_a_library_gets_no_groups(tmp_path):
+    linked = scenes.linked(scenes.add_strip(), tmp_path, override=True)
+    with pytest.raises(SceneError, match="is linked"):
+        write_parts(linked, ["Torso"], MASKS[:1])
+
+
+def test_a_picture_keeps_its_pixels_in_the_file(tmp_path):
+    pixels = np.random.default_rng(0).uniform(0, 1, (5, 7, 4)).astype(np.float32)
+    pixels[..., 3] = 1.0
+    image = write_picture("Cost", pixels)
+    assert tuple(image.size) == (7, 5) and image.packed_file is not None
+    image.use_fake_user = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "picture.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "picture.blend"))
+    found = np.empty(140, np.float32)
+    bpy.data.images["Cost"].pixels.foreach_get(found)
+    assert np.abs(found.reshape(5, 7, 4) - pixels).max() < 1 / 255
+
+
+def test_the_same_image_takes_another_picture_of_another_size():
+    first = write_picture("Cost", np.zeros((4, 4, 4), np.float32))
+    second = write_picture("Cost", np.ones((6, 3, 4), np.float32), first)
+    assert second == first and tuple(second.size) == (3, 6)
+    found = np.empty(72, np.float32)
+    second.pixels.foreach_get(found)
+    assert (found == 1.0).all()
