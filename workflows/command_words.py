@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+from pathlib import Path
+
+from ..solvers.errors import OutputError
 
 _SHELL_LETTERS = frozenset("&|<>^()%!;,=")  # of the Windows shell, beside blanks, which always quote
 
@@ -17,6 +20,20 @@ def given(option: str, value: str) -> list[str]:
 def quoted(words: list[str]) -> str:
     """One line to paste into a shell."""
     return " ".join(map(_quoted_for_windows, words)) if os.name == "nt" else shlex.join(words)
+
+
+def line_on_file(context, program: str, words: list[str], done: str) -> str:
+    """One line that runs a command of the extension on the file on disk and saves the result beside it.
+
+    words: the command and its options.  done: what it does, in a word, for the new file's name.
+    Raises OutputError where the scene has no file.
+    """
+    path = context.blend_data.filepath
+    if not path:
+        raise OutputError("The scene has no file yet; save it, the command works on the file on disk.")
+    file = Path(path)
+    result = str(file.with_name(f"{file.stem}_{done}.blend"))
+    return quoted([program, "--background", path, "--command", "motion_loom", *words, "--output", result])
 
 
 def counted(count: int, thing: str) -> str:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
-from pathlib import Path
 
-from ..scene.rigs import require_editable
-from ..solvers.errors import InputError, OutputError, SceneError
+from ..solvers.errors import InputError, SceneError
 from .base import run_to_end
-from .command_words import counted, given, quoted
+from .command_settings import set_choices, set_numbers, set_range
+from .command_words import counted, given, line_on_file
 from .map_learn import learn_steps
 from .map_pair_file import load_pairs_of, save_pairs_of
 from .map_pairs import contradiction_text
 from .map_run import bake_target
-from .mesh_bake import ABSOLUTE_KEYS, PC2, PCA_KEYS, accuracy_text, options_of, written_text
+from .mesh_bake import accuracy_text, options_of, written_text
+from .mesh_command import add_bake_arguments, apply_bake, mesh_named
 
 _WITHOUT = {"place-and-heading": "FULL", "place": "PLACE", "nothing": "NONE"}
-_KINDS = {"pc2": PC2, "pca-keys": PCA_KEYS, "absolute-keys": ABSOLUTE_KEYS}
-_UNLIMITED = 2**31 - 1  # the limit of a setting that has no other
 
 
 def add_arguments(parser) -> None:
@@ -46,26 +43,17 @@ def add_arguments(parser) -> None:
     parser.add_argument("--travel", choices=("auto", "learnt", "feet", "stride", "source", "none"), help="over ground")
     parser.add_argument("--stride", type=float, metavar="METRES", help="of --travel stride")
     parser.add_argument("--travel-scale", type=float, metavar="FACTOR", help="multiplies how far it goes")
-    parser.add_argument(
-        "--above-ground", action=argparse.BooleanOptionalAction, default=None, help="lift it where it would sink"
-    )
     parser.add_argument("--pose-limits", choices=("soft", "hard", "none"), help="what holds poses to those it knows")
     parser.add_argument("--smoothing", type=float, metavar="SECONDS", help="calms a shaking source")
     parser.add_argument("--turn", type=float, metavar="RATIO", help="how much it turns where the source turns")
-    parser.add_argument("--bake", choices=tuple(_KINDS), help="what holds the result (default: as set in the file)")
-    parser.add_argument("--keys", type=int, metavar="COUNT", help="most weighted shape keys of --bake pca-keys")
-    parser.add_argument("--folder", metavar="FOLDER", help="of the cache file; // is the folder of the .blend")
-    parser.add_argument("--start", type=int, metavar="FRAME", help="first frame to bake (default: the source's)")
-    parser.add_argument("--end", type=int, metavar="FRAME", help="last frame to bake (default: the source's)")
-    parser.add_argument("--step", type=int, metavar="FRAMES", help="from one pose to the next")
+    add_bake_arguments(parser)
 
 
 def run(context, args) -> dict:
     """Learn where needed, pair, bake; returns the report. Raises MotionLoomError for what cannot be done."""
-    ob = _target(context, args.target)
+    ob = mesh_named(context, args.target)
     settings = ob.motion_loom_map
     _apply(context, ob, args)
-    _require_saving(settings, args)
     if args.learn or settings.learnt is None or settings.clip is None or _changes_what_is_learnt(args):
         print(run_to_end(learn_steps(context, ob)))
     if args.pairs:
@@ -97,30 +85,7 @@ def command_of(context, ob, program: str) -> str:
 
     Settings and pairs travel in the file. Raises OutputError where the scene has no file.
     """
-    path = context.blend_data.filepath
-    if not path:
-        raise OutputError("The scene has no file yet; save it, the command works on the file on disk.")
-    file = Path(path)
-    words = [program, "--background", path, "--command", "motion_loom", "map", *given("--target", ob.name)]
-    return quoted([*words, "--output", str(file.with_name(f"{file.stem}_mapped.blend"))])
-
-
-def _target(context, name: str):
-    ob = context.scene.objects.get(name)
-    if ob is None:
-        raise SceneError(f"There is no object '{name}' in the scene; name the mesh that is to move.")
-    if ob.type != "MESH":
-        raise SceneError(f"'{name}' is of type {ob.type}; the target must be a mesh.")
-    require_editable(ob)
-    return ob
-
-
-def _require_saving(settings, args) -> None:
-    """Raises OutputError for a cache file that nothing would play."""
-    if settings.bake_kind == PC2 and not (args.output or args.save):
-        raise OutputError(
-            "The cache file would belong to a .blend that is not saved: give --output or --save, or --bake pca-keys."
-        )
+    return line_on_file(context, program, ["map", *given("--target", ob.name)], "mapped")
 
 
 def _changes_what_is_learnt(args) -> bool:
@@ -138,47 +103,19 @@ def _apply(context, ob, args) -> None:
     if args.vertex_group:
         _require_group(settings, args.vertex_group)
     for of in ("source", "target"):
-        given_range = [getattr(args, f"{of}_{end}") for end in ("start", "end")]
-        if any(frame is not None for frame in given_range):
-            if None in given_range:
-                raise InputError(f"Give both --{of}-start and --{of}-end.")
-            setattr(settings, f"use_{of}_range", True)
-            setattr(settings, f"{of}_start", given_range[0])
-            setattr(settings, f"{of}_end", given_range[1])
+        set_range(settings, of, *(getattr(args, f"{of}_{end}") for end in ("start", "end")), f"--{of}-")
     if args.shape_keys:
         settings.target_motion = "SHAPE_KEYS"
-    numbers = {
+    set_numbers(settings, {
         "stride": args.stride, "turn_ratio": args.turn, "travel_scale": args.travel_scale, "smoothing": args.smoothing,
-        "components": args.components, "bake_keys": args.keys, "bake_step": args.step,
-    }  # fmt: skip
-    choices = {
+        "components": args.components,
+    })  # fmt: skip
+    set_choices(settings, {
         "source_group": args.vertex_group, "ground": _WITHOUT.get(args.source_without),
         "target_ground": _WITHOUT.get(args.target_without), "travel": args.travel and args.travel.upper(),
-        "edge": args.pose_limits and args.pose_limits.upper(), "hold_ground": args.above_ground,
-        "bake_kind": _KINDS.get(args.bake), "bake_folder": args.folder,
-    }  # fmt: skip
-    for name, value in (numbers | choices).items():
-        if value is not None:
-            (_set if name in numbers else setattr)(settings, name, value)
-    if (args.start is None) != (args.end is None):
-        raise InputError("Give both --start and --end.")
-    if args.start is not None:
-        settings.use_bake_range, settings.bake_start, settings.bake_end = True, args.start, args.end
-
-
-def _set(settings, name: str, value: float) -> None:
-    """Raises InputError for what the setting cannot be: it would be cut to its range without a word."""
-    prop = settings.bl_rna.properties[name]
-    if not prop.hard_min <= value <= prop.hard_max:
-        raise InputError(f"{prop.name} cannot be {value:g}; use {_range_text(prop.hard_min, prop.hard_max)}.")
-    setattr(settings, name, value)
-
-
-def _range_text(low: float, high: float) -> str:
-    """In words; what only the size of a number limits has no limit."""
-    if high < _UNLIMITED:
-        return f"{low:g} to {high:g}"
-    return f"{low:g} or more" if low > -_UNLIMITED else "a number"
+        "edge": args.pose_limits and args.pose_limits.upper(),
+    })  # fmt: skip
+    apply_bake(settings, args)
 
 
 def _apply_source(context, settings, name: str) -> None:

@@ -1,0 +1,44 @@
+"""What is given on a command line becomes settings, as if made in a panel."""
+
+from __future__ import annotations
+
+from ..solvers.errors import InputError
+
+_UNLIMITED = 2**31 - 1  # the limit of a setting that has no other
+
+
+def set_numbers(settings, values: dict) -> None:
+    """Set what is not None, by name; raises InputError for what a setting cannot be: it would be cut silently."""
+    for name, value in values.items():
+        if value is None:
+            continue
+        prop = settings.bl_rna.properties[name]
+        if not prop.hard_min <= value <= prop.hard_max:
+            raise InputError(f"{prop.name} cannot be {value:g}; use {_range_text(prop.hard_min, prop.hard_max)}.")
+        setattr(settings, name, value)
+
+
+def set_choices(settings, values: dict) -> None:
+    """Set what is not None, by name."""
+    for name, value in values.items():
+        if value is not None:
+            setattr(settings, name, value)
+
+
+def set_range(settings, of: str, start: int | None, end: int | None, option: str) -> None:
+    """Switch a range on, where it is given; raises InputError for half of one.
+
+    of: what range, see ``panel_parts.draw_range``.  option: what comes before "start" and "end" on the command line.
+    """
+    if start is None and end is None:
+        return
+    if start is None or end is None:
+        raise InputError(f"Give both {option}start and {option}end.")
+    set_choices(settings, {f"use_{of}_range": True, f"{of}_start": start, f"{of}_end": end})
+
+
+def _range_text(low: float, high: float) -> str:
+    """In words; what only the size of a number limits has no limit."""
+    if high < _UNLIMITED:
+        return f"{low:g} to {high:g}"
+    return f"{low:g} or more" if low > -_UNLIMITED else "a number"

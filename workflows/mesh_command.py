@@ -1,0 +1,51 @@
+"""What commands that bake a result on a mesh share."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..scene.rigs import require_editable
+from ..solvers.errors import OutputError, SceneError
+from .command_settings import set_choices, set_numbers, set_range
+from .mesh_bake import ABSOLUTE_KEYS, PC2, PCA_KEYS
+
+_KINDS = {"pc2": PC2, "pca-keys": PCA_KEYS, "absolute-keys": ABSOLUTE_KEYS}
+
+
+def add_bake_arguments(parser) -> None:
+    """What ``apply_bake`` reads."""
+    parser.add_argument(
+        "--above-ground", action=argparse.BooleanOptionalAction, default=None, help="lift it where it would sink"
+    )
+    parser.add_argument("--bake", choices=tuple(_KINDS), help="what holds the result (default: as set in the file)")
+    parser.add_argument("--keys", type=int, metavar="COUNT", help="most weighted shape keys of --bake pca-keys")
+    parser.add_argument("--folder", metavar="FOLDER", help="of the cache file; // is the folder of the .blend")
+    parser.add_argument("--start", type=int, metavar="FRAME", help="first frame to bake (default: the source's)")
+    parser.add_argument("--end", type=int, metavar="FRAME", help="last frame to bake (default: the source's)")
+    parser.add_argument("--step", type=int, metavar="FRAMES", help="from one pose to the next")
+
+
+def apply_bake(settings, args) -> None:
+    """Arguments become ``MeshResultSettings``.
+
+    Raises InputError for what a setting cannot be, OutputError for a cache file that nothing would play.
+    """
+    set_numbers(settings, {"bake_keys": args.keys, "bake_step": args.step})
+    kind = args.bake and _KINDS[args.bake]
+    set_choices(settings, {"hold_ground": args.above_ground, "bake_kind": kind, "bake_folder": args.folder})
+    set_range(settings, "bake", args.start, args.end, "--")
+    if settings.bake_kind == PC2 and not (args.output or args.save):
+        raise OutputError(
+            "The cache file would belong to a .blend that is not saved: give --output or --save, or --bake pca-keys."
+        )
+
+
+def mesh_named(context, name: str):
+    """The mesh object that is to move; raises SceneError where there is none of that name or it cannot be changed."""
+    ob = context.scene.objects.get(name)
+    if ob is None:
+        raise SceneError(f"There is no object '{name}' in the scene; name the mesh that is to move.")
+    if ob.type != "MESH":
+        raise SceneError(f"'{name}' is of type {ob.type}; the target must be a mesh.")
+    require_editable(ob)
+    return ob
