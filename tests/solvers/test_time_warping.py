@@ -196,7 +196,8 @@ def test_other_wrong_input_is_named():
 
 
 def test_reach():
-    np.testing.assert_array_equal(within_reach(np.array([[0, 0], [1, 3], [2, 7], [8, 9], [8, 9]])), [True, False, True, False])
+    pairs = np.array([[0, 0], [1, 3], [2, 7], [8, 9], [8, 9]])
+    np.testing.assert_array_equal(within_reach(pairs), [True, False, True, False])
 
 
 def median_ms(job, repeats):

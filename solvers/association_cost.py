@@ -1,0 +1,81 @@
+"""What it costs to pair a pose of the source with one of the target, by what given pairs of poses tell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .pose_regression import PoseRegression
+
+# How strongly a path is drawn to the straight line between pairs, see ``bridge_cost``.
+BRIDGE = 150.0
+# sigma^2 of Boukhayma et al. 2017, eq. 1.
+PAPER_NOISE = 0.01
+_TINY = 1e-12
+
+
+def regression_cost(regressions: list[PoseRegression], source: tuple, target: tuple) -> np.ndarray:
+    """(n, m) from what all clips' pairs have taught, a regression a part: 1/2 |y_j - mu(x_i)|^2 / v(x_i), summed.
+
+    source: of each part (n, P_k).  target: (m, Q_k).  v is the predictive variance with its noise. Its logarithm is
+    left out as in Boukhayma et al. 2017, eq. 5: with it a path dwells on source poses that are like those of the pairs.
+    """
+    total = np.zeros((len(source[0]), len(target[0])))
+    for regression, rows, others in zip(regressions, source, target, strict=True):
+        variance = regression.variance(rows) * regression.output_scale**2
+        total += _half_squares(regression.predict(rows), others, variance)
+    return total
+
+
+def linear_map_cost(source: tuple, target: tuple, paired_source: tuple, paired_target: tuple) -> np.ndarray:
+    """(n, m) as published: a Bayesian linear map a part and clip from its own pairs, Boukhayma et al. 2017, eqs. 1-6.
+
+    source: of each part (n, P_k).  target: (m, Q_k).  paired_source: (L, P_k).  paired_target: (L, Q_k).
+    Poses are in units of their RMS over the clip, without which the numbers of the method would have a unit.
+    """
+    total = np.zeros((len(source[0]), len(target[0])))
+    for rows, others, known, answers in zip(source, target, paired_source, paired_target, strict=True):
+        unit, other_unit = _rms(rows), _rms(others)
+        if not unit or not other_unit:
+            continue  # a part that is still in this clip tells nothing
+        rows, known = rows / unit, known / unit
+        precision = known.T @ known / PAPER_NOISE + np.eye(rows.shape[1])
+        spread = np.linalg.solve(precision, rows.T)
+        mean = spread.T @ (known.T @ answers / other_unit) / PAPER_NOISE
+        variance = np.einsum("np,pn->n", rows, spread)
+        total += _half_squares(mean, others / other_unit, np.maximum(variance, _TINY))
+    return total
+
+
+def bridge_cost(pairs: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """(n, m), what a pairing costs for its distance from the straight line between neighbouring pairs: BRIDGE times
+    the square of (j - line(i)) / sd(i).
+
+    sd is that of a Brownian bridge over the target's rows between the pairs, span sqrt(s (1 - s)) at the share s of
+    the way, at least what it is half a source row from a pair. Nothing outside of the first and last pair.
+    pairs: (L, 2), may be fractions, increasing in both columns.
+    """
+    rows, columns = np.arange(shape[0], dtype=float), np.arange(shape[1], dtype=float)
+    block = np.clip(np.searchsorted(pairs[:, 0], rows, side="right") - 1, 0, len(pairs) - 2)
+    length, span = np.diff(pairs, axis=0)[block].T
+    nearest = np.minimum(0.5 / length, 0.5)
+    share = np.clip((rows - pairs[block, 0]) / length, nearest, 1.0 - nearest)
+    weight = BRIDGE / (span**2 * share * (1.0 - share))
+    weight[(rows < pairs[0, 0]) | (rows > pairs[-1, 0])] = 0.0
+    away = columns - np.interp(rows, *pairs.T)[:, None]
+    away *= away
+    away *= weight[:, None]
+    return away
+
+
+def _half_squares(means, poses, variances):
+    """(n, m): 1/2 |poses_j - means_i|^2 / variances_i, by products."""
+    table = means @ (-2.0 * poses.T)
+    table += np.einsum("np,np->n", means, means)[:, None]
+    table += np.einsum("mp,mp->m", poses, poses)
+    np.maximum(table, 0.0, out=table)
+    table *= (0.5 / variances)[:, None]
+    return table
+
+
+def _rms(rows):
+    return float(np.sqrt(np.mean(rows**2)))

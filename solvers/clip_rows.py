@@ -1,0 +1,117 @@
+"""Two clips of a like movement, one of each subject, with pairs of poses that answer to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import InputError
+
+# A part that moves by less than this share of what the subject's liveliest part does, does not move.
+_STILL = 1e-6
+
+
+@dataclass(frozen=True)
+class ClipRows:
+    """Two clips of a like movement, one of each subject.
+
+    source: of each part (n, P_k) rows.  target: of each part (m, Q_k).
+    pairs: (L, 2) source and target rows that answer to each other, may be fractions, increasing in both columns.
+    starts: frame numbers of the first rows, for what is told about frames.
+    """
+
+    source: tuple[np.ndarray, ...]
+    target: tuple[np.ndarray, ...]
+    pairs: np.ndarray
+    starts: tuple[float, float] = (0.0, 0.0)
+
+    def paired(self) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+        """Rows of each part at the pairs: of the source (L, P_k), and of the target (L, Q_k)."""
+        sides = zip((self.source, self.target), self.pairs.T, strict=True)
+        source, target = (tuple(rows_at(part, places) for part in parts) for parts, places in sides)
+        return source, target
+
+
+def rows_at(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Rows (F, D) at places (N,) between them, straight from row to row: (N, D)."""
+    before = np.clip(places.astype(int), 0, len(rows) - 2)
+    share = (places - before)[:, None]
+    return rows[before] + share * (rows[before + 1] - rows[before])
+
+
+def checked_clips(clips: list[ClipRows]) -> list[ClipRows]:
+    """The clips as float arrays.
+
+    InputError naming clip, pair and part: fewer than two pairs, out of range or order, clips of one frame, parts that
+    are not the same in all clips or never move, numbers that are not finite.
+    """
+    if not clips:
+        raise InputError("There are no clips to pair; add one of each subject.")
+    clips = [_as_floats(clip) for clip in clips]
+    for number, clip in enumerate(clips, start=1):
+        for side, rows, first in (("source", clip.source, clips[0].source), ("target", clip.target, clips[0].target)):
+            _check_side(f"Clip {number}: the {side}", rows, [part.shape[1] for part in first], len(clips[0].source))
+        _check_clip_pairs(number, clip)
+    for side in ("source", "target"):
+        _check_moves(side, [getattr(clip, side) for clip in clips])
+    return clips
+
+
+def _as_floats(clip):
+    source, target = (tuple(np.asarray(part, float) for part in side) for side in (clip.source, clip.target))
+    return ClipRows(source, target, np.asarray(clip.pairs, float), tuple(clip.starts))
+
+
+def _check_side(whose: str, parts, widths, count: int) -> None:
+    if len(parts) != count or not parts:
+        raise InputError(f"{whose} has {len(parts)} parts, not {count}; both subjects need the same parts in all.")
+    frames = {len(part) for part in parts}
+    if len(frames) != 1:
+        raise InputError(f"{whose} has parts of {sorted(frames)} frames; they must have the same.")
+    if frames.pop() < 2:
+        raise InputError(f"{whose} has one frame only; choose a clip with movement.")
+    for number, (part, width) in enumerate(zip(parts, widths, strict=True), start=1):
+        if part.shape[1] != width:
+            numbers = f"{part.shape[1]} numbers, clip 1 by {width}"
+            raise InputError(f"{whose} tells part {number} by {numbers}; read all clips again.")
+        bad = np.flatnonzero(~np.isfinite(part).all(axis=1))
+        if bad.size:
+            raise InputError(f"{whose} has a pose of part {number} in row {bad[0]} that is not a number; leave it out.")
+
+
+def _check_clip_pairs(number: int, clip: ClipRows) -> None:
+    pairs = clip.pairs
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or len(pairs) < 2:
+        raise InputError(f"Clip {number} has fewer than two pairs; mark at least two, at the start and the end.")
+    last = np.array((len(clip.source[0]), len(clip.target[0]))) - 1
+    outside = np.argwhere(~((pairs >= 0) & (pairs <= last)))
+    if outside.size:
+        pair, side = outside[0]
+        name, start = ("source", "target")[side], clip.starts[side]
+        raise InputError(
+            f"Clip {number}, pair {pair + 1}: frame {pairs[pair, side] + start:g} is outside of the {name}, "
+            f"{start:g} to {last[side] + start:g}."
+        )
+    crossed = np.flatnonzero(~(np.diff(pairs, axis=0) > 0).all(axis=1))
+    if crossed.size:
+        raise InputError(
+            f"Clip {number}: pairs {crossed[0] + 1} and {crossed[0] + 2} are out of order: the second must be later in "
+            "both clips. Change or remove one."
+        )
+    if np.floor(pairs[-1, 0]) < np.ceil(pairs[0, 0]):
+        raise InputError(f"Clip {number} has no whole source frame between its pairs; move them apart.")
+
+
+def _check_moves(side: str, clips) -> None:
+    """clips: of each the rows of all parts."""
+    sizes = []
+    for rows in zip(*clips, strict=True):
+        values = np.concatenate(rows)
+        sizes.append(np.ptp(values, axis=0).max(initial=0.0))
+    still = np.flatnonzero(np.array(sizes) <= _STILL * max(sizes))
+    if still.size:
+        raise InputError(
+            f"Part {still[0] + 1} of the {side} never moves in any clip; add a clip in which it does, or make it part "
+            "of its neighbour."
+        )
