@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import subprocess
 from pathlib import Path
 
-from ..solvers.errors import OutputError
+from ..solvers.errors import InputError, OutputError
 
 _SHELL_LETTERS = frozenset("&|<>^()%!;,=")  # of the Windows shell, beside blanks, which always quote
 
@@ -39,6 +40,18 @@ def line_on_file(context, program: str, words: list[str], done: str) -> str:
 def counted(count: int, thing: str) -> str:
     """As in "1 pair" and "2 pairs"."""
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def pair_of_frames(text: str) -> tuple[float, float]:
+    """Source and target frame of "12=40"; raises InputError for another text."""
+    source, equals, target = text.strip().partition("=")
+    try:
+        frames = float(source), float(target if equals else "")
+        if not all(map(math.isfinite, frames)):
+            raise ValueError("a frame is endless or not a number")
+    except ValueError as error:
+        raise InputError(f"'{text.strip()}' is no pair; write SOURCE=TARGET with two frames, e.g. 12=40.") from error
+    return frames
 
 
 def _quoted_for_windows(word: str) -> str:

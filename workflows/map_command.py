@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import sys
 
 from ..solvers.errors import InputError, SceneError
 from .base import run_to_end
 from .command_settings import set_choices, set_numbers, set_range
-from .command_words import counted, given, line_on_file
+from .command_words import counted, given, line_on_file, pair_of_frames
 from .map_learn import learn_steps
 from .map_pair_file import load_pairs_of, save_pairs_of
 from .map_pairs import contradiction_text
@@ -59,7 +58,7 @@ def run(context, args) -> dict:
     if args.pairs:
         print(load_pairs_of(ob, args.pairs))
     if args.pair:
-        _replace_pairs(settings, [_frames(text) for text in args.pair])
+        _replace_pairs(settings, [pair_of_frames(text) for text in args.pair])
     if args.save_pairs:
         print(save_pairs_of(ob, args.save_pairs))
     report = bake_target(context, ob, options_of(settings))
@@ -140,14 +139,3 @@ def _replace_pairs(settings, pairs: list[tuple[float, float]]) -> None:
         pair = settings.pairs.add()
         pair.source_frame, pair.target_frame = source, target
     settings.active_pair = len(pairs) - 1
-
-
-def _frames(text: str) -> tuple[float, float]:
-    source, equals, target = text.strip().partition("=")
-    try:
-        frames = float(source), float(target if equals else "")
-        if not all(map(math.isfinite, frames)):
-            raise ValueError("a frame is endless or not a number")
-    except ValueError as error:
-        raise InputError(f"'{text.strip()}' is no pair; write SOURCE=TARGET with two frames, e.g. 12=40.") from error
-    return frames
