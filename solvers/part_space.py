@@ -11,7 +11,7 @@ from .errors import InputError
 from .gram_pca import gram_pca_steps
 
 # Of a part's radius: what moves less over all clips, on average, does not move.
-_STILL = 1e-4
+_STILL = 1e-3
 
 
 @dataclass(frozen=True)
