@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .between_rows import BetweenRows
 from .latent_box import LatentBox
 from .pose_ridge import PoseRidge, posterior_variance
 from .source_motion import SourceTrack
@@ -52,14 +53,8 @@ class MapTrack:
 
         Before the first frame and after the last one theirs are held.
         """
-        place = np.interp(times, self.times, np.arange(len(self.times)))
-        before = np.minimum(place.astype(int), max(len(self.times) - 2, 0))
-        after, share = np.minimum(before + 1, len(self.times) - 1), place - before
-        wide = share[:, None]
-        coefficients, positions = (
-            (1.0 - wide) * part[before] + wide * part[after] for part in (self.coefficients, self.positions)
-        )
-        return coefficients, positions, (1.0 - share) * self.headings[before] + share * self.headings[after]
+        between = BetweenRows.at(times, self.times)
+        return between.of(self.coefficients), between.of(self.positions), between.of(self.headings)
 
 
 def map_track(mapping: MotionMap, travel: TravelWays, source: SourceTrack, choices: TravelChoices) -> MapTrack:

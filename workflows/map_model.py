@@ -9,6 +9,7 @@ import numpy as np
 from ..scene import binding_store
 from ..scene.frames import frame_now
 from ..scene.point_source import JOINTS, OBJECTS, VERTICES, PointSource, from_record
+from ..solvers.between_rows import BetweenRows
 from ..solvers.errors import InputError, StaleBindingError
 from ..solvers.map_track import MapTrack, MotionMap, map_track
 from ..solvers.pair_suggestion import confidence
@@ -215,10 +216,7 @@ def row_at(ob, frame: float) -> np.ndarray:
 
 def _between(clip: SourceClip, values: np.ndarray, frame: float) -> np.ndarray:
     """Of values (F, ...), one a frame of the clip, those at a scene frame, held outside of the clip."""
-    place = float(np.interp(frame, clip.frames, np.arange(len(clip.frames))))
-    before = min(int(place), max(len(values) - 2, 0))
-    after = min(before + 1, len(values) - 1)
-    return values[before] + (place - before) * (values[after] - values[before])
+    return BetweenRows.at(np.array([frame]), clip.frames).of(values)[0]
 
 
 def paired_poses(ob, pair) -> np.ndarray:
@@ -229,10 +227,8 @@ def paired_poses(ob, pair) -> np.ndarray:
     if pair.performed:
         return performed_poses(pair.performed)
     clip, track = clip_of(ob), source_track_of(ob)
-    place = np.interp(pair.source_frame, clip.frames, np.arange(len(clip.frames)))
-    known = np.column_stack((track.translation, track.yaw))
-    *translation, yaw = (np.interp(place, np.arange(len(known)), column) for column in known.T)
-    return clip.model.poses_of(row_at(ob, pair.source_frame), np.array(translation), yaw)
+    known = track.features, track.translation, track.yaw
+    return clip.model.poses_of(*(_between(clip, values, pair.source_frame) for values in known))
 
 
 def pose_at(ob, frame: float) -> np.ndarray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..scene.point_source import VERTICES
+from ..solvers.between_rows import BetweenRows
 from ..solvers.errors import InputError, StaleBindingError
 from ..solvers.source_motion import SourceModel
 from ..solvers.target_space import TargetSpace
@@ -37,10 +38,7 @@ class LearntTarget:
         """(N, D) at frames (N,), on the line between the learnt ones; InputError for one that is not a number."""
         if np.isnan(frames).any():
             raise InputError("A frame of the target is not a number; choose one among those that were learnt.")
-        rows = np.interp(frames, self.frames, np.arange(len(self.frames)))
-        before = np.minimum(rows.astype(int), len(self.frames) - 2)
-        share = (rows - before)[:, None]
-        return (1.0 - share) * self.space.coefficients[before] + share * self.space.coefficients[before + 1]
+        return BetweenRows.at(frames, self.frames).of(self.space.coefficients)
 
 
 @dataclass(frozen=True)
