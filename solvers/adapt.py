@@ -27,7 +27,7 @@ from .descriptor_frames import descriptor_frames
 from .errors import InputError
 from .joint_tree import TreePose
 from .relationship import carries
-from .steps import result_of
+from .steps import result_of, within
 from .surface_track import SurfaceTrack
 from .tree_goals import Goals
 from .tree_warp import MAX_ITERATIONS, warp_steps
@@ -195,19 +195,11 @@ class _Problem:
             )
             rotations, roots = start.rotations[..., part], start.roots[..., part]
             steps = warp_steps(tree, goals, rotations, roots, terms.binding.scale)
-            pose, used[part] = yield from _scaled(steps, progress + k / (3 * len(slices)), 1 / (3 * len(slices)))
+            done = progress + (k + 1) / (3 * len(slices))
+            pose, used[part] = yield from within(steps, progress + k / (3 * len(slices)), done)
             result.put(part, pose)
-            yield progress + (k + 1) / (3 * len(slices))
+            yield done
         return result, used
-
-
-def _scaled(steps, start, share):
-    """Progress of a part of the work, as that of the whole."""
-    while True:
-        try:
-            yield start + share * next(steps)
-        except StopIteration as end:
-            return end.value
 
 
 def _motion(binding, pose, used, converged, moves):

@@ -13,3 +13,13 @@ def result_of(steps: Generator[Any, None, Any]) -> Any:
             next(steps)
         except StopIteration as end:
             return end.value
+
+
+def within(steps: Generator[float, None, Any], start: float, end: float) -> Generator[float, None, Any]:
+    """The same steps, the shares done that they yield lying between start and end; returns what they return."""
+    while True:
+        try:
+            share = next(steps)
+        except StopIteration as stop:
+            return stop.value
+        yield start + (end - start) * share

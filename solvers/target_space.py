@@ -12,7 +12,7 @@ from .gram_pca import gram_pca_steps
 from .latent_box import LatentBox
 from .poisson import POSITION_PULL, PoissonSystem
 from .shape_space import ShapeSpace
-from .steps import result_of
+from .steps import result_of, within
 
 COMBINED, POINTS, GRADIENTS = REPRESENTATIONS = ("combined", "points", "gradients")
 # Vertices that move less than this share of the mesh's radius do not move.
@@ -178,17 +178,17 @@ def learn_target_steps(
     _check_motion(vertices, triangles)
     shape = ShapeSpace.build(vertices[0].astype(float), triangles)
     yield 0.05
-    poses = yield from _within(shape.poses_steps(vertices), 0.05, 0.5)
-    by_face = yield from _within(shape.unwrap_steps(poses), 0.5, 0.65)
+    poses = yield from within(shape.poses_steps(vertices), 0.05, 0.5)
+    by_face = yield from within(shape.unwrap_steps(poses), 0.5, 0.65)
     part = _part(shape, representation)
     poses = np.ascontiguousarray(poses[:, part])
     weights = shape.weights[part].astype(np.float32)
     poses *= weights
-    pca = yield from _within(gram_pca_steps(poses, components, variance), 0.65, 0.85)
+    pca = yield from within(gram_pca_steps(poses, components, variance), 0.65, 0.85)
     mean, basis = pca.mean / weights, pca.basis / weights
     box = LatentBox.around(pca.coefficients)
     steps = _assembled(shape, representation, triangles, mean, basis, pca.coefficients, by_face, box)
-    return (yield from _within(steps, 0.85, 1.0))
+    return (yield from within(steps, 0.85, 1.0))
 
 
 def _assembled(shape, representation, triangles, mean, basis, coefficients, by_face, box):
@@ -232,16 +232,6 @@ def _part(shape: ShapeSpace, representation: str) -> slice:
         POINTS: slice(shape.face_length, None),
         GRADIENTS: slice(shape.face_length),
     }[representation]
-
-
-def _within(steps: Generator, start: float, end: float) -> Generator:
-    """The same steps, their shares of the way between start and end."""
-    while True:
-        try:
-            share = next(steps)
-        except StopIteration as done:
-            return done.value
-        yield start + (end - start) * share
 
 
 def _checked(vertices: np.ndarray, count: int | None = None) -> np.ndarray:
