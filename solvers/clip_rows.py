@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .between_rows import BetweenRows
 from .errors import InputError
 
 # A part that moves by less than this share of what the subject's liveliest part does, does not move.
@@ -29,15 +30,12 @@ class ClipRows:
     def paired(self) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
         """Rows of each part at the pairs: of the source (L, P_k), and of the target (L, Q_k)."""
         sides = zip((self.source, self.target), self.pairs.T, strict=True)
-        source, target = (tuple(rows_at(part, places) for part in parts) for parts, places in sides)
+        source, target = (tuple(_at(part, places) for part in parts) for parts, places in sides)
         return source, target
 
 
-def rows_at(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Rows (F, D) at places (N,) between them, straight from row to row: (N, D)."""
-    before = np.clip(places.astype(int), 0, len(rows) - 2)
-    share = (places - before)[:, None]
-    return rows[before] + share * (rows[before + 1] - rows[before])
+def _at(rows, places):
+    return BetweenRows.at_places(places, len(rows)).of(rows)
 
 
 def checked_clips(clips: list[ClipRows]) -> list[ClipRows]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.clip_rows import ClipRows, checked_clips, rows_at
+from solvers.clip_rows import ClipRows, checked_clips
 from solvers.errors import InputError
 
 PAIRS = [[0, 0], [10, 8], [19, 14]]
@@ -24,9 +24,6 @@ def rng():
 
 def test_rows_between_rows(rng):
     rows = rng.normal(size=(5, 2))
-    np.testing.assert_allclose(
-        rows_at(rows, np.array([0.0, 1.25, 4.0])), [rows[0], 0.75 * rows[1] + 0.25 * rows[2], rows[4]]
-    )
     two = ClipRows((rows,), (rows[:3],), np.array([[0.5, 0.0], [4.0, 2.0]])).paired()
     np.testing.assert_allclose(two[0][0], [0.5 * (rows[0] + rows[1]), rows[4]])
     np.testing.assert_allclose(two[1][0], rows[[0, 2]])
