@@ -12,9 +12,12 @@ import numpy as np
 
 from .errors import InputError
 
-# Weights of what is held likely beforehand, a pair: that bodies face as their parts lie, in squared radians; that ways
-# and heights are in proportion to the bodies, in squares of the source's size.
-_FACING_PULL, _WAY_PULL, _HEIGHT_PULL = 1e-2, 0.02**2, 0.05**2
+# How much it is held likely, a pair, that bodies face as their parts lie, in squared radians.
+_FACING_PULL = 1e-2
+# Ways and heights are held likely to be in proportion to the bodies, give or take this share of it.  Against that, a
+# clip says as much as so many independent moments, and less the worse it fits; moves of less than a share of the
+# source's size say nothing.
+_BELIEF, _MOMENTS, _SMALL = 0.3, 4.0, 0.02
 _ROUNDS = 3000
 _STILL = 1e-13
 _STARTS = (0.0, 0.5 * np.pi, -0.5 * np.pi)
@@ -67,8 +70,8 @@ class RigidTransfer:
         """Least squares over all pairs, each clip with a heading and a ground place of its own.
 
         R_target ~ Y_clip R_source C in the Frobenius norm; target's way ~ a Rot(theta) Y_clip times the source's, each
-        clip's from its mean; height_target ~ alpha height_source + beta.  What the pairs do not tell is as the bodies
-        are to each other.  Raises InputError where there is no pair.
+        clip's from its mean; height_target ~ alpha height_source + beta.  What the pairs do not tell, or not with one
+        voice, is as the bodies are to each other.  Raises InputError where there is no pair.
         """
         if not len(pairs.clip):
             raise InputError("There are no pairs to learn travel from; mark some.")
@@ -152,20 +155,28 @@ def _alternated(products, pull, offset):
 
 
 def _way(pairs: RigidPairs, headings: np.ndarray, bodies: Bodies) -> complex:
-    """Least squares of target = way * source in the complex plane, each clip's places from their mean."""
+    """The similarity target = way * source in the complex plane, each clip's places from their mean."""
     source = _complex(pairs.source_translations[:, :2]) * np.exp(1j * headings[pairs.clip])
     target = _complex(pairs.target_translations[:, :2])
     source, target = (values - _clip_means(values, pairs.clip) for values in (source, target))
-    pull = _WAY_PULL * bodies.source_size**2 * len(source)
-    return complex((np.vdot(source, target) + pull * bodies.ratio) / (np.vdot(source, source).real + pull))
+    return complex(_factor(source, target, bodies, len(headings)))
 
 
 def _height(pairs: RigidPairs, bodies: Bodies) -> np.ndarray:
     source, target = pairs.source_translations[:, 2], pairs.target_translations[:, 2]
-    away = source - source.mean()
-    pull = _HEIGHT_PULL * bodies.source_size**2 * len(source)
-    factor = (away @ (target - target.mean()) + pull * bodies.ratio) / (away @ away + pull)
+    factor = _factor(source - source.mean(), target - target.mean(), bodies, int(pairs.clip.max()) + 1).real
     return np.array((factor, target.mean() - factor * source.mean()))
+
+
+def _factor(source: np.ndarray, target: np.ndarray, bodies: Bodies, clips: int):
+    """Bayesian linear regression of (n,) on (n,), the prior's mean the ratio of the bodies' sizes."""
+    pull = (_SMALL * bodies.source_size) ** 2 * len(source)
+
+    def fitted(pull):
+        return (np.vdot(source, target) + pull * bodies.ratio) / (np.vdot(source, source).real + pull)
+
+    misfit = np.sum(np.abs(target - fitted(pull) * source) ** 2)
+    return fitted(pull + misfit / ((_BELIEF * bodies.ratio) ** 2 * _MOMENTS * clips))
 
 
 def _clip_means(values: np.ndarray, clip: np.ndarray) -> np.ndarray:

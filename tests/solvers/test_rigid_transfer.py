@@ -115,6 +115,16 @@ def test_where_nobody_travels_ways_are_as_the_bodies(clips, rng):
     assert moved[0, :2] == pytest.approx((1, 2))
 
 
+def test_ways_that_have_nothing_to_do_with_each_other_are_as_the_bodies(rng):
+    """A target that wanders as it likes says nothing about how far the source's steps would take it."""
+    (rotations, translations), (_, other) = walk(rng), walk(rng)
+    wander = other - other[0]
+    wander[:, :2] = 2.0 * np.stack((np.sin(np.linspace(0, 3, 60)), np.cos(np.linspace(0, 5, 60))), axis=1)
+    small = translations * (0.3, 0.3, 1)
+    learnt = RigidTransfer.learn(RigidPairs(rotations, small, rotations, wander, np.zeros(60, int)), SAME)
+    assert complex(*learnt.way) == pytest.approx(1.0, abs=0.3)
+
+
 def test_each_frame_by_itself(clips, rng):
     learnt = RigidTransfer.learn(pairs_of(clips, (0.4, -2.0), way=1.2), SAME)
     rotations, translations = walk(rng)
