@@ -16,11 +16,11 @@ from .kernels import Covariances, Kernel, kernel_of, name_of
 
 NEURAL_NETWORK = "neural_network"
 NOISE_FLOOR = 0.01
-# With fewer pairs the likelihood of four parameters says nothing; the typical ones are taken.
-_FEWEST_TO_LEARN = 4
-# Parameters are sought within this factor of the typical ones, and believed to be within this one, give or take: the
-# prior keeps those that the pairs leave open where they are, and has no say where there are many pairs.
-_REACH, _BELIEF = 1e3, 10.0
+# The likelihood of fewer pairs says less about the parameters than experience does: on bodies that perform each other's
+# motion the typical ones are nearer, and surer of it, up to about this many.
+_FEWEST_TO_LEARN = 12
+# Parameters are sought within this factor of the typical ones.
+_REACH = 1e3
 _STEPS = 60
 # Inputs that differ by less than this share of their size do not differ.
 _STILL = 1e-10
@@ -52,9 +52,9 @@ class GaussianProcess:
         """Learn from inputs (n, P) and outputs (n, M) of one size each, both about zero; see ``PoseRegression``.
 
         The kernel's parameters and the noise, not below noise_floor, are those of the greatest marginal likelihood of
-        at most ``most`` pairs under a wide prior about the typical ones; the posterior is that of all pairs. Fewer
-        than four pairs, or outputs that are all zero, take the typical parameters. ``parameters`` by name, "noise"
-        among them, are taken as they are and all must be given.
+        at most ``most`` pairs; the posterior is that of all pairs. Fewer than twelve pairs, or outputs that are all
+        zero, take the kernel's typical parameters. ``parameters`` by name, "noise" among them, are taken as they are
+        and all must be given.
 
         The order of the pairs makes no difference, not even to the last bit: they are sorted first, by the norm of
         their inputs, and the ``most`` pairs are drawn by the seed from the sorted ones. So a rotation of the inputs
@@ -67,7 +67,7 @@ class GaussianProcess:
         inputs, outputs = checked_pairs(inputs, outputs)
         if not (np.isfinite(noise_floor) and noise_floor > 0.0):
             raise InputError(f"Noise must be positive, not {noise_floor:g}.")
-        inputs, outputs = _sorted(inputs, outputs)
+        inputs, outputs = in_one_order(inputs, outputs)
         if parameters is not None:
             chosen, noise = _given(kernel_of(kernel), parameters)
         else:
@@ -142,8 +142,8 @@ def checked_pairs(inputs: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, 
     return inputs, outputs
 
 
-def _sorted(inputs, outputs):
-    """In an order that depends on the values alone."""
+def in_one_order(inputs: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs (n, P) and (n, M) sorted by the norm of their inputs, ties by all numbers: whatever order they came in."""
     norms = np.einsum("np,np->n", inputs, inputs)
     order = np.lexsort((*outputs.T[::-1], *inputs.T[::-1], norms))
     return np.ascontiguousarray(inputs[order]), np.ascontiguousarray(outputs[order])
@@ -166,7 +166,7 @@ def _given(kind, parameters):
 
 
 def _learnt(kind, inputs, outputs, floor):
-    """Kernel and noise of the greatest posterior density of their logarithms."""
+    """Kernel and noise of the greatest marginal likelihood."""
     power = np.mean(outputs**2) if outputs.size else 0.0
     typical = kind.typical(np.mean(np.einsum("np,np->n", inputs, inputs)), power or 1.0)
     noise = max(0.03 * power, floor)
@@ -180,8 +180,6 @@ def _learnt(kind, inputs, outputs, floor):
 
     def objective(logs):
         value, gradient = _likelihood(kind.of_logs(logs[:-1]), float(np.exp(logs[-1])), products, outputs)
-        away = (logs - start) / np.log(_BELIEF)
-        value, gradient = value - 0.5 * away @ away, gradient - away / np.log(_BELIEF)
         return -value / outputs.size, -gradient / outputs.size
 
     options = {"maxiter": _STEPS, "ftol": 1e-7, "gtol": 1e-5}

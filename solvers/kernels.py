@@ -37,7 +37,10 @@ class Kernel:
 
     @classmethod
     def typical(cls, length: float, power: float) -> Kernel:
-        """Where learning starts.  length: mean squared norm of the inputs.  power: mean square of the outputs."""
+        """What few pairs are best served with, and where learning starts: nearly linear over the inputs.
+
+        length: mean squared norm of the inputs.  power: mean square of the outputs.
+        """
         raise NotImplementedError
 
     def prepared(self, rows: np.ndarray) -> Covariances:
@@ -69,7 +72,7 @@ class NeuralNetwork(Kernel):
     @classmethod
     def typical(cls, length: float, power: float) -> NeuralNetwork:
         """See ``Kernel``."""
-        return cls(1.0 / length, 1.0, 2.0 * power)
+        return cls(0.1 / length, 1.0, 30.0 * power)
 
     def prepared(self, rows: np.ndarray) -> Covariances:
         """See ``Kernel``."""
@@ -128,7 +131,7 @@ class SquaredExponential(Kernel):
     @classmethod
     def typical(cls, length: float, power: float) -> SquaredExponential:
         """See ``Kernel``."""
-        return cls(np.sqrt(length), power)
+        return cls(5.0 * np.sqrt(length), 25.0 * power)
 
     def prepared(self, rows: np.ndarray) -> Covariances:
         """See ``Kernel``."""

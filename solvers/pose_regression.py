@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .gaussian_process import NEURAL_NETWORK, NOISE_FLOOR, GaussianProcess, checked_pairs
+from .gaussian_process import NEURAL_NETWORK, NOISE_FLOOR, GaussianProcess, checked_pairs, in_one_order
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class PoseRegression:
         The rest as for ``GaussianProcess.fit``, in units of the two scales.
         Outputs that never vary are predicted as they are. Raises InputError as ``GaussianProcess.fit`` does.
         """
-        inputs, outputs = checked_pairs(inputs, outputs)
+        # Sums, too, are to come out the same in whatever order the pairs come.
+        inputs, outputs = in_one_order(*checked_pairs(inputs, outputs))
         (inputs, *input_frame), (outputs, *output_frame) = _scaled(inputs), _scaled(outputs)
         process = GaussianProcess.fit(inputs, outputs, kernel, noise_floor, seed=seed, parameters=parameters)
         return cls(*input_frame, *output_frame, process)
@@ -74,10 +75,9 @@ class PoseRegression:
 
 def _scaled(rows):
     """Centred rows of RMS one, their mean and scale; rows that are all equal become zero."""
+    if (rows == rows[0]).all():
+        return np.zeros_like(rows), rows[0], 1.0
     mean = rows.mean(axis=0)
     centred = rows - mean
-    still = np.ptp(rows, axis=0).max(initial=0.0) <= 1e-10 * np.abs(rows).max(initial=0.0)
-    if still:
-        return np.zeros_like(rows), rows[0], 1.0
     scale = float(np.sqrt(np.mean(centred**2)))
     return centred / scale, mean, scale
