@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_matrix, diags
+from scipy.sparse import coo_matrix, csc_matrix, diags
 from scipy.sparse.linalg import SuperLU, splu
 
 from .cotangent import SurfaceOperators
@@ -40,8 +40,20 @@ class PoissonSystem:
         cls, surface: SurfaceOperators, radius: float, pull: float = POSITION_PULL, pins: Pins | None = None
     ) -> PoissonSystem:
         """radius: of the mesh, in its units.  Raises InputError for pins on vertices that are not there."""
-        weight = (pull / radius**2) * surface.mass
-        matrix = surface.laplacian + diags(weight)
+        return cls.of_laplacian(surface.laplacian, surface.mass, radius, pull, pins)
+
+    @classmethod
+    def of_laplacian(
+        cls,
+        laplacian: csc_matrix,
+        mass: np.ndarray,
+        radius: float,
+        pull: float = POSITION_PULL,
+        pins: Pins | None = None,
+    ) -> PoissonSystem:
+        """The same of a Laplacian (V, V) and masses (V,) alone."""
+        weight = (pull / radius**2) * mass
+        matrix = laplacian + diags(weight)
         if pins is not None:
             matrix = matrix + _pin_matrix(pins, len(weight))
         factor = splu(
