@@ -12,12 +12,12 @@ import numpy as np
 
 from .errors import InputError
 
-# How much it is held likely, a pair, that bodies face as their parts lie, in squared radians.
-_FACING_PULL = 1e-2
-# Ways and heights are held likely to be in proportion to the bodies, give or take this share of it.  Against that, a
-# clip says as much as so many independent moments, and less the worse it fits; moves of less than a share of the
-# source's size say nothing.
-_BELIEF, _MOMENTS, _SMALL = 0.3, 4.0, 0.02
+# What is held likely beforehand: ways and heights are in proportion to the bodies, give or take this share of it;
+# bodies face as their parts lie, and local frames are upright, give or take so many radians.  Against that, a clip says
+# as much as so many independent moments, and less the worse it fits.
+_BELIEF, _FACES, _UPRIGHT, _MOMENTS = 0.3, 0.15, 0.08, 4.0
+# Moves of less than this share of the source's size say nothing, nor do tilts of fewer radians of where a body faces.
+_SMALL, _TILTS = 0.02, 0.03
 _ROUNDS = 3000
 _STILL = 1e-13
 _STARTS = (0.0, 0.5 * np.pi, -0.5 * np.pi)
@@ -129,11 +129,17 @@ def _turn(pairs: RigidPairs, bodies: Bodies) -> tuple[np.ndarray, np.ndarray]:
     both = np.einsum("nab,ncd->nabcd", pairs.target_rotations, pairs.source_rotations)
     np.add.at(products, pairs.clip, both)
     expected = yaw_matrices(np.array([-bodies.yaw]))[0]
-    pull = _FACING_PULL * len(pairs.clip) * expected
-    pull[2] = 0.0
-    found = [_alternated(products, pull, expected @ yaw_matrices(np.array([start]))[0]) for start in _STARTS]
+    flat, upright = np.diag((1.0, 1.0, 0.0)) @ expected, np.diag((0.0, 0.0, 1.0))
+    pull = _TILTS**2 * len(pairs.clip) * flat
+    starts = expected @ yaw_matrices(np.array(_STARTS))
+    found = [_alternated(products, pull, start) for start in starts]
     best = max(range(len(found)), key=lambda number: found[number][0] - 1e-9 * len(pairs.clip) * (number > 0))
-    return found[best][1:]
+    fit, _, offset = found[best]
+    # In squared radians, an axis: the trace of a turn is three less the square of its angle, about.
+    misfit = max(3.0 * len(pairs.clip) + np.sum(pull * offset) - fit, 0.0) / 3.0
+    doubt = misfit / (_MOMENTS * count)
+    pull = pull + doubt / _FACES**2 * flat + 2.0 * doubt / _UPRIGHT**2 * upright
+    return _alternated(products, pull, offset)[1:]
 
 
 def _alternated(products, pull, offset):

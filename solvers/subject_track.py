@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .between_rows import BetweenRows
 from .quaternions import conj, exp, log, mul
 from .rotations import matrix_to_quaternion, quaternion_to_matrix
 
@@ -26,21 +27,14 @@ class SubjectTrack:
 
         Rows and translations go straight from frame to frame, rotations the shortest way (Shoemake 1985).
         """
-        places = np.clip(np.asarray(places, float), 0.0, len(self) - 1.0)
-        before = places.astype(int)
-        after = np.minimum(before + 1, len(self) - 1)
-        share = places - before
-        rows = tuple(_between(part, before, after, share) for part in self.rows)
-        turned = quaternion_to_matrix(_turned(matrix_to_quaternion(self.rotations), before, after, share))
-        # On a frame it is that frame's, to the last bit.
-        turned = np.where((share == 0.0)[:, None, None], self.rotations[before], turned)
-        return SubjectTrack(rows, turned, _between(self.translations, before, after, share))
+        between = BetweenRows.at_places(places, len(self))
+        rows = tuple(between.of(part) for part in self.rows)
+        return SubjectTrack(rows, _turned(self.rotations, between), between.of(self.translations))
 
 
-def _between(values, before, after, share):
-    return values[before] + share[:, None] * (values[after] - values[before])
-
-
-def _turned(quaternions, before, after, share):
-    start, end = quaternions[before].T, quaternions[after].T
-    return mul(start, exp(share * log(mul(conj(start), end)))).T
+def _turned(rotations: np.ndarray, between: BetweenRows) -> np.ndarray:
+    quaternions = matrix_to_quaternion(rotations)
+    start, end = quaternions[between.before].T, quaternions[between.after].T
+    turned = quaternion_to_matrix(mul(start, exp(between.share * log(mul(conj(start), end)))).T)
+    # On a frame it is that frame's to the last bit.
+    return np.where((between.share == 0.0)[:, None, None], rotations[between.before], turned)

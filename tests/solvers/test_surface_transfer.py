@@ -1,0 +1,166 @@
+"""One body's motion performed by another: identity, unseen clips, moved worlds, order, storage."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from solvers.correspondence import DenseClip
+from solvers.errors import InputError
+from solvers.subject import SubjectTrack, learn_subject
+from solvers.surface_transfer import SurfaceTransfer, bodies_of, learn_transfer
+from solvers.torso_frame import to_world
+from tests.bendy_bodies import NAMES, dance, memberships, performed, tube
+
+FPS = 15.0
+SEEN, UNSEEN = (1, 2, 3, 4), 7
+SIZE = 1.5
+# The target's mesh has other vertices, and lies another way in its local frame.
+SOURCE, TARGET = tube(), tube(rings=31, around=10, girth=0.25)
+TURN = Rotation.from_euler("z", 2.0).as_matrix()
+
+
+def source_clip(seed):
+    return performed(SOURCE[0], dance(seed))
+
+
+def target_clip(seed):
+    """The same motion by the larger one, in a world turned against the source's."""
+    angles, breath, turns, ground = dance(seed)
+    return performed(TARGET[0], (0.8 * angles, breath, turns, ground), SIZE) @ TURN.T
+
+
+def dense(frames=60):
+    rows = np.arange(frames)
+    return DenseClip(rows, rows.astype(float), np.zeros((frames, frames)), np.stack((rows, rows), 1), rows, "")
+
+
+@pytest.fixture(scope="module")
+def source():
+    return learn_subject([source_clip(seed) for seed in SEEN], SOURCE[1], memberships(SOURCE[0]), NAMES)
+
+
+@pytest.fixture(scope="module")
+def target():
+    return learn_subject([target_clip(seed) for seed in SEEN], TARGET[1], memberships(TARGET[0]), NAMES)
+
+
+@pytest.fixture(scope="module")
+def clips(source, target):
+    return [(source.read(source_clip(seed)), target.read(target_clip(seed)), dense()) for seed in SEEN]
+
+
+@pytest.fixture(scope="module")
+def learnt(clips, source, target):
+    return learn_transfer(clips, FPS, bodies=bodies_of(source, target))
+
+
+def vertices(subject, track, frames):
+    return np.array([
+        to_world(subject.assemble(tuple(rows[f] for rows in track.rows)), track.rotations[f], track.translations[f])
+        for f in frames
+    ])  # fmt: skip
+
+
+def rms(one, two):
+    return np.sqrt(np.mean(np.sum((one - two) ** 2, axis=-1)))
+
+
+def test_an_unseen_clip_is_performed(learnt, source, target):
+    clip, wanted = source_clip(UNSEEN), target_clip(UNSEEN)
+    track = learnt.track(source.read(clip), FPS, start=learnt.rigid.source_place)
+    frames = range(0, 60, 5)
+    away = rms(vertices(target, track, frames), wanted[::5])
+    still = rms(np.broadcast_to(wanted.mean(axis=0), wanted.shape), wanted)
+    assert away < 0.05 and away < 0.1 * still
+
+
+def test_a_body_onto_itself(clips, source):
+    own = [(track, track, pairs) for track, _, pairs in clips]
+    learnt = learn_transfer(own, FPS, bodies=bodies_of(source, source))
+    clip = source_clip(UNSEEN)
+    read = source.read(clip)
+    track = learnt.track(read, FPS, start=learnt.rigid.source_place)
+    assert np.abs(track.rotations - read.rotations).max() < 1e-9
+    assert np.abs(track.translations - read.translations).max() < 1e-9
+    assert rms(vertices(source, track, range(0, 60, 5)), clip[::5]) < 0.02
+
+
+def test_a_moved_source_world_changes_nothing(clips, source, target, learnt):
+    turn, shift = Rotation.from_euler("z", 1.0).as_matrix(), np.array((5.0, 2.0, 1.0))
+
+    def moved(track):
+        return SubjectTrack(track.rows, turn @ track.rotations, track.translations @ turn.T + shift)
+
+    other = learn_transfer([(moved(a), b, c) for a, b, c in clips], FPS, bodies=bodies_of(source, target))
+    read = source.read(source_clip(UNSEEN))
+    before, after = learnt.track(read, FPS), other.track(moved(read), FPS)
+    assert all(np.abs(one - two).max() < 1e-9 for one, two in zip(before.rows, after.rows, strict=True))
+    assert np.abs(before.rotations - after.rotations).max() < 1e-6
+    assert np.abs(before.translations - after.translations).max() < 1e-6
+
+
+def test_the_order_of_the_clips_changes_only_place_and_heading(clips, source, target, learnt):
+    other = learn_transfer(clips[::-1], FPS, bodies=bodies_of(source, target))
+    read = source.read(source_clip(UNSEEN))
+    before, after = learnt.track(read, FPS), other.track(read, FPS)
+    assert all(np.abs(one - two).max() < 1e-9 for one, two in zip(before.rows, after.rows, strict=True))
+    assert np.abs(np.ptp(after.translations - before.translations, axis=0)).max() < 0.05
+
+
+def test_fractions_of_the_targets_frames(clips, source, target):
+    """Pairs at half the target's frames: what was captured at twice the rate is learnt from all the same."""
+    coarse = []
+    for here, there, _ in clips:
+        half = SubjectTrack(tuple(rows[::2] for rows in there.rows), there.rotations[::2], there.translations[::2])
+        rows = np.arange(59)
+        coarse.append((here, half, DenseClip(rows, rows / 2, np.zeros((59, 30)), np.zeros((0, 2), int), rows / 2, "")))
+    one = learn_transfer(coarse, FPS, bodies=bodies_of(source, target))
+    track = one.track(source.read(source_clip(UNSEEN)), FPS, start=one.rigid.source_place)
+    assert rms(vertices(target, track, range(0, 60, 10)), target_clip(UNSEEN)[::10]) < 0.06
+
+
+def test_the_way_goes_with_the_size(learnt):
+    assert np.hypot(*learnt.rigid.way) == pytest.approx(SIZE, rel=0.02)
+    assert learnt.rigid.headings == pytest.approx(np.full(4, 2.0), abs=0.05)
+
+
+def test_facing_is_told_by_the_parts(source, target):
+    bodies = bodies_of(source, target)
+    assert bodies.ratio == pytest.approx(SIZE, rel=0.1)
+    assert bodies.yaw == pytest.approx(2.0, abs=0.3)
+
+
+def test_whole_body_for_comparison(clips, source, target):
+    whole = learn_transfer(clips, FPS, bodies=bodies_of(source, target), whole=True)
+    track = whole.track(source.read(source_clip(UNSEEN)), FPS)
+    assert len(whole.regressions) == 1
+    assert [rows.shape[1] for rows in track.rows] == [rows.shape[1] for rows in clips[0][1].rows]
+    again = SurfaceTransfer.from_arrays(whole.to_arrays())
+    assert np.array_equal(again.track(source.read(source_clip(UNSEEN)), FPS).rows[1], track.rows[1])
+
+
+def test_arrays_make_the_same_again(learnt, source):
+    again = SurfaceTransfer.from_arrays(learnt.to_arrays())
+    read = source.read(source_clip(UNSEEN))
+    before, after = learnt.track(read, FPS), again.track(read, FPS)
+    assert all(np.array_equal(one, two) for one, two in zip(before.rows, after.rows, strict=True))
+    assert np.array_equal(before.translations, after.translations)
+
+
+def test_learning_tells_how_far_it_is_and_can_be_dropped(clips, source, target):
+    steps = SurfaceTransfer.learn_steps(clips, FPS, bodies=bodies_of(source, target))
+    shares = [next(steps), next(steps)]
+    steps.close()
+    assert 0 < shares[0] < shares[1] < 1
+
+
+def test_bad_input_is_named(clips, source, target, learnt):
+    bodies = bodies_of(source, target)
+    with pytest.raises(InputError, match="no clips"):
+        learn_transfer([], FPS, bodies=bodies)
+    here, there, pairs = clips[0]
+    fewer = SubjectTrack(there.rows[:2], there.rotations, there.translations)
+    with pytest.raises(InputError, match="Clip 1: the source has 3 parts and the target 2"):
+        learn_transfer([(here, fewer, pairs)], FPS, bodies=bodies)
+    with pytest.raises(InputError, match="has 2 parts"):
+        learnt.track(SubjectTrack(here.rows[:2], here.rotations, here.translations), FPS)
