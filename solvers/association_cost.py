@@ -19,11 +19,10 @@ def regression_cost(regressions: list[PoseRegression], source: tuple, target: tu
     source: of each part (n, P_k).  target: (m, Q_k).  v is the predictive variance with its noise. Its logarithm is
     left out as in Boukhayma et al. 2017, eq. 5: with it a path dwells on source poses that are like those of the pairs.
     """
-    total = np.zeros((len(source[0]), len(target[0])))
-    for regression, rows, others in zip(regressions, source, target, strict=True):
-        variance = regression.variance(rows) * regression.output_scale**2
-        total += _half_squares(regression.predict(rows), others, variance)
-    return total
+    told = list(zip(regressions, source, strict=True))
+    means = [regression.predict(rows) for regression, rows in told]
+    variances = [regression.variance(rows) * regression.output_scale**2 for regression, rows in told]
+    return _half_squares(means, variances, target)
 
 
 def linear_map_cost(source: tuple, target: tuple, paired_source: tuple, paired_target: tuple) -> np.ndarray:
@@ -32,7 +31,7 @@ def linear_map_cost(source: tuple, target: tuple, paired_source: tuple, paired_t
     source: of each part (n, P_k).  target: (m, Q_k).  paired_source: (L, P_k).  paired_target: (L, Q_k).
     Poses are in units of their RMS over the clip, without which the numbers of the method would have a unit.
     """
-    total = np.zeros((len(source[0]), len(target[0])))
+    means, variances, poses = [], [], []
     for rows, others, known, answers in zip(source, target, paired_source, paired_target, strict=True):
         unit, other_unit = _rms(rows), _rms(others)
         if not unit or not other_unit:
@@ -40,10 +39,10 @@ def linear_map_cost(source: tuple, target: tuple, paired_source: tuple, paired_t
         rows, known = rows / unit, known / unit
         precision = known.T @ known / PAPER_NOISE + np.eye(rows.shape[1])
         spread = np.linalg.solve(precision, rows.T)
-        mean = spread.T @ (known.T @ answers / other_unit) / PAPER_NOISE
-        variance = np.einsum("np,pn->n", rows, spread)
-        total += _half_squares(mean, others / other_unit, np.maximum(variance, _TINY))
-    return total
+        means.append(spread.T @ (known.T @ answers / other_unit) / PAPER_NOISE)
+        variances.append(np.maximum(np.einsum("np,pn->n", rows, spread), _TINY))
+        poses.append(others / other_unit)
+    return _half_squares(means, variances, poses)
 
 
 def bridge_cost(pairs: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
@@ -67,14 +66,18 @@ def bridge_cost(pairs: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     return away
 
 
-def _half_squares(means, poses, variances):
-    """(n, m): 1/2 |poses_j - means_i|^2 / variances_i, by products."""
-    table = means @ (-2.0 * poses.T)
-    table += np.einsum("np,np->n", means, means)[:, None]
-    table += np.einsum("mp,mp->m", poses, poses)
-    np.maximum(table, 0.0, out=table)
-    table *= (0.5 / variances)[:, None]
-    return table
+def _half_squares(means, variances, poses) -> np.ndarray:
+    """(n, m): 1/2 |poses_j - means_i|^2 / variances_i, summed over parts: all of it but a term a row by one product.
+
+    means: of each part (n, Q_k).  variances: (n,).  poses: (m, Q_k).
+    """
+    weights = [1.0 / variance[:, None] for variance in variances]
+    left = [mean * -weight for mean, weight in zip(means, weights, strict=True)] + [0.5 * weight for weight in weights]
+    right = [*poses, *(np.einsum("mp,mp->m", pose, pose)[:, None] for pose in poses)]
+    table = np.concatenate(left, axis=1) @ np.concatenate(right, axis=1).T
+    halves = [0.5 * weight * mean**2 for mean, weight in zip(means, weights, strict=True)]
+    table += np.concatenate(halves, axis=1).sum(axis=1)[:, None]
+    return np.maximum(table, 0.0, out=table)
 
 
 def _rms(rows):

@@ -43,7 +43,7 @@ def test_the_linear_map_is_that_of_the_posterior(rng):
     source, target = rng.normal(size=(30, 2)), rng.normal(size=(30, 1))
     source, target = (rows / np.sqrt(np.mean(rows**2)) for rows in (source, target))
     known, answers = source[:2], target[:2]
-    maps = rng.normal(size=(2_000_000, 2))
+    maps = rng.normal(size=(400_000, 2))
     misfit = maps @ known.T - answers[:, 0]
     weights = np.exp(-0.5 * (misfit**2).sum(axis=1) / PAPER_NOISE)
     weights /= weights.sum()
