@@ -120,6 +120,16 @@ class Subject:
                 values[some] = part.coefficients_of(local[:, part.vertices])
         return SubjectTrack(rows, rotations, translations)
 
+    def lowest(self, track: SubjectTrack) -> np.ndarray:
+        """(F,) the lowest height of the parts as they are, neither corrected nor stitched, world, metres."""
+        out = np.full(len(track), np.inf)
+        for start in range(0, len(track), _CHUNK):
+            some = slice(start, start + _CHUNK)
+            for part, rows in zip(self.parts, track.rows, strict=True):
+                heights = np.einsum("fnj,fj->fn", part.vertices_of(rows[some]), track.rotations[some, 2])
+                np.minimum(out[some], heights.min(axis=1), out=out[some])
+        return out + track.translations[:, 2]
+
     def assemble(self, rows: tuple[np.ndarray, ...], correct: bool = True, stitch: bool = True) -> np.ndarray:
         """The whole mesh (V, 3), local, of one pose: rows (D_k,) of each part.
 
