@@ -21,7 +21,7 @@ __all__ = ["NEAREST", "Subject", "SubjectTrack", "learn_subject"]
 
 # Captured meshes that a pose of a part is corrected by (Boukhayma et al. 2017, section 6.1).
 NEAREST = 3
-# Most frames that the torso's mean shape and the components are learnt from; neighbouring frames tell little new.
+# Most frames that the components are learnt from, evenly spaced; neighbouring frames tell little new.
 _MOST_FRAMES = 600
 # Frames worked on at a time, in double precision.
 _CHUNK = 64
@@ -37,7 +37,7 @@ class Subject:
     metres.
 
     ``to_arrays`` holds 12 N + 12 D bytes a vertex or a little more: at 10,000 vertices, 128 meshes and 20 components
-    about 18 MB before compression.
+    about 20 MB before compression.
     """
 
     names: tuple[str, ...]

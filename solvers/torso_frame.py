@@ -10,6 +10,8 @@ from .errors import InputError
 from .rigid import procrustes
 
 _ROUNDS = 5
+# Frames, evenly spaced, that the mean shape is of.
+_MOST_FRAMES = 100
 # Frames worked on at a time, in double precision.
 _CHUNK = 64
 
@@ -34,6 +36,7 @@ class TorsoFrame:
         if len(numbers) < 3:
             raise InputError(f"The torso has {len(numbers)} vertices; give the first part at least three.")
         weights = mass[numbers] / mass[numbers].sum()
+        vertices = vertices[:: -(-len(vertices) // _MOST_FRAMES)]
         shapes = np.stack([_centred(frame[numbers].astype(float), weights) for frame in vertices])
         _require_breadth(shapes[0], weights)
         mean = shapes[0]
