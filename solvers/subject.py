@@ -218,11 +218,10 @@ def _spread(clips: list[np.ndarray]) -> np.ndarray:
 
 def _local_steps(vertices: np.ndarray, torso: TorsoFrame) -> Generator[float, None, np.ndarray]:
     """(F, V, 3) float32 in the torso's frame."""
-    rotations, translations = torso.of(vertices)
     out = np.empty(vertices.shape, np.float32)
     for start in range(0, len(vertices), _CHUNK):
-        some = slice(start, start + _CHUNK)
-        out[some] = to_local(vertices[some], rotations[some], translations[some])
+        some = vertices[start : start + _CHUNK]
+        out[start : start + _CHUNK] = to_local(some, *torso.of(some))
         yield start / len(vertices)
     return out
 

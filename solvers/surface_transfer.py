@@ -50,7 +50,8 @@ class SurfaceTransfer:
 
         The order of the clips makes no difference to poses; place and heading are those of the first.
 
-        Raises InputError where there is no clip, tracks differ in their number of parts, and as ``PoseRegression.fit``.
+        Raises InputError where there is no clip, tracks differ in their number of parts, and as ``PoseRegression.fit``,
+        then with the number of the part.
         """
         clips = list(clips)
         _check(clips)
@@ -60,7 +61,7 @@ class SurfaceTransfer:
         regressions, count = [], len(pairs[0])
         for part in range(count):
             inputs, outputs = (np.concatenate([pair[part][side] for pair in pairs]) for side in (0, 1))
-            regressions.append(PoseRegression.fit(inputs, outputs, kernel, noise_floor, seed))
+            regressions.append(_fitted(part, inputs, outputs, kernel, noise_floor, seed))
             yield 0.05 + 0.85 * (part + 1) / count
         rigid = RigidTransfer.learn(rigid_pairs(clips), bodies)
         yield 1.0
@@ -121,6 +122,13 @@ def rigid_pairs(clips: Sequence[Clip]) -> RigidPairs:
         here = source.rotations[dense.source_rows], source.translations[dense.source_rows]
         found.append((*here, there.rotations, there.translations, np.full(len(there), number)))
     return RigidPairs(*(np.concatenate(values) for values in zip(*found, strict=True)))
+
+
+def _fitted(part: int, *pairs_and_options) -> PoseRegression:
+    try:
+        return PoseRegression.fit(*pairs_and_options)
+    except InputError as problem:
+        raise InputError(f"Part {part + 1}: {problem}") from problem
 
 
 def _pairs(clip: Clip, fps: float, whole: bool) -> list[tuple[np.ndarray, np.ndarray]]:

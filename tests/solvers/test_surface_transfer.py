@@ -162,5 +162,8 @@ def test_bad_input_is_named(clips, source, target, learnt):
     fewer = SubjectTrack(there.rows[:2], there.rotations, there.translations)
     with pytest.raises(InputError, match="Clip 1: the source has 3 parts and the target 2"):
         learn_transfer([(here, fewer, pairs)], FPS, bodies=bodies)
+    still = SubjectTrack((0 * here.rows[0], *here.rows[1:]), here.rotations, here.translations)
+    with pytest.raises(InputError, match="Part 1: The part does not move"):
+        learn_transfer([(still, there, pairs)], FPS, bodies=bodies)
     with pytest.raises(InputError, match="has 2 parts"):
         learnt.track(SubjectTrack(here.rows[:2], here.rotations, here.translations), FPS)
