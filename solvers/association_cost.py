@@ -6,8 +6,8 @@ import numpy as np
 
 from .pose_regression import PoseRegression
 
-# How strongly a path is drawn to the straight line between pairs, see ``bridge_cost``.
-BRIDGE = 150.0
+# What is believed of time between pairs before any pair is looked at, and as of how many pairs: see ``unevenness``.
+_TYPICAL_UNEVENNESS, _TYPICAL_PAIRS = 1.0 / 300.0, 3
 # sigma^2 of Boukhayma et al. 2017, eq. 1.
 PAPER_NOISE = 0.01
 _TINY = 1e-12
@@ -45,25 +45,38 @@ def linear_map_cost(source: tuple, target: tuple, paired_source: tuple, paired_t
     return _half_squares(means, variances, poses)
 
 
-def bridge_cost(pairs: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """(n, m), what a pairing costs for its distance from the straight line between neighbouring pairs: BRIDGE times
-    the square of (j - line(i)) / sd(i).
+def bridge_cost(pairs: np.ndarray, shape: tuple[int, int], uneven: float) -> np.ndarray:
+    """(n, m), what a pairing costs for its distance from the straight line between neighbouring pairs: that of a
+    Brownian bridge over the target's rows, 1/2 (j - line(i))^2 / (uneven span^2 s (1 - s)) at the share s of the way.
 
-    sd is that of a Brownian bridge over the target's rows between the pairs, span sqrt(s (1 - s)) at the share s of
-    the way, at least what it is half a source row from a pair. Nothing outside of the first and last pair.
-    pairs: (L, 2), may be fractions, increasing in both columns.
+    At a pair it is as half a source row from it. Nothing outside of the first and last pair.
+    pairs: (L, 2), may be fractions, increasing in both columns.  uneven: see ``unevenness``.
     """
     rows, columns = np.arange(shape[0], dtype=float), np.arange(shape[1], dtype=float)
     block = np.clip(np.searchsorted(pairs[:, 0], rows, side="right") - 1, 0, len(pairs) - 2)
     length, span = np.diff(pairs, axis=0)[block].T
     nearest = np.minimum(0.5 / length, 0.5)
     share = np.clip((rows - pairs[block, 0]) / length, nearest, 1.0 - nearest)
-    weight = BRIDGE / (span**2 * share * (1.0 - share))
+    weight = 0.5 / (uneven * span**2 * share * (1.0 - share))
     weight[(rows < pairs[0, 0]) | (rows > pairs[-1, 0])] = 0.0
     away = columns - np.interp(rows, *pairs.T)[:, None]
     away *= away
     away *= weight[:, None]
     return away
+
+
+def unevenness(clips_pairs: list[np.ndarray]) -> float:
+    """How unevenly time runs: the mean square of how far pairs are from the line between their neighbours, in units of
+    ``bridge_cost``, of all clips' pairs (L, 2) together and three that are typical."""
+    total, count = _TYPICAL_PAIRS * _TYPICAL_UNEVENNESS, _TYPICAL_PAIRS
+    for pairs in clips_pairs:
+        before, here, after = pairs[:-2], pairs[1:-1], pairs[2:]
+        length, span = (after - before).T
+        share = (here - before)[:, 0] / length
+        away = (here - before)[:, 1] - share * span
+        total += (away**2 / (span**2 * share * (1.0 - share))).sum()
+        count += len(here)
+    return float(total / count)
 
 
 def _half_squares(means, variances, poses) -> np.ndarray:

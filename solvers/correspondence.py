@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from .association_cost import bridge_cost, linear_map_cost, regression_cost
+from .association_cost import bridge_cost, linear_map_cost, regression_cost, unevenness
 from .clip_rows import ClipRows, checked_clips
 from .errors import InputError
 from .gaussian_process import NEURAL_NETWORK, NOISE_FLOOR
@@ -43,9 +43,10 @@ def densify(
     """Target rows for all source rows between pairs, of each clip.
 
     cost: "gaussian_process" learns from the pairs of all clips which poses go together, a neural-network process a
-    part, and prefers even time between pairs; a constrained path of least cost is then smoothed. "paper" is the linear
-    map of Boukhayma et al. 2017, section 5.1, of each clip's own pairs. "line" is even time between pairs alone, the
-    baseline. Where pairs are too steep for runs of at most `run` steps, time is even too, and the note says so.
+    part, and prefers time between pairs as even as the pairs show it; a path of least cost is then smoothed. "paper"
+    is the linear map of Boukhayma et al. 2017, section 5.1, of each clip's own pairs. "line" is even time between
+    pairs alone, the baseline. Where pairs are too steep for runs of at most `run` steps, time is even too, and the
+    note says so.
     All ways pass through the pairs.
     InputError naming clip, pair and part: fewer than two pairs, out of range or order, clips of one frame, parts that
     are not the same in all clips or never move.
@@ -53,8 +54,9 @@ def densify(
     if cost not in (GAUSSIAN_PROCESS, PAPER, LINE):
         raise InputError(f"There is no cost '{cost}'; choose '{GAUSSIAN_PROCESS}', '{PAPER}' or '{LINE}'.")
     clips = checked_clips(clips)
+    uneven = unevenness([clip.pairs for clip in clips])
     learnt = _learnt(clips, noise_floor, seed) if cost == GAUSSIAN_PROCESS else None
-    return [_dense(clip, _costs(clip, cost, learnt), run, cost == LINE) for clip in clips]
+    return [_dense(clip, _costs(clip, cost, learnt, uneven), run, cost == LINE) for clip in clips]
 
 
 def _learnt(clips, noise_floor, seed) -> list[PoseRegression]:
@@ -70,11 +72,11 @@ def _learnt(clips, noise_floor, seed) -> list[PoseRegression]:
     return learnt
 
 
-def _costs(clip: ClipRows, cost: str, learnt) -> np.ndarray:
+def _costs(clip: ClipRows, cost: str, learnt, uneven: float) -> np.ndarray:
     """(n, m), see ``densify``; of even time alone it is the distance from the line."""
     if cost == PAPER:
         return linear_map_cost(clip.source, clip.target, *clip.paired())
-    total = bridge_cost(clip.pairs, (len(clip.source[0]), len(clip.target[0])))
+    total = bridge_cost(clip.pairs, (len(clip.source[0]), len(clip.target[0])), uneven)
     if cost == GAUSSIAN_PROCESS:
         total += regression_cost(learnt, clip.source, clip.target)
     return total

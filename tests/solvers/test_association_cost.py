@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.association_cost import BRIDGE, PAPER_NOISE, bridge_cost, linear_map_cost, regression_cost
+from solvers.association_cost import PAPER_NOISE, bridge_cost, linear_map_cost, regression_cost, unevenness
 from solvers.pose_regression import PoseRegression
 
 
@@ -65,10 +65,10 @@ def test_a_still_part_tells_nothing_to_the_linear_map(rng):
 
 def test_the_bridge():
     pairs = np.array([[2.0, 1.0], [12.0, 21.0], [16.0, 22.0]])
-    cost = bridge_cost(pairs, (20, 25))
+    cost = bridge_cost(pairs, (20, 25), 1.0 / 300.0)
     assert cost[7, 11] == 0.0 and cost[14].argmin() in (21, 22)
-    assert cost[7, 15] == pytest.approx(BRIDGE * 16.0 / (20.0**2 * 0.25))
-    assert cost[4, 8] == pytest.approx(BRIDGE * 9.0 / (20.0**2 * 0.2 * 0.8))
+    assert cost[7, 15] == pytest.approx(150.0 * 16.0 / (20.0**2 * 0.25))
+    assert cost[4, 8] == pytest.approx(150.0 * 9.0 / (20.0**2 * 0.2 * 0.8))
     np.testing.assert_array_equal(cost[[2, 12, 16], [1, 21, 22]], 0.0)
     assert np.isfinite(cost).all() and (cost >= 0.0).all()
     assert cost[12, 20] > 0.0 and cost[2, 2] > 0.0, "at a pair it is strong, not absent"
@@ -76,5 +76,17 @@ def test_the_bridge():
 
 
 def test_the_bridge_between_pairs_that_are_near():
-    cost = bridge_cost(np.array([[0.0, 0.0], [0.25, 0.5], [0.5, 3.0], [9.0, 9.0]]), (10, 10))
+    cost = bridge_cost(np.array([[0.0, 0.0], [0.25, 0.5], [0.5, 3.0], [9.0, 9.0]]), (10, 10), 0.01)
     assert np.isfinite(cost).all()
+
+
+def test_unevenness_is_what_pairs_were_drawn_with(rng):
+    """Without pairs between others it is the typical one; each even one lowers it, whatever the rates."""
+    clips = []
+    for share in rng.uniform(0.2, 0.8, 5000):
+        away = 0.05 * np.sqrt(share * (1.0 - share)) * rng.normal()
+        clips.append(np.array([[0.0, 0.0], [100.0 * share, 300.0 * (share + away)], [100.0, 300.0]]))
+    assert unevenness(clips) == pytest.approx(0.05**2, rel=0.1)
+    assert unevenness([np.array([[0.0, 5.0], [10.0, 90.0]])]) == pytest.approx(1.0 / 300.0)
+    even = unevenness([np.array([[0.0, 0.0], [10.0, 30.0], [30.0, 90.0]])])
+    assert 0.0 < even < 1.0 / 300.0
