@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import bpy
 
-from . import adapt_lists, live, map_pairs, map_perform, stream
+from . import adapt_lists, live, map_pairs, map_perform, stream, transfer_lists
 from .copy_command import MOTION_LOOM_OT_copy_command
 from .local_copy import MOTION_LOOM_OT_make_local_copy
-from .steps import MOTION_LOOM_OT_bake, MOTION_LOOM_OT_fit
+from .steps import MOTION_LOOM_OT_bake, MOTION_LOOM_OT_densify, MOTION_LOOM_OT_fit, MOTION_LOOM_OT_train
+from .transfer_path import MOTION_LOOM_OT_transfer_edit_path
 
 _CLASSES = (
     MOTION_LOOM_OT_fit,
     MOTION_LOOM_OT_bake,
+    MOTION_LOOM_OT_densify,
+    MOTION_LOOM_OT_train,
     adapt_lists.MOTION_LOOM_OT_adapt_add_objects,
     adapt_lists.MOTION_LOOM_OT_adapt_add_item,
     adapt_lists.MOTION_LOOM_OT_adapt_remove_item,
@@ -21,6 +24,8 @@ _CLASSES = (
     live.MOTION_LOOM_OT_live_resume,
     *map_pairs.CLASSES,
     map_perform.MOTION_LOOM_OT_map_perform,
+    *transfer_lists.CLASSES,
+    MOTION_LOOM_OT_transfer_edit_path,
     *stream.CLASSES,
     MOTION_LOOM_OT_copy_command,
     MOTION_LOOM_OT_make_local_copy,

@@ -148,3 +148,19 @@ class MOTION_LOOM_OT_bake(StepOperator, bpy.types.Operator):
     bl_idname = "motion_loom.bake"
     bl_label = "Bake"
     step = "bake"
+
+
+class MOTION_LOOM_OT_densify(StepOperator, bpy.types.Operator):
+    """Pair all frames between the pairs, and show what it costs and the path that was found"""
+
+    bl_idname = "motion_loom.densify"
+    bl_label = "Densify"
+    step = "densify"
+
+
+class MOTION_LOOM_OT_train(StepOperator, bpy.types.Operator):
+    """Learn from the pairs of all clips in use"""
+
+    bl_idname = "motion_loom.train"
+    bl_label = "Train"
+    step = "train"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import bpy
 
-from . import adapt_list, map_list, overlays, sidebar
+from . import adapt_list, map_list, overlays, sidebar, transfer_lists
 
 _registered: list[type] = []
 
 
 def register(workflows) -> None:
     panels = (sidebar.MOTION_LOOM_PT_main, *map(sidebar.workflow_panel, workflows))
-    for cls in (adapt_list.MOTION_LOOM_UL_surfaces, map_list.MOTION_LOOM_UL_pairs, *panels):
+    lists = adapt_list.MOTION_LOOM_UL_surfaces, map_list.MOTION_LOOM_UL_pairs, *transfer_lists.CLASSES
+    for cls in (*lists, *panels):
         bpy.utils.register_class(cls)
         _registered.append(cls)
     overlays.register(workflows)

@@ -194,7 +194,7 @@ def _draw_one(drawn: _Drawn) -> None:
 
 def _draw_screen(drawn: _Drawn) -> None:
     made = drawn.overlay
-    left, width = _free_width()
+    left, width = overlays.free_width(bpy.context.area, bpy.context.region)
     if width < _LEAST:
         return
     height = bpy.context.region.height
@@ -224,18 +224,6 @@ def _screen_batches(made: overlays.Overlay, left: float, width: float, height: f
             content = {"pos": pixels, "color": colours.reshape(-1, 4)}
             out.append((kind, shader, batch_for_shader(shader, kind, content)))
     return out
-
-
-def _free_width() -> tuple[float, float]:
-    """Where the part of the region begins that toolbar and sidebar do not cover, and how wide it is, pixels."""
-    area, region = bpy.context.area, bpy.context.region
-    left, right = region.x, region.x + region.width
-    for other in area.regions:
-        if other.type == "TOOLS" and other.width > 1:
-            left = max(left, other.x + other.width)
-        elif other.type == "UI" and other.width > 1:
-            right = min(right, other.x)
-    return left - region.x, right - left
 
 
 def _draw_text(line: overlays.TextLine, x: float, y: float, end: float) -> None:

@@ -7,8 +7,9 @@ from .bake import Bake
 from .base import Workflow
 from .map import Map
 from .stream import Stream
+from .transfer import Transfer
 
-WORKFLOWS: tuple[Workflow, ...] = (Adapt(), Map(), Stream(), Bake())
+WORKFLOWS: tuple[Workflow, ...] = (Adapt(), Map(), Transfer(), Stream(), Bake())
 
 
 def by_id(workflow_id: str) -> Workflow:

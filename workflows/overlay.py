@@ -117,6 +117,17 @@ def in_pixels(places: np.ndarray, left: float, width: float, height: float) -> n
     return pixels
 
 
+def free_width(area, region) -> tuple[float, float]:
+    """Where the part of a region begins that toolbar and sidebar do not cover, and how wide it is, pixels."""
+    left, right = region.x, region.x + region.width
+    for other in area.regions:
+        if other.type == "TOOLS" and other.width > 1:
+            left = max(left, other.x + other.width)
+        elif other.type == "UI" and other.width > 1:
+            right = min(right, other.x)
+    return left - region.x, right - left
+
+
 def ramp(values: np.ndarray) -> np.ndarray:
     """Colours (..., 3) of values from 0 (dark) to 1 (light)."""
     return np.stack([np.interp(values, _STOPS, channel) for channel in _RAMP.T], axis=-1)

@@ -1,0 +1,181 @@
+"""Transfer between two small bodies: read, pair, train; live shows what every kind of bake and the command write."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom import jobs
+from bl_ext.devrepo.motion_loom.workflows.transfer_model import dense_of
+
+from tests import map_play
+from tests import transfer_play as play
+from tests.transfer_play import FRAMES, PAIRS
+
+SAME = 1e-6
+NEW = np.arange(1, 31)
+
+
+@pytest.fixture(autouse=True)
+def silence(capfd):
+    """Nothing that a handler or an operator does may end in a traceback."""
+    yield
+    out, err = capfd.readouterr()
+    assert "Traceback" not in out + err and "Error" not in err, err
+
+
+def saved(tmp_path, name="scene.blend"):
+    path = str(tmp_path / name)
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    return path
+
+
+def reopened(path):
+    bpy.ops.wm.open_mainfile(filepath=path)
+    return bpy.data.objects["Bob"]
+
+
+def healthy(bob):
+    found = play.status(bob)
+    return found is not None and found.problem is None and found.track == "READY"
+
+
+def wanted():
+    """World vertices (30, V, 3) of Bob, were he to do himself what Ann does in her new clip."""
+    return play.shapes(play.TARGET, 7.0 + 1.2 * np.arange(30), 1.0)[0]
+
+
+def size():
+    return np.ptp(wanted()[0], axis=0).max()
+
+
+def aligned_error(found, truth):
+    """(F,) RMS distance, each frame moved onto its truth: poses alone."""
+    poses = [clip - clip.mean(axis=1, keepdims=True) for clip in (found, truth)]
+    return np.sqrt(np.square(poses[0] - poses[1]).sum(axis=-1).mean(axis=1))
+
+
+def test_the_target_does_it_in_its_own_way():
+    _, bob, _ = play.add_live()
+    found = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    assert healthy(bob)
+    assert aligned_error(found, wanted()).mean() < 0.015 * size()
+    # What lies between would be the source's own style.
+    plain = play.shapes(play.TARGET, 7.0 + 1.2 * np.arange(30), 0.0)[0]
+    assert aligned_error(found, wanted()).mean() < 0.5 * aligned_error(plain, wanted()).mean()
+
+
+def test_it_goes_where_it_should():
+    _, bob, _ = play.add_live()
+    found, truth = map_play.shown(bob.motion_loom_transfer.live_copy, NEW), wanted()
+    way, true_way = (clip[-1].mean(0) - clip[0].mean(0) for clip in (found, truth))
+    assert np.linalg.norm(way - true_way) < 0.1 * np.linalg.norm(true_way)
+    assert np.abs(found[..., 2].mean(1) - truth[..., 2].mean(1)).max() < 0.05 * size()
+
+
+def test_densifying_finds_the_times_between_pairs():
+    _, bob, _ = play.add_read()
+    [(used, pairs)] = dense_of(bob)
+    truth = np.interp(pairs.source_rows, play.warped(), np.arange(FRAMES))
+    assert np.abs(pairs.target_rows - truth).mean() < 0.5
+    assert len(pairs.source_rows) == FRAMES
+
+
+def test_a_frame_is_the_same_however_it_is_reached():
+    _, bob, _ = play.add_live()
+    copy = bob.motion_loom_transfer.live_copy
+    played = map_play.shown(copy, NEW)
+    order = np.random.default_rng(0).permutation(len(NEW))
+    assert np.array_equal(map_play.shown(copy, NEW[order])[np.argsort(order)], played)
+
+
+@pytest.mark.parametrize("kind", ("PC2", "PCA_KEYS", "ABSOLUTE_KEYS"))
+def test_live_is_bake_is_command(tmp_path, capfd, kind):
+    _, bob, _ = play.add_live()
+    bob.motion_loom_transfer.bake_kind = kind
+    followed = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    path = saved(tmp_path)
+    before = map_play.everything()
+    baked = map_play.shown(play.bake(bob, kind), NEW)
+    after = map_play.everything()
+    assert {name: after[name] for name in before if name not in ("active", "actions")} == {
+        name: value for name, value in before.items() if name not in ("active", "actions")
+    }
+    assert bob.motion_loom_transfer.live and healthy(bob)
+    reopened(path)
+    assert jobs.main(["transfer", "--target", "Bob", "--output", str(tmp_path / "done.blend"), "--json"]) == 0
+    report = json.loads(capfd.readouterr().out.splitlines()[-1])
+    assert (report["frames"], report["kind"], report["trained_as_set"]) == (len(NEW), kind, True)
+    commanded = map_play.shown(bpy.data.objects[report["object"]], NEW)
+    allowed = SAME + report["error_max"]
+    assert (report["error_max"] > 0) == (kind == "PCA_KEYS") and report["error_max"] < 0.01
+    assert np.linalg.norm(baked - followed, axis=-1).max() < allowed
+    assert np.linalg.norm(commanded - followed, axis=-1).max() < allowed
+
+
+def test_a_reopened_file_goes_on_without_training(tmp_path):
+    _, bob, _ = play.add_live()
+    followed = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    bob = reopened(saved(tmp_path))
+    assert healthy(bob)
+    again = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    assert np.abs(again - followed).max() < SAME
+
+
+def test_live_off_leaves_all_as_it_was():
+    _, bob, _ = play.add_trained()
+    before = map_play.everything()
+    play.toggle(bob)
+    play.toggle(bob)
+    assert map_play.everything() == before
+
+
+def test_everything_by_the_command_line(tmp_path, capfd):
+    """Subjects, clips, parts and pairs named on the line alone."""
+    play.add_scene()
+    path = saved(tmp_path)
+    pairs = [f"{source:g}={target:g}" for source, target in PAIRS]
+    words = [
+        "transfer", "--target", "Bob", "--source", "Ann", "--clip", "Ann:1..40=Bob:1..40", "--pair", *pairs, "--part",
+        *(f"{part}={part}" for part in play.PARTS), "--perform", "Ann Again", "--bake", "absolute-keys",
+        "--output", str(tmp_path / "done.blend"), "--json",
+    ]  # fmt: skip
+    reopened(path)
+    assert jobs.main(words) == 0, capfd.readouterr().err
+    report = json.loads(capfd.readouterr().out.splitlines()[-1])
+    commanded = map_play.shown(bpy.data.objects[report["object"]], NEW)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    _, bob, _ = play.add_live()
+    followed = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    assert np.linalg.norm(commanded - followed, axis=-1).max() < 1e-5
+
+
+def test_without_parts_the_body_is_one():
+    ann, bob, new = play.add_scene()
+    play.add_clip(bob, ann, PAIRS)
+    map_play.press("fit", workflow="transfer")
+    map_play.press("train", workflow="transfer")
+    bob.motion_loom_transfer.performed = new
+    play.toggle(bob)
+    found = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    assert healthy(bob) and aligned_error(found, wanted()).mean() < 0.03 * size()
+
+
+def test_correction_and_stitching_can_be_switched_off_while_live():
+    _, bob, _ = play.add_live()
+    settings, found = bob.motion_loom_transfer, []
+    for settings.correct, settings.stitch in ((True, True), (False, True), (True, False), (False, False)):
+        bpy.context.view_layer.update()
+        found.append(play.now(bob))
+    for first in range(4):
+        for second in range(first):
+            assert np.abs(found[first] - found[second]).max() > 1e-6
+
+
+def test_densify_paints_a_picture():
+    _, bob, _ = play.add_read()
+    map_play.press("densify", workflow="transfer")
+    image = bob.motion_loom_transfer.clips[0].picture
+    assert image is not None and min(image.size) >= 40
+    map_play.press("densify", workflow="transfer")
+    assert bob.motion_loom_transfer.clips[0].picture == image

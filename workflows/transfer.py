@@ -1,0 +1,127 @@
+"""Transfer: one captured subject performs what another one does, with its own style, after a few pairs of poses."""
+
+from __future__ import annotations
+
+from ..scene.session import all_objects
+from ..state.transfer_settings import CLASSES, MotionLoomTransferSettings
+from . import mesh_live, transfer_command, transfer_panel
+from .base import Command, Steps, Workflow
+from .mesh_bake import PC2, options_of
+from .mesh_target import target_in, why_no_target
+from .overlay import Overlay
+from .transfer_live import TransferFollower, prepared_steps, refresh_steps
+from .transfer_overlay import overlay_of
+from .transfer_picture import densify_steps
+from .transfer_read import read_steps
+from .transfer_run import bake_steps
+from .transfer_train import train_steps
+
+
+class Transfer(Workflow):
+    """Read the clips of both subjects, pair poses, train, go live, bake."""
+
+    id = "transfer"
+    label = "Transfer Surface Motion"
+    settings = MotionLoomTransferSettings
+    classes = CLASSES
+    steps = {"fit": "Read Clips", "densify": "Densify", "train": "Train", "bake": "Bake"}
+    tips = {
+        "fit": "Read the clips of both subjects, and learn the poses of their parts",
+        "bake": "Write what the target makes of the new clip to a new object; neither subject is touched",
+        "live_on": "Show a copy of the target that performs the new clip, in the viewport, on playback and in renders; "
+        "once more: remove the copy and show the target again",
+        "live_refresh": "Read the new clip over its range again",
+    }
+    is_live = True
+
+    def commands(self) -> tuple[Command, ...]:
+        text = "Let one captured subject perform what another one does, and bake the result."
+        return (Command("transfer", text, transfer_command.add_arguments, transfer_command.run),)
+
+    def poll(self, context, step: str) -> str | None:
+        reason = why_no_target(context)
+        if reason is not None:
+            return reason
+        ob = target_in(context)
+        settings = self.settings_of(ob)
+        if step == "fit":
+            return _why_not_read(settings)
+        if settings.subjects is None:
+            return "Press Read Clips first."
+        if step in ("densify", "train"):
+            return _why_not_paired(settings)
+        if settings.learnt is None:
+            return "Press Train first."
+        if settings.performed is None:
+            return "Choose the new clip: a mesh of the source subject."
+        if step == "bake" and settings.bake_kind == PC2 and not context.blend_data.filepath:
+            return "Save the file first: the cache lies beside it. Or bake to shape keys."
+        return None
+
+    def fit(self, context) -> Steps:
+        return read_steps(context, target_in(context))
+
+    def densify(self, context) -> Steps:
+        """Pair the frames between the pairs, and show how."""
+        return densify_steps(context, target_in(context))
+
+    def train(self, context) -> Steps:
+        """Learn of the pairs."""
+        return train_steps(context, target_in(context))
+
+    def bake(self, context) -> Steps:
+        ob = target_in(context)
+        report = yield from bake_steps(context, ob, options_of(self.settings_of(ob)))
+        return transfer_command.summary(report)
+
+    def live_objects(self) -> list:
+        return mesh_live.live_targets(all_objects(), self.settings_name)
+
+    def follower(self, ob) -> TransferFollower:
+        return TransferFollower()
+
+    def is_on(self, context) -> bool:
+        return mesh_live.is_on(target_in(context), self.settings_name)
+
+    def live_on(self, context) -> Steps:
+        ob = target_in(context)
+        return mesh_live.live_on_steps(context, ob, self, TransferFollower(), prepared_steps(context, ob))
+
+    def live_off(self, context) -> str | None:
+        return mesh_live.live_off(context, target_in(context), self)
+
+    def live_refresh(self, context) -> Steps:
+        return refresh_steps(context, target_in(context), self)
+
+    def command_line(self, context, program: str) -> str:
+        return transfer_command.command_of(context, target_in(context), program)
+
+    def overlay(self, context, ob) -> Overlay | None:
+        return overlay_of(context, ob)
+
+    def draw(self, layout, context) -> None:
+        transfer_panel.draw(self, layout, context)
+
+
+def _why_not_read(settings) -> str | None:
+    if settings.source is None:
+        return "Choose the source subject: a mesh."
+    if not len(settings.clips):
+        return "Add a pair of clips."
+    missing = [number for number, clip in enumerate(settings.clips, 1) if clip.source is None or clip.target is None]
+    if missing:
+        return f"Clip {missing[0]}: choose a mesh for each subject."
+    ungrouped = [part.name for part in settings.parts if not part.source_group or not part.target_group]
+    return f"Part '{ungrouped[0]}': choose a vertex group of each subject." if ungrouped else None
+
+
+def _why_not_paired(settings) -> str | None:
+    used = [(number, clip) for number, clip in enumerate(settings.clips, 1) if clip.use]
+    if not used:
+        return "Switch a clip on."
+    for number, clip in used:
+        if not clip.stored:
+            return f"Clip {number} was changed since it was read: press Read Clips."
+        if len(clip.pairs) < 2:
+            return f"Clip {number}: add two pairs or more."
+    return None

@@ -1,0 +1,186 @@
+"""Transfer's command, and the command line that does what its panel is set to."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from ..solvers.errors import InputError, SceneError
+from .base import run_to_end
+from .command_settings import set_choices, set_numbers, set_range
+from .command_words import counted, given, line_on_file, pair_of_frames
+from .mesh_bake import accuracy_text, options_of, written_text
+from .mesh_command import add_bake_arguments, apply_bake, mesh_named
+from .transfer_model import is_trained
+from .transfer_pairs import sort_pairs
+from .transfer_read import read_steps
+from .transfer_run import bake_target
+from .transfer_train import train_steps
+
+_BETWEEN = {"pose": "GAUSSIAN_PROCESS", "straight": "LINE", "linear-map": "PAPER"}
+_KERNELS = {"neural-network": "NEURAL_NETWORK", "squared-exponential": "SQUARED_EXPONENTIAL", "linear": "LINEAR"}
+_RANGE = re.compile(r"(?P<name>.+):(?P<start>-?\d+)\.\.(?P<end>-?\d+)")
+_CLIP = re.compile(r"(?P<source>.+:-?\d+\.\.-?\d+)=(?P<target>.+:-?\d+\.\.-?\d+)")
+_PAIR = re.compile(r"(?:(?P<clip>\d+):)?(?P<frames>[^:]*)")
+_PART = re.compile(r"(?P<name>[^=]+)=(?P<source>[^,]+)(?:,(?P<target>[^,]+))?")
+
+
+def add_arguments(parser) -> None:
+    """Of the command ``transfer``."""
+    switch = {"action": argparse.BooleanOptionalAction, "default": None}
+    parser.add_argument("--target", required=True, metavar="NAME", help="a mesh of the subject that is to move")
+    parser.add_argument("--source", metavar="NAME", help="a mesh of the subject whose movements are transferred")
+    parser.add_argument(
+        "--clip", action="append", default=[], metavar="NAME:START..END=NAME:START..END",
+        help="a clip of the source and one of the target that show the same; may be repeated; they replace the file's",
+    )  # fmt: skip
+    parser.add_argument(
+        "--pair", nargs="+", action="extend", default=[], metavar="[CLIP:]SOURCE=TARGET",
+        help="frames of poses that belong together, of clip 1 where no number is given; they replace that clip's pairs",
+    )  # fmt: skip
+    parser.add_argument(
+        "--part", nargs="+", action="extend", default=[], metavar="NAME=GROUP[,TARGET_GROUP]",
+        help="a body part and its vertex group, of both subjects or of each, the torso first; they replace the file's",
+    )  # fmt: skip
+    parser.add_argument("--components", type=int, metavar="COUNT", help="most numbers that a part's pose is told by")
+    parser.add_argument("--read", action="store_true", help="read all clips again even if they were read")
+    parser.add_argument("--between", choices=tuple(_BETWEEN), help="how frames between two pairs are paired")
+    parser.add_argument("--stretch", type=int, metavar="FRAMES", help="how long one clip may wait for the other")
+    parser.add_argument("--kernel", choices=tuple(_KERNELS), help="how alike two poses are taken to be")
+    parser.add_argument("--noise", type=float, metavar="SHARE", help="least share of the movement that is noise")
+    parser.add_argument("--perform", metavar="NAME", help="the new clip: a mesh of the source subject")
+    parser.add_argument("--perform-start", type=int, metavar="FRAME", help="first frame of the new clip")
+    parser.add_argument("--perform-end", type=int, metavar="FRAME", help="last frame of the new clip")
+    parser.add_argument("--correct", help="take sizes of faces from captured poses", **switch)
+    parser.add_argument("--stitch", help="join the parts smoothly", **switch)
+    parser.add_argument("--travel", choices=("source", "none"), help="how the target moves over the ground")
+    parser.add_argument("--travel-scale", type=float, metavar="FACTOR", help="multiplies how far it goes")
+    parser.add_argument("--learn-only", action="store_true", help="read and train, bake nothing")
+    add_bake_arguments(parser)
+
+
+def run(context, args) -> dict:
+    """Read and train where needed, bake; returns the report. Raises MotionLoomError for what cannot be done."""
+    ob = mesh_named(context, args.target)
+    settings = ob.motion_loom_transfer
+    _apply(context, ob, args)
+    if not args.learn_only:
+        apply_bake(settings, args)
+    if args.read or _changes_what_is_read(args) or not _is_read(settings):
+        print(run_to_end(read_steps(context, ob)))
+    if settings.learnt is None or not is_trained(ob):
+        print(run_to_end(train_steps(context, ob)))
+    if args.learn_only:
+        return {"target": ob.name, "read": settings.subjects_summary, "learnt": settings.learnt_summary}
+    report = bake_target(context, ob, options_of(settings))
+    print(summary(report))
+    return report
+
+
+def summary(report: dict) -> str:
+    """A line for people."""
+    text = (
+        f"'{report['target']}' performs '{report['source']}' as '{report['object']}', "
+        f"{counted(report['frames'], 'frame')}, learnt from {report['learnt']}: {written_text(report)}, "
+        f"travels {report['travel_m']:.2f} m"
+    )
+    changed = None if report["trained_as_set"] else "pairs or choices were changed since Train"
+    return "; ".join(filter(None, (text, accuracy_text(report), changed)))
+
+
+def command_of(context, ob, program: str) -> str:
+    """The line to paste into a shell: it bakes the target in the file on disk and saves the result beside it.
+
+    Settings, pairs and what was learnt travel in the file. Raises OutputError where the scene has no file.
+    """
+    return line_on_file(context, program, ["transfer", *given("--target", ob.name)], "transferred")
+
+
+def _is_read(settings) -> bool:
+    return settings.subjects is not None and all(clip.stored for clip in settings.clips if clip.use)
+
+
+def _changes_what_is_read(args) -> bool:
+    return bool(args.clip or args.part or args.source is not None or args.components is not None)
+
+
+def _apply(context, ob, args) -> None:
+    """Command-line choices become the target's settings, as if made in the panel."""
+    settings = ob.motion_loom_transfer
+    if args.source is not None:
+        settings.source = _object(context, args.source, "--source")
+    if args.clip:
+        _replace_clips(context, settings, args.clip)
+    if args.pair:
+        _replace_pairs(settings, args.pair)
+    if args.part:
+        _replace_parts(settings, args.part)
+    if args.perform is not None:
+        settings.performed = _object(context, args.perform, "--perform")
+    set_range(settings, "performed", args.perform_start, args.perform_end, "--perform-")
+    set_numbers(settings, {
+        "components": args.components, "stretch": args.stretch, "noise": args.noise,
+        "travel_scale": args.travel_scale,
+    })  # fmt: skip
+    set_choices(settings, {
+        "densify": _BETWEEN.get(args.between), "kernel": _KERNELS.get(args.kernel), "correct": args.correct,
+        "stitch": args.stitch, "travel": args.travel and args.travel.upper(),
+    })  # fmt: skip
+
+
+def _object(context, name: str, option: str):
+    ob = context.scene.objects.get(name)
+    if ob is None:
+        raise SceneError(f"{option}: there is no object '{name}' in the scene; name a mesh of the source subject.")
+    return ob
+
+
+def _replace_clips(context, settings, texts: list[str]) -> None:
+    found = []
+    for text in texts:
+        match = _CLIP.fullmatch(text)
+        if match is None:
+            raise InputError(f"'{text}' is no clip; write NAME:START..END=NAME:START..END, e.g. Ann:1..40=Bob:1..36.")
+        sides = [_RANGE.fullmatch(match[of]) for of in ("source", "target")]
+        found.append([(_object(context, s["name"], "--clip"), int(s["start"]), int(s["end"])) for s in sides])
+    settings.clips.clear()
+    for sides in found:
+        clip = settings.clips.add()
+        for of, (owner, start, end) in zip(("source", "target"), sides, strict=True):
+            set_choices(clip, {of: owner, f"{of}_start": start, f"{of}_end": end})
+    settings.active_clip = len(found) - 1
+
+
+def _replace_pairs(settings, texts: list[str]) -> None:
+    found: dict[int, list[tuple[float, float]]] = {}
+    for text in texts:
+        match = _PAIR.fullmatch(text.strip())
+        if match is None:
+            raise InputError(f"'{text}' is no pair; write SOURCE=TARGET or CLIP:SOURCE=TARGET, e.g. 2:12=40.")
+        number = int(match["clip"] or 1)
+        if not 1 <= number <= len(settings.clips):
+            raise InputError(f"'{text}': there is no clip {number}; there are {len(settings.clips)}.")
+        found.setdefault(number, []).append(pair_of_frames(match["frames"]))
+    for number, pairs in found.items():
+        clip = settings.clips[number - 1]
+        clip.pairs.clear()
+        for source, target in pairs:
+            pair = clip.pairs.add()
+            pair.source_frame, pair.target_frame = source, target
+        sort_pairs(clip)
+        clip.active_pair = len(pairs) - 1
+
+
+def _replace_parts(settings, texts: list[str]) -> None:
+    found = []
+    for text in texts:
+        match = _PART.fullmatch(text)
+        if match is None:
+            raise InputError(f"'{text}' is no part; write NAME=GROUP or NAME=GROUP,TARGET_GROUP, the torso first.")
+        found.append(match)
+    settings.parts.clear()
+    for match in found:
+        part = settings.parts.add()
+        part.name, part.source_group = match["name"], match["source"]
+        part.target_group = match["target"] or match["source"]
+    settings.active_part = 0

@@ -1,0 +1,168 @@
+"""Transfer live: what moves the copy of one target subject (see ``live``), and how a new clip is made ready for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..scene import binding_store, live_mesh
+from ..scene.frames import frame_now
+from ..scene.present import shape_now
+from ..scene.session import object_of
+from ..solvers.errors import SceneError, StaleBindingError
+from ..solvers.map_track import lifted
+from ..solvers.subject import SubjectTrack
+from ..state.cache import fingerprint
+from ..state.live_runs import live_runs
+from .base import Steps
+from .live import NOTHING, SWEEP, LiveProblem, Moment
+from .mesh_target import require_same_mesh
+from .transfer_model import clip_of, is_trained, keyed_track, learnt_of, result_track, subjects_of
+from .transfer_read import performed_frames, read_clip_steps, store_clip
+from .transfer_store import NewClip, matrices
+
+_SAME = 1e-4  # of the source's size: what single precision and the program's own evaluation may differ by
+_OLD = "Pairs or choices were changed since Train"
+
+
+class TransferFollower:
+    """Moves the live copy of one target subject; at first it knows nothing."""
+
+    plays_by_itself = False
+
+    def __init__(self):
+        self.note: str | None = None
+        self.source_untouched = True
+        self._edited: tuple[str, set[float]] = "", set()
+        self._now: np.ndarray | None = None
+
+    def sees(self, ob, depsgraph) -> bool:
+        return True  # the target itself is hidden, and the new clip says so where it is
+
+    def check(self, ob, moment: Moment) -> tuple[str, str]:
+        settings = ob.motion_loom_transfer
+        copy = settings.live_copy
+        if copy is None or not live_mesh.is_live(copy) or not copy.users_scene:
+            raise LiveProblem(f"The live copy of '{ob.name}' was deleted; undo that, or switch Live off and on.")
+        require_subject(ob)
+        key, _ = keyed_track(ob)
+        self.note = None if is_trained(ob) else _OLD
+        self._now = _vertices_now(ob, moment)
+        edited = self._is_edited(ob, frame_now(moment.scene))
+        return SWEEP if edited else NOTHING, key
+
+    def show(self, ob, moment: Moment, was_posed: bool = False) -> None:
+        rows, world = result_at(ob, frame_now(moment.scene))
+        self._write(ob, moment, rows, world)
+
+    def pose(self, ob, moment: Moment) -> None:
+        """The new clip as it is now, between its stored poses before and after, where it is not as it was."""
+        frame = frame_now(moment.scene)
+        if not {np.floor(frame), np.ceil(frame)} & self._edited[1]:
+            return self.show(ob, moment)
+        track = result_track(ob, learnt_of(ob), _with_frame(ob, frame, self._now))
+        row = int(np.clip(frame - clip_of(ob).frames[0], 0, len(track.translations) - 1))
+        self._write(ob, moment, tuple(rows[row] for rows in track.rows), matrices(track)[row])
+
+    def forget_edits(self) -> None:
+        """The clip is up to date with its object."""
+        self._edited = "", set()
+
+    def _is_edited(self, ob, frame: float) -> bool:
+        """Whether the new clip has been seen elsewhere than when it was read, at this frame or another one before."""
+        clip = clip_of(ob)
+        key = fingerprint(*binding_store.mark(ob.motion_loom_transfer.clip))
+        if self._edited[0] != key:
+            self._edited = key, set()
+        if frame in clip.frames:
+            expected = clip.places[int(frame - clip.frames[0])]
+            size = float(np.abs(clip.places[0] - clip.places[0].mean(axis=0)).max())
+            is_there = np.abs(self._now[clip.samples] - expected).max() <= _SAME * size
+            (self._edited[1].discard if is_there else self._edited[1].add)(frame)
+        return bool(self._edited[1])
+
+    def _write(self, ob, moment: Moment, rows, world: np.ndarray) -> None:
+        vertices, world = pose_of(ob, rows, world)
+        live_mesh.write(ob.motion_loom_transfer.live_copy, moment.depsgraph, vertices, world)
+
+
+def _vertices_now(ob, moment: Moment) -> np.ndarray:
+    """World vertices (V, 3) of the new clip's object as it was evaluated."""
+    performed = ob.motion_loom_transfer.performed
+    if performed is None or object_of(moment.scene, performed.session_uid, performed.name) is None:
+        raise StaleBindingError(f"The new clip of '{ob.name}' was deleted; undo that, or choose another one.")
+    shape = shape_now(moment.depsgraph, performed)
+    if shape is None:
+        raise SceneError(
+            f"'{performed.name}' is hidden, excluded or not in this view layer, so that Blender does not update it; "
+            "enable it, and its collections, in viewports."
+        )
+    count = len(subjects_of(ob).source.reference)
+    if len(shape.positions) != count:
+        raise StaleBindingError(
+            f"'{performed.name}' has {len(shape.positions)} vertices where the source subject has {count}; undo that, "
+            "or switch off what adds or removes them."
+        )
+    return shape.positions @ shape.world[:3, :3].T + shape.world[:3, 3]
+
+
+def _with_frame(ob, frame: float, vertices: np.ndarray) -> NewClip:
+    """The stored clip with the pose of vertices (V, 3) at the row of a frame."""
+    clip = clip_of(ob)
+    row = int(np.clip(frame - clip.frames[0], 0, len(clip.frames) - 1))
+    now = subjects_of(ob).source.read(vertices[None])
+    rows = tuple(values.copy() for values in clip.track.rows)
+    for values, value in zip(rows, now.rows, strict=True):
+        values[row] = value[0]
+    rotations, translations = clip.track.rotations.copy(), clip.track.translations.copy()
+    rotations[row], translations[row] = now.rotations[0], now.translations[0]
+    return NewClip(SubjectTrack(rows, rotations, translations), clip.frames, clip.samples, clip.places, clip.fps)
+
+
+def require_subject(ob) -> None:
+    """Raises StaleBindingError where the target's mesh is not the one that was read."""
+    subjects = subjects_of(ob)
+    count = len(subjects.target.reference)
+    require_same_mesh(ob, count, subjects.faces, "when its clips were read", "press Read Clips")
+
+
+def result_at(ob, frame: float) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Rows (D_k,) of each part of the target and the matrix (4, 4) from its torso's frame to the world."""
+    track = keyed_track(ob)[1].sampled(np.array([frame - clip_of(ob).frames[0]]))
+    return tuple(rows[0] for rows in track.rows), matrices(track)[0]
+
+
+def pose_of(ob, rows, world: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (V, 3), own space, and world matrix (4, 4) of the target's object.
+
+    rows: (D_k,) of each part.  world: (4, 4) from the torso's frame to the world.
+    """
+    settings, subjects = ob.motion_loom_transfer, subjects_of(ob)
+    home = subjects.home
+    local = subjects.target.assemble(rows, settings.correct, settings.stitch)
+    vertices, world = local @ home[:3, :3].T + home[:3, 3], world @ np.linalg.inv(home)
+    return vertices, lifted(vertices, world, subjects.target.floor) if settings.hold_ground else world
+
+
+def prepared_steps(context, ob) -> Steps:
+    """Make sure that there is a result to be shown: the new clip is read where it is not."""
+    require_subject(ob)
+    learnt_of(ob)
+    settings = ob.motion_loom_transfer
+    clip = None
+    if settings.clip is None or not np.array_equal(clip_of(ob).frames, performed_frames(context.scene, settings)):
+        clip = yield from read_clip_steps(context, ob)
+    yield 0.95, "Transferring"
+    if clip is not None:
+        store_clip(ob, clip)
+    keyed_track(ob)
+    return None
+
+
+def refresh_steps(context, ob, workflow) -> Steps:
+    """Read the new clip again, for what was learnt."""
+    clip = yield from read_clip_steps(context, ob)
+    store_clip(ob, clip)
+    run = live_runs.runs.get((ob.session_uid, workflow.id))
+    if run is not None:
+        run.follower.forget_edits()
+    return f"The new clip of '{ob.name}' is up to date at all frames"

@@ -1,0 +1,191 @@
+"""What Transfer works with, computed once and then told by its inputs: subjects, dense pairs, the new clip, result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..scene import binding_store
+from ..solvers.correspondence import ClipRows, DenseClip, densify
+from ..solvers.errors import InputError, StaleBindingError
+from ..solvers.subject import SubjectTrack
+from ..solvers.surface_transfer import SurfaceTransfer
+from ..state import cache
+from .kept import kept, kept_by
+from .transfer_store import NewClip, StoredClip, Subjects, unpack_clip, unpack_learnt, unpack_subjects
+
+
+def subjects_of(ob) -> Subjects:
+    """What was read of both subjects; StaleBindingError where there is nothing, or it cannot be used."""
+    mesh = ob.motion_loom_transfer.subjects
+    if mesh is None:
+        raise StaleBindingError(f"The clips of '{ob.name}' are not read yet; press Read Clips.")
+    mark = binding_store.mark(mesh)
+    return kept(ob, "transfer subjects", mark, lambda: unpack_subjects(*binding_store.load(mesh)))
+
+
+def learnt_of(ob) -> SurfaceTransfer:
+    """What was learnt of the pairs; StaleBindingError where there is nothing, or it cannot be used."""
+    settings = ob.motion_loom_transfer
+    mesh = settings.learnt
+    if mesh is None or settings.subjects is None:
+        raise StaleBindingError(f"'{ob.name}' has learnt nothing yet; press Train.")
+    mark = binding_store.mark(mesh)
+    return kept(ob, "transfer learnt", mark, lambda: unpack_learnt(*binding_store.load(mesh)))
+
+
+def clip_of(ob) -> NewClip:
+    """What was read of the new clip; StaleBindingError where there is nothing, or it cannot be used."""
+    mesh = ob.motion_loom_transfer.clip
+    if mesh is None:
+        raise StaleBindingError(f"The new clip of '{ob.name}' is not read yet; switch Live on, or bake.")
+    mark = binding_store.mark(mesh)
+    return kept(ob, "transfer clip", mark, lambda: unpack_clip(*binding_store.load(mesh)))
+
+
+# ------------------------------------------------------------------------------------------------------- training
+
+
+@dataclass(frozen=True)
+class UsedClip:
+    """A clip of the list that is learnt from: its number, from 1, both of its tracks, and its pairs as rows (L, 2)."""
+
+    number: int
+    source: StoredClip
+    target: StoredClip
+    pairs: np.ndarray
+
+
+def stored_clip(ob, clip) -> tuple[StoredClip, StoredClip]:
+    """What was read of a clip of the list; StaleBindingError where it was not, or was changed since."""
+    found = subjects_of(ob).clips.get(clip.stored)
+    if found is None:
+        raise StaleBindingError(f"{clip_name(clip)} of '{ob.name}' is not read as it is now; press Read Clips.")
+    return found
+
+
+def clip_name(clip) -> str:
+    """For messages: its number, from 1."""
+    return f"Clip {clip_number(clip)}"
+
+
+def clip_number(clip) -> int:
+    """From 1."""
+    settings = clip.id_data.motion_loom_transfer
+    return next(number for number, other in enumerate(settings.clips, start=1) if other == clip)
+
+
+def used_clips(ob) -> list[UsedClip]:
+    """The clips in use; InputError naming a clip or pair that cannot be, or where there is none."""
+    settings = ob.motion_loom_transfer
+    used = []
+    for number, clip in enumerate(settings.clips, start=1):
+        if clip.use:
+            source, target = stored_clip(ob, clip)
+            used.append(UsedClip(number, source, target, pair_rows(clip, source, target)))
+    if not used:
+        raise InputError(f"No clip of '{ob.name}' is in use; add clips, or switch one on.")
+    return used
+
+
+def pair_rows(clip, source: StoredClip, target: StoredClip) -> np.ndarray:
+    """(L, 2) rows of the clips at the pairs' frames, in order of time; between frames they are fractions.
+
+    Raises InputError naming a pair that lies outside of what was read.
+    """
+    for number, pair in enumerate(clip.pairs, start=1):
+        for of, side in (("source", source), ("target", target)):
+            frame, frames = getattr(pair, f"{of}_frame"), side.frames
+            if not frames[0] <= frame <= frames[-1]:  # NaN is not either
+                raise InputError(
+                    f"{clip_name(clip)}, pair {number}: frame {frame:g} is outside of the {of}'s clip, "
+                    f"{frames[0]:g} to {frames[-1]:g}; change or remove the pair."
+                )
+    frames = np.array([(pair.source_frame, pair.target_frame) for pair in clip.pairs]).reshape(-1, 2)
+    frames = frames[np.argsort(frames[:, 0], kind="stable")]
+    return frames - (source.frames[0], target.frames[0])
+
+
+def training_mark(ob) -> tuple:
+    """All that dense pairs depend on, for comparing."""
+    settings = ob.motion_loom_transfer
+    if settings.subjects is None:
+        raise StaleBindingError(f"The clips of '{ob.name}' are not read yet; press Read Clips.")
+    values = [*binding_store.mark(settings.subjects), settings.densify, settings.stretch]
+    for clip in settings.clips:
+        if clip.use:
+            values.append(clip.stored)
+            values += [frame for pair in clip.pairs for frame in (pair.source_frame, pair.target_frame)]
+            values.append(None)  # where the next one begins
+    return tuple(values)
+
+
+def training_key(ob) -> str:
+    """Of all that what is learnt depends on."""
+    settings = ob.motion_loom_transfer
+    return cache.fingerprint(*training_mark(ob), settings.kernel, settings.noise)
+
+
+def dense_of(ob) -> list[tuple[UsedClip, DenseClip]]:
+    """The frames of the clips in use that answer to each other; raises as ``used_clips`` and ``densify``."""
+
+    def make() -> list[tuple[UsedClip, DenseClip]]:
+        settings, used = ob.motion_loom_transfer, used_clips(ob)
+        _require_pairs(ob, used)
+        rows = [_rows_of(clip) for clip in used]
+        return list(zip(used, densify(rows, settings.densify.lower(), settings.stretch), strict=True))
+
+    return kept(ob, "transfer dense", training_mark(ob), make)
+
+
+def _rows_of(clip: UsedClip) -> ClipRows:
+    starts = float(clip.source.frames[0]), float(clip.target.frames[0])
+    return ClipRows(clip.source.track.rows, clip.target.track.rows, clip.pairs, starts)
+
+
+def _require_pairs(ob, used: list[UsedClip]) -> None:
+    """Raises InputError for a clip of too few pairs, or of two that contradict each other, by the clip's number."""
+    for clip in used:
+        if len(clip.pairs) < 2:
+            raise InputError(f"Clip {clip.number} of '{ob.name}' needs two pairs or more; add some, or switch it off.")
+        crossed = np.flatnonzero((np.diff(clip.pairs, axis=0) <= 0.0).any(axis=1))
+        if crossed.size:
+            first, second = clip.pairs[crossed[0] : crossed[0] + 2] + (clip.source.frames[0], clip.target.frames[0])
+            raise InputError(
+                f"Clip {clip.number} of '{ob.name}': pairs {first[0]:g}={first[1]:g} and {second[0]:g}={second[1]:g} "
+                "are out of order: time must go on in both clips; change or remove one."
+            )
+
+
+def is_trained(ob) -> bool:
+    """Whether what was learnt is of the pairs and choices as they are."""
+    settings = ob.motion_loom_transfer
+    if settings.learnt is None or settings.subjects is None:
+        return False
+    return settings.learnt_of == training_key(ob)
+
+
+# --------------------------------------------------------------------------------------------------------- result
+
+
+def keyed_track(ob) -> tuple[str, SubjectTrack]:
+    """A key of all that it depends on, and what the target does over the new clip."""
+    settings = ob.motion_loom_transfer
+    learnt, clip = learnt_of(ob), clip_of(ob)
+    marks = *binding_store.mark(settings.learnt), *binding_store.mark(settings.clip)
+    choices = settings.travel, settings.travel_scale
+    key = cache.fingerprint(*marks, *choices)
+    return key, kept_by(ob, "transfer track", key, lambda: result_track(ob, learnt, clip))
+
+
+def result_track(ob, learnt: SurfaceTransfer, clip: NewClip) -> SubjectTrack:
+    """What the target does over a clip, which need not be the stored one."""
+    settings = ob.motion_loom_transfer
+    track = learnt.track(clip.track, clip.fps)
+    scale = settings.travel_scale if settings.travel == "SOURCE" else 0.0
+    translations = track.translations.copy()
+    start = translations[0, :2]
+    translations[:, :2] = start + scale * (translations[:, :2] - start)
+    return SubjectTrack(track.rows, track.rotations, translations)
+

@@ -1,0 +1,201 @@
+"""The panel of Transfer: numbered steps, and what is rarely changed in a closed sub-panel below."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..scene.pictures import icon_of
+from ..solvers.errors import MotionLoomError
+from . import live
+from .mesh_target import target_in
+from .overlay import problem_of
+from .panel_parts import draw_bake, draw_range, draw_status, draw_steps, draw_text, draw_toggles
+from .transfer_model import is_trained
+from .transfer_pairs import active_clip
+from .transfer_run import costs
+
+_PICTURE = 9.0  # units of the interface
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is drawn: the workflow, the target, its settings, the clip that is looked at, and how live stands."""
+
+    transfer: Any
+    context: Any
+    ob: Any
+    chosen: Any
+    clip: Any
+    status: Any
+
+
+def draw(workflow, layout, context) -> None:
+    """Draw Transfer's sub-panel for the active object."""
+    ob = target_in(context)
+    if ob is None:
+        layout.label(text="Select a mesh of the subject that is to move", icon="INFO")
+        return
+    if ob.library is not None:
+        box = layout.box()
+        text = f"'{ob.name}' is linked and cannot be changed: make a local copy of it"
+        draw_text(box, context, text, "LIBRARY_DATA_DIRECT")
+        box.operator("motion_loom.make_local_copy")
+        return
+    chosen = workflow.settings_of(ob)
+    shown = _Shown(workflow, context, ob, chosen, active_clip(ob), live.status(ob, workflow.id))
+    draw_steps(layout, workflow.id, _STEPS, shown)
+    header, body = layout.panel("motion_loom_transfer_options", default_closed=True)
+    header.label(text="Options")
+    if body:
+        _draw_options(body, shown)
+
+
+# -------------------------------------------------------------------------------------------------------- clips
+
+
+def _is_read(shown: _Shown) -> bool:
+    clips = shown.chosen.clips
+    return shown.chosen.subjects is not None and len(clips) > 0 and all(clip.stored for clip in clips)
+
+
+def _draw_clips(layout, shown: _Shown) -> None:
+    chosen, clip = shown.chosen, shown.clip
+    layout.prop(chosen, "source")
+    row = layout.row()
+    row.template_list("MOTION_LOOM_UL_transfer_clips", "", chosen, "clips", chosen, "active_clip", rows=3)
+    buttons = row.column(align=True)
+    buttons.operator("motion_loom.transfer_add_clip", text="", icon="ADD")
+    buttons.operator("motion_loom.transfer_remove_clip", text="", icon="REMOVE")
+    if clip is not None:
+        for of in ("source", "target"):
+            column = layout.column(align=True)
+            column.prop(clip, of)
+            column.prop(clip, f"{of}_start")
+            column.prop(clip, f"{of}_end")
+
+
+def _draw_parts(layout, shown: _Shown) -> None:
+    chosen = shown.chosen
+    row = layout.row()
+    row.template_list("MOTION_LOOM_UL_transfer_parts", "", chosen, "parts", chosen, "active_part", rows=3)
+    buttons = row.column(align=True)
+    buttons.operator("motion_loom.transfer_add_part", text="", icon="ADD")
+    buttons.operator("motion_loom.transfer_remove_part", text="", icon="REMOVE")
+    if 0 <= chosen.active_part < len(chosen.parts) and chosen.source is not None:
+        part = chosen.parts[chosen.active_part]
+        column = layout.column(align=True)
+        column.prop_search(part, "source_group", chosen.source, "vertex_groups")
+        column.prop_search(part, "target_group", shown.ob, "vertex_groups")
+    if not len(chosen.parts):
+        draw_text(layout, shown.context, "Without parts the whole body is one", "INFO")
+    if chosen.subjects is not None:
+        draw_text(layout.box().column(), shown.context, chosen.subjects_summary, "MESH_DATA")
+    shown.transfer.button(layout, "fit", text="Read Clips" if chosen.subjects is None else "Read Clips Again")
+
+
+# -------------------------------------------------------------------------------------------------------- pairs
+
+
+def _is_paired(shown: _Shown) -> bool:
+    used = [clip for clip in shown.chosen.clips if clip.use]
+    return bool(used) and all(len(clip.pairs) >= 2 for clip in used)
+
+
+def _draw_pairs(layout, shown: _Shown) -> None:
+    chosen, clip = shown.chosen, shown.clip
+    if clip is None:
+        layout.label(text="Add clips first", icon="INFO")
+        return
+    row = layout.row()
+    row.template_list("MOTION_LOOM_UL_transfer_pairs", "", clip, "pairs", clip, "active_pair", rows=4)
+    buttons = row.column(align=True)
+    buttons.operator("motion_loom.transfer_remove_pair", text="", icon="REMOVE")
+    buttons.operator("motion_loom.transfer_show_pair", text="", icon="VIEWZOOM")
+    layout.operator("motion_loom.transfer_suggest_pair", icon="LIGHT")
+    layout.prop(chosen, "target_frame")
+    layout.operator("motion_loom.transfer_add_pair", icon="ADD")
+    layout.prop(chosen, "densify")
+    if clip.picture is not None:
+        layout.template_icon(icon_value=icon_of(clip.picture), scale=_PICTURE)
+    buttons = layout.row(align=True)
+    shown.transfer.button(buttons, "densify", text="Densify")
+    buttons.operator("motion_loom.transfer_edit_path", icon="IPO_EASE_IN_OUT")
+    draw_toggles(layout, chosen, ("show_pair", "show_path"))
+    problem = problem_of(shown.transfer.id, shown.context.object)
+    if problem:
+        draw_text(layout, shown.context, problem, "ERROR")
+
+
+# -------------------------------------------------------------------------------------------------------- train
+
+
+def _is_trained(shown: _Shown) -> bool:
+    try:
+        return is_trained(shown.ob)
+    except MotionLoomError:
+        return False  # the buttons say what is missing
+
+
+def _draw_train(layout, shown: _Shown) -> None:
+    chosen = shown.chosen
+    column = layout.column()
+    column.prop(chosen, "kernel")
+    column.prop(chosen, "noise")
+    if chosen.learnt is not None:
+        box = layout.box().column(align=True)
+        draw_text(box, shown.context, chosen.learnt_summary, "MESH_DATA")
+        if not _is_trained(shown):
+            draw_text(box, shown.context, "Pairs or choices were changed since: train again", "ERROR")
+    shown.transfer.button(layout, "train", text="Train" if chosen.learnt is None else "Train Again")
+
+
+# --------------------------------------------------------------------------------------------------------- live
+
+
+def _is_live(shown: _Shown) -> bool:
+    return shown.status is not None and shown.status.problem is None
+
+
+def _draw_live(layout, shown: _Shown) -> None:
+    chosen = shown.chosen
+    layout.prop(chosen, "performed")
+    draw_range(layout, chosen, "performed")
+    shown.transfer.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
+    draw_toggles(layout, chosen, ("correct", "stitch"))
+    layout.prop(chosen, "travel")
+    if chosen.travel == "SOURCE":
+        layout.prop(chosen, "travel_scale")
+    if shown.status is not None:
+        draw_status(layout, shown.transfer, shown.context, shown.status, "Read Clips")
+
+
+# --------------------------------------------------------------------------------------------------------- bake
+
+
+def _is_baked(shown: _Shown) -> bool:
+    result = shown.chosen.result
+    return result is not None and bool(result.users_scene)
+
+
+def _draw_bake(layout, shown: _Shown) -> None:
+    draw_bake(layout, shown.transfer, shown.chosen, costs(shown.context, shown.ob))
+
+
+# ------------------------------------------------------------------------------------------------------ options
+
+
+def _draw_options(layout, shown: _Shown) -> None:
+    column = layout.column()
+    for name in ("hold_ground", "stretch", "components"):
+        column.prop(shown.chosen, name)
+
+
+_STEPS = (
+    ("Clips", lambda shown: len(shown.chosen.clips) > 0, _draw_clips),
+    ("Parts", _is_read, _draw_parts),
+    ("Pairs", _is_paired, _draw_pairs),
+    ("Train", _is_trained, _draw_train),
+    ("Live", _is_live, _draw_live),
+    ("Bake", _is_baked, _draw_bake),
+)

@@ -1,0 +1,128 @@
+"""The path of the active clip in its picture: pairs are grabbed, dragged, added and removed there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .mesh_target import target_in
+from .transfer_model import dense_of, stored_clip
+from .transfer_overlay import PLACE
+from .transfer_pairs import active_clip, sort_pairs, why_no_clip
+
+_NEAR = 0.03  # of the picture's side: a pair that near to the mouse is meant
+
+
+def why_no_path(context) -> str | None:
+    """Why there is no path to edit, or None."""
+    reason = why_no_clip(context)
+    if reason is not None:
+        return reason
+    clip = active_clip(target_in(context))
+    if not clip.stored:
+        return "Press Read Clips first."
+    if not clip.use:
+        return "This clip is switched off."
+    return None if len(clip.pairs) >= 2 else "Add two pairs or more."
+
+
+def require_path(context) -> None:
+    """Raises MotionLoomError where frames cannot be paired yet."""
+    dense_of(target_in(context))
+
+
+def pairs_now(context) -> list[tuple[float, float]]:
+    """Source and target frames of the active clip's pairs."""
+    return [(pair.source_frame, pair.target_frame) for pair in active_clip(target_in(context)).pairs]
+
+
+def put_pairs(context, pairs: list[tuple[float, float]]) -> None:
+    """Give the active clip these pairs."""
+    clip = active_clip(target_in(context))
+    clip.pairs.clear()
+    for source, target in pairs:
+        pair = clip.pairs.add()
+        pair.source_frame, pair.target_frame = source, target
+    clip.active_pair = min(clip.active_pair, len(pairs) - 1)
+    _note(clip)
+
+
+def in_picture(x: float, y: float) -> tuple[float, float] | None:
+    """A place of the region, shares, as a place of the picture, shares of its sides; None outside of it."""
+    place = (x - PLACE[0]) / PLACE[2], (y - PLACE[1]) / PLACE[3]
+    return place if all(-_NEAR <= share <= 1.0 + _NEAR for share in place) else None
+
+
+def grab(context, place: tuple[float, float]) -> int | None:
+    """The number of the pair near a place of the picture, else of a new one there; None where time would turn back."""
+    clip, source, target = _active(context)
+    near = _near(clip, source, target, place)
+    if near is None:
+        near = _added(clip, *_frames_at(place, source, target))
+    if near is not None:
+        clip.active_pair = near
+        _note(clip)
+    return near
+
+
+def _added(clip, frame: float, answer: float) -> int | None:
+    if not _is_ordered(clip, None, frame, answer):
+        return None
+    pair = clip.pairs.add()
+    pair.source_frame, pair.target_frame = frame, answer
+    sort_pairs(clip)
+    return next(number for number, other in enumerate(clip.pairs) if other.source_frame == frame)
+
+
+def drag(context, number: int, place: tuple[float, float]) -> None:
+    """Move a pair to a place of the picture, as far as time goes on in both clips."""
+    clip, source, target = _active(context)
+    pair = clip.pairs[number]
+    frame, answer = _frames_at(place, source, target)
+    if _is_ordered(clip, number, frame, answer):
+        pair.source_frame, pair.target_frame = frame, answer
+        _note(clip)
+
+
+def remove_at(context, place: tuple[float, float]) -> None:
+    """Remove the pair near a place of the picture; two are kept."""
+    clip, source, target = _active(context)
+    near = _near(clip, source, target, place)
+    if near is not None and len(clip.pairs) > 2:
+        clip.pairs.remove(near)
+        clip.active_pair = min(clip.active_pair, len(clip.pairs) - 1)
+        _note(clip)
+
+
+def _active(context):
+    ob = target_in(context)
+    clip = active_clip(ob)
+    return clip, *stored_clip(ob, clip)
+
+
+def _near(clip, source, target, place) -> int | None:
+    found = []
+    for number, pair in enumerate(clip.pairs):
+        x, y = _share(pair.source_frame, source.frames), _share(pair.target_frame, target.frames)
+        found.append((max(abs(x - place[0]), abs(y - place[1])), number))
+    distance, number = min(found, default=(1.0, None))
+    return number if distance <= _NEAR else None
+
+
+def _is_ordered(clip, number: int | None, frame: float, answer: float) -> bool:
+    """Whether a pair can be there: before or after each other pair in both clips."""
+    others = [pair for index, pair in enumerate(clip.pairs) if index != number]
+    return all((pair.source_frame - frame) * (pair.target_frame - answer) > 0.0 for pair in others)
+
+
+def _frames_at(place: tuple[float, float], source, target) -> tuple[float, float]:
+    """Whole frames of both clips at a place of the picture."""
+    sides = zip(place, (source.frames, target.frames), strict=True)
+    return tuple(float(round(np.interp(share, (0.0, 1.0), (frames[0], frames[-1])))) for share, frames in sides)
+
+
+def _share(frame: float, frames) -> float:
+    return float((frame - frames[0]) / (frames[-1] - frames[0]))
+
+
+def _note(clip) -> None:
+    clip.id_data.update_tag(refresh={"OBJECT"})

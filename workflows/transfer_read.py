@@ -1,0 +1,239 @@
+"""Read: the clips of both subjects, as poses of their body parts; and a new clip of the source subject."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..scene import binding_store, live_mesh
+from ..scene.animated_range import animated_range
+from ..scene.mesh_sequence import MeshSequence, mesh_sequence_steps
+from ..scene.motion import frames_per_second
+from ..scene.part_groups import part_masks
+from ..scene.rigs import require_editable
+from ..scene.session import object_of
+from ..solvers.errors import InputError, SceneError
+from ..solvers.subject import Subject
+from .base import Steps, relayed, within
+from .command_words import counted
+from .transfer_model import clip_name, subjects_of
+from .transfer_store import NewClip, StoredClip, Subjects, pack_clip, pack_subjects
+
+WHOLE = "Body"  # the only part where none are named
+_MOST_NUMBERS = 4e8  # of one subject's clips together, single precision
+_SAMPLES = 32  # vertices by which a clip is known again
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One subject, what it does in each clip of the list, and the world matrix (4, 4) of its object at the start."""
+
+    subject: Subject
+    clips: list[StoredClip]
+    place: np.ndarray
+
+
+def read_steps(context, ob) -> Steps:
+    """Read all clips of both subjects, with progress; the scene is changed after the last step only."""
+    require_editable(ob)
+    settings = ob.motion_loom_transfer
+    source = source_subject(context, ob)
+    if not len(settings.clips):
+        raise InputError(f"'{ob.name}' has no clips to learn from; add a pair of clips.")
+    for clip in settings.clips:
+        for of, subject in (("source", source), ("target", ob)):
+            _require_clip(context.scene, clip, of, subject)
+    names, masks = masks_of(ob, source)
+    sides = []
+    with live_mesh.shown(context, ob):
+        for number, (of, subject) in enumerate((("source", source), ("target", ob))):
+            reading = _side(context, settings, of, subject, names, masks[number])
+            sides.append((yield from within(reading, 0.48 * number, 0.48 * (number + 1))))
+    yield 0.97, "Storing"
+    return _store(context, ob, *sides)
+
+
+def source_subject(context, ob):
+    """The mesh object of the source subject; SceneError where it is none, or not in the scene."""
+    source = ob.motion_loom_transfer.source
+    if source is None:
+        raise SceneError("Choose the source subject: a mesh whose movements this one is to perform.")
+    if source == ob:
+        raise SceneError(f"'{ob.name}' cannot be its own source subject; choose another mesh.")
+    _require_mesh(context.scene, source, "source subject")
+    return source
+
+
+def masks_of(ob, source) -> tuple[tuple[str, ...], tuple[np.ndarray, np.ndarray]]:
+    """Names (K,) of the parts, and which vertices (K, V) belong to them: of the source subject, and of the target.
+
+    Without parts the whole body is one.  Raises InputError naming a part without a group.
+    """
+    parts = ob.motion_loom_transfer.parts
+    if not len(parts):
+        return (WHOLE,), tuple(np.ones((1, len(subject.data.vertices)), bool) for subject in (source, ob))
+    for part in parts:
+        for group, subject in ((part.source_group, source), (part.target_group, ob)):
+            if not group:
+                raise InputError(f"Part '{part.name}' has no vertex group of '{subject.name}'; choose one.")
+    names = tuple(part.name for part in parts)
+    of_source = part_masks(source, [part.source_group for part in parts])
+    return names, (of_source, part_masks(ob, [part.target_group for part in parts]))
+
+
+def _require_clip(scene, clip, of: str, subject) -> None:
+    """Raises SceneError or InputError, by the clip's number, for an object or a range that cannot be read."""
+    name, owner = f"{clip_name(clip)}, {of}", getattr(clip, of)
+    if owner is None:
+        raise SceneError(f"{name}: choose a mesh that performs it.")
+    _require_mesh(scene, owner, name)
+    start, end = getattr(clip, f"{of}_start"), getattr(clip, f"{of}_end")
+    if end <= start:
+        raise InputError(f"{name}: frames {start} to {end} are fewer than two; choose more.")
+    if len(owner.data.vertices) != len(subject.data.vertices):
+        raise InputError(
+            f"{name}: '{owner.name}' has {len(owner.data.vertices)} vertices and '{subject.name}' has "
+            f"{len(subject.data.vertices)}: one subject has the same mesh in all its clips; choose another object."
+        )
+
+
+def _require_mesh(scene, ob, name: str) -> None:
+    if ob.type != "MESH":
+        raise SceneError(f"{name}: '{ob.name}' is of type {ob.type}; choose a mesh.")
+    if live_mesh.is_live(ob):
+        raise SceneError(f"{name}: '{ob.name}' is the live copy of another mesh: bake it and choose the result.")
+    if object_of(scene, ob.session_uid, ob.name) is None:
+        raise SceneError(f"{name}: '{ob.name}' is not in the scene '{scene.name}'; link it, or choose another one.")
+
+
+def _side(context, settings, of: str, subject, names, mask) -> Generator[tuple[float, str], None, _Side]:
+    frames = [np.arange(getattr(clip, f"{of}_start"), getattr(clip, f"{of}_end") + 1.0) for clip in settings.clips]
+    if 3.0 * len(subject.data.vertices) * sum(map(len, frames)) > _MOST_NUMBERS:
+        raise InputError(f"The clips of the {of} are too long to be learnt from together; shorten or remove some.")
+    sequences = []
+    for number, clip in enumerate(settings.clips):
+        steps = mesh_sequence_steps(context, getattr(clip, of), frames[number])
+        share = (0.7 * number / len(frames), 0.7 * (number + 1) / len(frames))
+        sequence = yield from relayed(steps, *share, f"Reading the {of}'s clips")
+        _require_same_faces(sequence, (sequences or [sequence])[0], clip_name(clip), subject)
+        sequences.append(sequence)
+    worlds = [world_vertices(sequence) for sequence in sequences]
+    steps = Subject.learn_steps(worlds, sequences[0].triangles, mask, names, components=settings.components)
+    try:
+        learnt = yield from relayed(steps, 0.7, 0.95, f"Learning the {of}'s poses")
+    except InputError as error:
+        raise InputError(f"'{subject.name}': {error}") from error
+    clips = [StoredClip(learnt.read(world), rows) for world, rows in zip(worlds, frames, strict=True)]
+    return _Side(learnt, clips, sequences[0].worlds[0])
+
+
+def _require_same_faces(sequence: MeshSequence, first: MeshSequence, name: str, subject) -> None:
+    """Raises InputError where modifiers make another mesh than the subject's, or faces are not the first clip's."""
+    if sequence.vertices.shape[1] != len(subject.data.vertices):
+        raise InputError(
+            f"{name}: the modifiers of '{sequence.name}' add or remove vertices before it is deformed; move those to "
+            "the end of the stack, or switch them off in viewports."
+        )
+    if not np.array_equal(sequence.triangles, first.triangles):
+        raise InputError(
+            f"{name}: '{sequence.name}' has other faces than '{first.name}': one subject has the same mesh in all its "
+            "clips; choose another object."
+        )
+
+
+def world_vertices(sequence: MeshSequence) -> np.ndarray:
+    """(F, V, 3) float32, metres."""
+    turned = np.einsum("fvj,fij->fvi", sequence.vertices, sequence.worlds[:, :3, :3].astype(np.float32), optimize=True)
+    return turned + sequence.worlds[:, None, :3, 3].astype(np.float32)
+
+
+def _store(context, ob, source: _Side, target: _Side) -> str:
+    settings = ob.motion_loom_transfer
+    names = [_stored_name(clip) for clip in settings.clips]
+    clips = dict(zip(names, zip(source.clips, target.clips, strict=True), strict=True))
+    fps = frames_per_second(context.scene)
+    subjects = Subjects(source.subject, target.subject, clips, fps, target.place, len(ob.data.polygons))
+    mesh = binding_store.save(ob.name, *pack_subjects(subjects))
+    old, settings.subjects = settings.subjects, mesh
+    binding_store.discard(old)
+    for clip, name in zip(settings.clips, names, strict=True):
+        clip.stored = name
+    # Poses are told by other numbers now.
+    for name in ("learnt", "clip"):
+        old = getattr(settings, name)
+        setattr(settings, name, None)
+        binding_store.discard(old)
+    settings.learnt_summary = settings.learnt_of = settings.clip_summary = ""
+    frames = sum(len(clip.frames) for clip in target.clips)
+    parts = counted(len(settings.parts) or 1, "part")
+    settings.subjects_summary = f"{counted(len(names), 'clip')}, {frames} frames of the target, {parts}"
+    return f"Read '{settings.source.name}' and '{ob.name}': {settings.subjects_summary}"
+
+
+def _stored_name(clip) -> str:
+    ends = [f"{getattr(clip, of).name} {getattr(clip, f'{of}_start')} {getattr(clip, f'{of}_end')}" for of in _SIDES]
+    return " / ".join(ends)
+
+
+_SIDES = ("source", "target")
+
+
+# ------------------------------------------------------------------------------------------------------ new clip
+
+
+def performed_frames(scene, settings) -> np.ndarray:
+    """Scene frames (F,) of the new clip; InputError for an empty range."""
+    if settings.use_performed_range:
+        start, end = settings.performed_start, settings.performed_end
+    else:
+        found = animated_range(scene, [settings.performed]) or (scene.frame_start, scene.frame_end)
+        start, end = int(np.ceil(found[0] - 1e-3)), int(np.floor(found[1] + 1e-3))
+    if end <= start:
+        raise InputError(f"The range of the new clip, {start} to {end}, has fewer than two frames; choose more.")
+    return np.arange(start, end + 1.0)
+
+
+def performed_object(context, ob):
+    """The mesh object whose motion is to be transferred; SceneError or InputError where it cannot be."""
+    settings = ob.motion_loom_transfer
+    performed = settings.performed
+    if performed is None:
+        raise SceneError("Choose the new clip: a mesh with the source subject's vertices.")
+    _require_mesh(context.scene, performed, "New clip")
+    count = len(subjects_of(ob).source.reference)
+    if len(performed.data.vertices) != count:
+        raise InputError(
+            f"'{performed.name}' has {len(performed.data.vertices)} vertices and the source subject has {count}; "
+            "choose a mesh of that subject."
+        )
+    return performed
+
+
+def read_clip_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
+    """Read the new clip as it is now; nothing is changed, see ``store_clip``."""
+    performed, subjects = performed_object(context, ob), subjects_of(ob)
+    frames = performed_frames(context.scene, ob.motion_loom_transfer)
+    steps = mesh_sequence_steps(context, performed, frames)
+    sequence = yield from relayed(steps, 0.0, 0.9, "Reading the new clip")
+    if sequence.vertices.shape[1] != len(subjects.source.reference):
+        raise InputError(
+            f"The modifiers of '{performed.name}' add or remove vertices before it is deformed; move those to the end "
+            "of the stack, or switch them off in viewports."
+        )
+    vertices = world_vertices(sequence)
+    samples = np.unique(np.linspace(0, vertices.shape[1] - 1, _SAMPLES).astype(int))
+    places = np.ascontiguousarray(vertices[:, samples])
+    fps = frames_per_second(context.scene)
+    return NewClip(subjects.source.read(vertices), frames, samples, places, fps)
+
+
+def store_clip(ob, clip: NewClip) -> None:
+    """Keep a reading of the new clip in place of the one before."""
+    settings = ob.motion_loom_transfer
+    old, settings.clip = settings.clip, binding_store.save(ob.name, *pack_clip(clip))
+    binding_store.discard(old)
+    settings.clip_summary = (
+        f"'{settings.performed.name}', frames {clip.frames[0]:g} to {clip.frames[-1]:g}"
+    )

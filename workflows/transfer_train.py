@@ -1,0 +1,37 @@
+"""Train: pair all frames between the pairs, and learn how poses of the source become poses of the target."""
+
+from __future__ import annotations
+
+from ..scene import binding_store
+from ..scene.rigs import require_editable
+from ..solvers.surface_transfer import SurfaceTransfer, bodies_of
+from .base import Steps, relayed
+from .command_words import counted
+from .transfer_model import dense_of, subjects_of, training_key
+from .transfer_store import pack_learnt
+
+
+def train_steps(context, ob) -> Steps:
+    """Learn, with progress; the scene is changed after the last step only."""
+    require_editable(ob)
+    settings = ob.motion_loom_transfer
+    yield 0.0, "Pairing all frames"
+    dense, subjects = dense_of(ob), subjects_of(ob)
+    clips = [(used.source.track, used.target.track, pairs) for used, pairs in dense]
+    bodies = bodies_of(subjects.source, subjects.target)
+    steps = SurfaceTransfer.learn_steps(clips, subjects.fps, settings.kernel.lower(), settings.noise, bodies=bodies)
+    learnt = yield from relayed(steps, 0.1, 0.95, "Learning")
+    yield 0.97, "Storing"
+    mesh = binding_store.save(ob.name, *pack_learnt(learnt))
+    old, settings.learnt = settings.learnt, mesh
+    binding_store.discard(old)
+    settings.learnt_of = training_key(ob)
+    count = sum(len(pairs.source_rows) for _, pairs in dense)
+    settings.learnt_summary = f"{counted(count, 'pair')} of {counted(len(dense), 'clip')}"
+    text = f"Learnt '{ob.name}' from {settings.learnt_summary}"
+    return f"{text}; {notes}" if (notes := notes_of(dense)) else text
+
+
+def notes_of(dense) -> str:
+    """What densifying says of each clip, in one line."""
+    return "; ".join(f"clip {used.number}: {pairs.note}" for used, pairs in dense if pairs.note)
