@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import bpy
 
 from . import actions
-from .environment_state import needs_sweep
 from .live_action import keys_digest
 
 
@@ -22,10 +21,12 @@ class DeformingKeys:
     owners: frozenset[int]
 
     @classmethod
-    def of(cls, scene: bpy.types.Scene, objects: Sequence[bpy.types.Object]) -> DeformingKeys:
+    def of(cls, objects: Sequence[bpy.types.Object], stepped: Collection[str]) -> DeformingKeys:
         """Of the actions of the objects and of what moves them: shape keys, parents, and what modifiers, constraints
-        and drivers refer to. NLA strips are left out."""
-        stepped = set(needs_sweep(scene, objects))
+        and drivers refer to. NLA strips are left out.
+
+        stepped: names of the objects that deform or move in such a way, see ``environment_state.needs_sweep``.
+        """
         found: dict[bpy.types.ID, None] = dict.fromkeys(objects)
         for ob in objects:
             if ob.name in stepped:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..scene.actions import curve_count, find_curve
 from ..scene.deforming_keys import DeformingKeys
+from ..scene.environment_state import needs_sweep
 from ..scene.held_targets import HeldTargets
 from ..scene.influence import FactorTrack, factor_now, factor_rows, is_driven
 from ..scene.interference import refuse_dependent
@@ -277,7 +278,7 @@ class AdaptFollower:
         known, updated = self._deforming, moment.updated
         plays = moment.is_playback and not live.at_once()
         if known is None or updated is None or (not plays and updated & known.owners):
-            self._deforming = DeformingKeys.of(moment.scene, targets)
+            self._deforming = DeformingKeys.of(targets, _stepped(targets, moment))
         return self._deforming.digest
 
     def _look(self, ob, moment: Moment) -> tuple[str, str]:
@@ -337,7 +338,7 @@ class AdaptFollower:
             return f"What constraints of '{ob.name}' hold to was moved"
         if not fades_alike:
             return "A driver tells the influence"
-        reason = reason_to_step(ob, moment.scene)
+        reason = reason_to_step(ob, moment.scene, _stepped(_targets_of(ob, moment.scene), moment))
         if reason is None and self._inputs.is_sampled(ob) and not has_kept(ob):
             return f"The keys of '{ob.name}' do not tell its motion"
         return reason
@@ -382,6 +383,15 @@ def stamp_of(track: Track) -> Stamp:
 def _targets_of(ob, scene) -> list:
     """The objects that a rig is bound to."""
     return [item.target for item in bound_surfaces(scene, ob, stored_of(ob).binding.objects)]
+
+
+def _stepped(targets: list, moment: Moment) -> list[str]:
+    """Names of the objects that only stepping through the frames tells, looked at once a moment for all that ask."""
+    for target in targets:
+        key = "stepped", target.session_uid
+        if key not in moment.shared:
+            moment.shared[key] = needs_sweep(moment.scene, [target])
+    return [name for target in targets for name in moment.shared["stepped", target.session_uid]]
 
 
 def _key_of(inputs: Inputs, source: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..scene.environment_state import needs_sweep, present_tracks
+from ..scene.environment_state import present_tracks
 from ..scene.influence import factor_rows, is_driven, sampled_factor
 from ..scene.interference import refuse_dependent, require_result_plays
 from ..scene.meshes import read_surface, sweep_states
@@ -154,12 +154,12 @@ def problem_of_frame(ob, scene, depsgraph, known: Problem, body: Body | None) ->
     return assemble(ob, stored, body or body_now(ob, scene, stored), surfaces, around, places, known.influence)
 
 
-def reason_to_step(ob, scene) -> str | None:
-    """Why only stepping tells how the environment or pins move, in a few words, or None; cheap enough for a handler."""
-    settings = ob.motion_loom_adapt
-    targets = [item.target for item in settings.surfaces if item.bound_name and item.target is not None]
-    pins = [pin.target for pin in settings.pins if pin.target is not None]
-    stepped = needs_sweep(scene, targets)
+def reason_to_step(ob, scene, stepped: Sequence[str]) -> str | None:
+    """Why only stepping tells how the environment or pins move, in a few words, or None; cheap enough for a handler.
+
+    stepped: names of the objects of the environment that need it, see ``environment_state.needs_sweep``.
+    """
+    pins = [pin.target for pin in ob.motion_loom_adapt.pins if pin.target is not None]
     scripts = frame_scripts()
     if scripts and (stepped or pins):
         return f"The script '{scripts[0]}' acts on frame changes"
