@@ -4,13 +4,19 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from solvers.correspondence import DenseClip
+from benchmarks import datasets
+from benchmarks.mesh_sequences import edge_lengths, mesh_sequence
+from solvers.correspondence import ClipRows, DenseClip, densify
 from solvers.errors import InputError
+from solvers.ground_contact import with_clearance
+from solvers.part_matching import match_parts
+from solvers.part_suggestion import suggest_parts
 from solvers.subject import SubjectTrack, learn_subject
 from solvers.surface_transfer import SurfaceTransfer, bodies_of, learn_transfer
 from solvers.torso_frame import to_world
 from tests.bendy_bodies import NAMES, dance, memberships, performed, tube
 
+needs_data = pytest.mark.skipif(datasets.data_folder() is None, reason="../shared/data is absent")
 FPS = 15.0
 SEEN, UNSEEN = (1, 2, 3, 4), 7
 SIZE = 1.5
@@ -167,3 +173,64 @@ def test_bad_input_is_named(clips, source, target, learnt):
         learn_transfer([(still, there, pairs)], FPS, bodies=bodies)
     with pytest.raises(InputError, match="has 2 parts"):
         learnt.track(SubjectTrack(here.rows[:2], here.rotations, here.translations), FPS)
+
+
+# ------------------------------------------------------------------------------------------------ two captured people
+
+PEOPLE = ("human_samba", "human_crane")
+PAIRS = np.array(((0, 0), (9, 18), (15, 24), (20, 29), (27, 36), (31, 39)), float)
+LIMBS = ("Torso", "Limb 1", "Limb 2", "Limb 3", "Limb 4")
+
+
+def captured(name):
+    """Vertices, Z up, and triangles."""
+    vertices, triangles = mesh_sequence(name)
+    return np.stack((vertices[..., 0], -vertices[..., 2], vertices[..., 1]), axis=-1), triangles
+
+
+@pytest.fixture(scope="module")
+def people():
+    """Of each: vertices, triangles, subject, track."""
+    clips = [captured(name) for name in PEOPLE]
+    masks = [suggest_parts(vertices[0], triangles) for vertices, triangles in clips]
+    order = match_parts(clips[0][0][0], masks[0], clips[1][0][0], masks[1])
+    masks[1] = masks[1][order]
+    found = []
+    for (vertices, triangles), mask in zip(clips, masks, strict=True):
+        subject = learn_subject([vertices], triangles, mask, LIMBS)
+        found.append((vertices, triangles, subject, subject.read(vertices)))
+    return found
+
+
+@needs_data
+@pytest.mark.parametrize("backward", [False, True])
+def test_a_dance_performed_by_the_other(people, backward):
+    (_, _, source, read), (shape, triangles, target, there) = people[::-1] if backward else people
+    pairs = PAIRS[:, ::-1] if backward else PAIRS
+    (found,) = densify([ClipRows(read.rows, there.rows, pairs)])
+    learnt = learn_transfer([(read, there, found)], 30.0, bodies=bodies_of(source, target))
+    track = with_clearance(learnt.track(read, 30.0), target, read, source, 30.0)
+    made = vertices(target, track, range(len(track)))
+    assert np.isfinite(made).all()
+    own, lengths = edge_lengths(shape, triangles), edge_lengths(made, triangles)
+    excess = np.maximum(lengths / own.max(axis=0), own.min(axis=0) / lengths)
+    assert (excess > 1.25).mean() < 1e-4 and (excess > 1.1).mean() < 2e-3
+    low = made[..., 2].min(axis=1) - target.floor
+    assert -0.06 < low.min() and low.max() < 0.1
+    # As lively as it was captured, and no more.
+    shake, wanted = (np.linalg.norm(np.diff(each, 2, axis=0), axis=2).mean() for each in (made, shape))
+    assert 0.3 * wanted < shake < 1.5 * wanted
+    # They faced opposite ways when they were captured.
+    assert abs(abs(learnt.rigid.headings[0]) - np.pi) < 0.4
+
+
+@needs_data
+def test_a_captured_person_onto_itself_at_frames_not_learnt_from(people):
+    """Every second frame is learnt from; those between come nearer than halfway between their neighbours."""
+    for shape, _, subject, read in people:
+        even, odd = np.arange(0, 40, 2), np.arange(1, 39, 2)
+        pairs = DenseClip(even, even.astype(float), np.zeros((40, 40)), np.zeros((0, 2), int), even, "")
+        learnt = learn_transfer([(read, read, pairs)], 30.0, bodies=bodies_of(subject, subject))
+        track = learnt.track(read, 30.0, start=learnt.rigid.source_place)
+        away = rms(vertices(subject, track, odd), shape[odd])
+        assert away < 0.01 and away < 0.8 * rms(0.5 * (shape[odd - 1] + shape[odd + 1]), shape[odd])
