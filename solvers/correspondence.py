@@ -17,7 +17,8 @@ from .time_warping import constrained_path, within_reach
 __all__ = ["ClipRows", "DenseClip", "densify"]
 
 GAUSSIAN_PROCESS, PAPER, LINE = "gaussian_process", "paper", "line"
-SMOOTHING = 2.0  # source frames
+# Source frames: takes the steps of whole rows away, and leaves as much change of pace as there is.
+SMOOTHING = 1.25
 
 
 @dataclass(frozen=True)
