@@ -1,8 +1,8 @@
 """Binary glTF 2.0 files as joint tracks and meshes, in NumPy, Z up and metres.
 
 Read here: node hierarchies, node animations with STEP, LINEAR and CUBICSPLINE samplers (glTF 2.0
-specification, appendix C) and triangle primitives. Skins tell joints from other nodes; skinned surfaces are
-not posed.
+specification, appendix C) and triangle primitives. Skins tell joints from other nodes; ``skinned_body``
+poses their surfaces.
 """
 
 from __future__ import annotations
@@ -39,16 +39,14 @@ class GlbFile:
 
     @property
     def actions(self) -> list[str]:
-        return [
-            animation.get("name", str(i)) for i, animation in enumerate(self.document.get("animations", []))
-        ]
+        return [animation.get("name", str(i)) for i, animation in enumerate(self.document.get("animations", []))]
 
     def track(self, action: str, fps: float, scale: float = 1.0) -> JointTrack:
         """World positions of the skin's joints over an action, sampled at fps; scale multiplies lengths."""
         if action not in self.actions:
             raise InputError(f"'{self.name}' has no action '{action}'; it has {', '.join(self.actions)}.")
         animation = self.document["animations"][self.actions.index(action)]
-        inputs = [self._accessor(sampler["input"]).ravel() for sampler in animation["samplers"]]
+        inputs = [self.accessor(sampler["input"]).ravel() for sampler in animation["samplers"]]
         start, end = min(t[0] for t in inputs), max(t[-1] for t in inputs)
         times = start + np.arange(int(np.floor((end - start) * fps + 1e-6)) + 1) / fps
         pose = [self._rest(node, len(times)) for node in self.nodes]
@@ -57,7 +55,7 @@ class GlbFile:
             if node is not None and path in _PATHS:
                 pose[node][path] = self._sampled(animation["samplers"][channel["sampler"]], path, times)
         world = self._world([_matrices(p) for p in pose])
-        joints = self._joints()
+        joints = self.joints()
         parents = [joints.index(self.parents[j]) if self.parents[j] in joints else -1 for j in joints]
         names = tuple(self.nodes[j].get("name", str(j)) for j in joints)
         positions = np.stack([world[j][:, :3, 3] for j in joints], axis=1) @ _Z_UP.T * scale
@@ -65,20 +63,24 @@ class GlbFile:
 
     def mesh(self, name: str, scale: float = 1.0) -> MeshTrack:
         """All triangles of all unskinned nodes in their rest place, as one static mesh."""
-        world = self._world([_matrices(self._rest(node, 1)) for node in self.nodes])
+        world = self.rest()
         vertices, triangles, count = [], [], 0
         for i, node in enumerate(self.nodes):
             if "mesh" not in node or "skin" in node:
                 continue
             for primitive in self.document["meshes"][node["mesh"]]["primitives"]:
-                corners = self._accessor(primitive["attributes"]["POSITION"])
-                vertices.append(corners @ world[i][0, :3, :3].T + world[i][0, :3, 3])
-                triangles.append(self._accessor(primitive["indices"]).reshape(-1, 3).astype(int) + count)
+                corners = self.accessor(primitive["attributes"]["POSITION"])
+                vertices.append(corners @ world[i, :3, :3].T + world[i, :3, 3])
+                triangles.append(self.accessor(primitive["indices"]).reshape(-1, 3).astype(int) + count)
                 count += len(corners)
         return MeshTrack(name, np.concatenate(vertices)[None] @ _Z_UP.T * scale, np.concatenate(triangles))
 
-    def _joints(self):
-        """Indices of the first skin's joints, parents first."""
+    def rest(self) -> np.ndarray:
+        """World matrices (nodes, 4, 4) of all nodes at rest, in the file's axes and units."""
+        return np.concatenate(self._world([_matrices(self._rest(node, 1)) for node in self.nodes]))
+
+    def joints(self) -> list[int]:
+        """Nodes of the first skin's joints, parents first."""
         depth = {}
         for joint in self.document["skins"][0]["joints"]:
             depth[joint], at = 0, joint
@@ -86,7 +88,8 @@ class GlbFile:
                 depth[joint], at = depth[joint] + 1, self.parents[at]
         return sorted(depth, key=lambda joint: (depth[joint], joint))
 
-    def _accessor(self, index):
+    def accessor(self, index: int) -> np.ndarray:
+        """Values (N, width) of an accessor, or (N, 1)."""
         accessor = self.document["accessors"][index]
         view = self.document["bufferViews"][accessor["bufferView"]]
         dtype = np.dtype(_COMPONENTS[accessor["componentType"]])
@@ -100,17 +103,13 @@ class GlbFile:
     def _rest(self, node, frames):
         if "matrix" in node:
             return {
-                "matrix": np.repeat(
-                    np.array(node["matrix"], float).reshape(1, 4, 4).transpose(0, 2, 1), frames, axis=0
-                )
+                "matrix": np.repeat(np.array(node["matrix"], float).reshape(1, 4, 4).transpose(0, 2, 1), frames, axis=0)
             }
         defaults = {"translation": (0, 0, 0), "rotation": (0, 0, 0, 1), "scale": (1, 1, 1)}
-        return {
-            path: np.tile(np.array(node.get(path, defaults[path]), float), (frames, 1)) for path in _PATHS
-        }
+        return {path: np.tile(np.array(node.get(path, defaults[path]), float), (frames, 1)) for path in _PATHS}
 
     def _sampled(self, sampler, path, times):
-        keys, values = self._accessor(sampler["input"]).ravel(), self._accessor(sampler["output"])
+        keys, values = self.accessor(sampler["input"]).ravel(), self.accessor(sampler["output"])
         return sample(keys, values, sampler.get("interpolation", "LINEAR"), times, path == "rotation")
 
     def _world(self, local):
