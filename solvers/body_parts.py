@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial import cKDTree
 
+from .cotangent import face_neighbours
 from .errors import InputError
 
 # Vertices nearer than this share of the mesh's size are one place, so that unwelded seams do not cut the surface.
@@ -43,10 +44,11 @@ class BodyParts:
         """Of memberships (K, V) bool, the torso first; vertices (V, 3) and triangles (T, 3) of one pose.
 
         The weight of a limb is a smoothstep of how far a place is across the overlap, d / (d + e) with the distances d
-        to where only the torso is and e to where only the limb is, along edges.
+        to where only the torso is and e to where only the limb is, along the surface.
 
         Raises InputError, naming parts, for: a part that is empty or has no whole face, vertices or faces in no part,
-        a limb that does not reach the torso, lies wholly in it, swallows it, overlaps another limb or is in pieces.
+        a limb that does not overlap the torso (unless it is loose from it), lies wholly in it, swallows it, overlaps
+        another limb or is in pieces.
         """
         memberships = np.asarray(memberships, bool)
         names, vertices, triangles = tuple(names), np.asarray(vertices, float), np.asarray(triangles)
@@ -55,10 +57,10 @@ class BodyParts:
                 f"Parts of shape {memberships.shape} do not fit {len(names)} names and {len(vertices)} vertices."
             )
         _require_cover(memberships, names)
-        _require_tree(memberships, names)
+        graph = surface_graph(vertices, triangles)
+        _require_tree(memberships, names, graph)
         whole = memberships[:, triangles].all(axis=2)
         _require_faces(memberships, names, triangles, whole)
-        graph = edge_graph(vertices, triangles)
         _require_one_piece(memberships, names, graph)
         shares = _limb_shares(memberships, graph)
         face_weights = _weights(shares[:, triangles].mean(axis=2), whole)
@@ -73,17 +75,39 @@ class BodyParts:
         )
 
 
-def edge_graph(vertices: np.ndarray, triangles: np.ndarray) -> csr_matrix:
-    """(V, V) symmetric lengths of the edges of triangles (T, 3); vertices (V, 3) that lie together are joined too."""
+def surface_graph(vertices: np.ndarray, triangles: np.ndarray) -> csr_matrix:
+    """(V, V) symmetric lengths of ways along a surface of vertices (V, 3) and triangles (T, 3).
+
+    Along edges, straight across each two faces that share one, so that regular meshes have no slow direction, and
+    between vertices that lie together.
+    """
     count, size = len(vertices), float(np.ptp(vertices, axis=0).max())
     start, end = triangles.reshape(-1), np.roll(triangles, -1, axis=1).reshape(-1)
-    seam = cKDTree(vertices).query_pairs(TOGETHER * size, output_type="ndarray")
-    ends = np.sort(np.concatenate((np.stack((start, end), axis=1), seam)), axis=1).astype(np.int64)
+    edges = np.stack((start, end), axis=1)
+    ends = np.concatenate((edges, _across(triangles), lying_together(vertices)))
+    ends = np.sort(ends, axis=1).astype(np.int64)
     low, high = np.divmod(np.unique(ends[:, 0] * count + ends[:, 1]), count)
     # Not zero, which in a sparse graph is no edge.
     lengths = np.maximum(np.linalg.norm(vertices[low] - vertices[high], axis=1), TOGETHER * size)
     graph = csr_matrix((lengths, (low, high)), (count, count))
     return graph + graph.T
+
+
+def _across(triangles: np.ndarray) -> np.ndarray:
+    """Pairs (N, 2) of the corners that two neighbouring faces do not share."""
+    one, other = triangles[face_neighbours(triangles.T)]
+    shared = one[:, :, None] == other[:, None, :]
+    rows = np.arange(len(one))
+    return np.stack(
+        (one[rows, shared.any(axis=2).argmin(axis=1)], other[rows, shared.any(axis=1).argmin(axis=1)]), axis=1
+    )
+
+
+def lying_together(vertices: np.ndarray) -> np.ndarray:
+    """Pairs (S, 2) of vertices (V, 3) at one place, in rising order; of three or more each with each."""
+    size = float(np.ptp(vertices, axis=0).max())
+    pairs = cKDTree(vertices).query_pairs(TOGETHER * size, output_type="ndarray").reshape(-1, 2)
+    return np.sort(pairs, axis=1)
 
 
 def _limb_shares(memberships: np.ndarray, graph: csr_matrix) -> np.ndarray:
@@ -133,11 +157,12 @@ def _require_cover(memberships: np.ndarray, names: tuple[str, ...]) -> None:
         )
 
 
-def _require_tree(memberships: np.ndarray, names: tuple[str, ...]) -> None:
+def _require_tree(memberships: np.ndarray, names: tuple[str, ...], graph: csr_matrix) -> None:
     torso = memberships[0]
     for limb in range(1, len(names)):
         both = memberships[limb] & torso
-        if not both.any():
+        loose = not graph[memberships[limb]][:, ~memberships[limb]].nnz
+        if not both.any() and not loose:
             raise InputError(f"'{names[limb]}' does not overlap '{names[0]}'; let both have the vertices of a band.")
         if np.array_equal(both, torso):
             raise InputError(f"'{names[limb]}' has all of '{names[0]}'; take it back to a limb and a band.")

@@ -7,9 +7,8 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags
-from scipy.spatial import cKDTree
 
-from .body_parts import TOGETHER, BodyParts
+from .body_parts import BodyParts, lying_together
 from .cotangent import SurfaceOperators, surface_operators
 from .poisson import PoissonSystem
 from .small import dot
@@ -238,11 +237,11 @@ def _factors(captured: np.ndarray, surface: SurfaceOperators, rows: np.ndarray) 
 def _staying_together(vertices: np.ndarray, captured: np.ndarray) -> np.ndarray:
     """(V,) for each vertex the first of those that lie where it lies, in the reference and in all captured meshes."""
     same, size = np.arange(len(vertices)), float(np.ptp(vertices, axis=0).max())
-    pairs = cKDTree(vertices).query_pairs(TOGETHER * size, output_type="ndarray")
+    pairs = lying_together(vertices)
     if not len(pairs):
         return same
     away = np.abs(captured[:, pairs[:, 0]] - captured[:, pairs[:, 1]]).max(axis=(0, 2))
-    low, high = np.sort(pairs[away <= _STAY_TOGETHER * size], axis=1).T
+    low, high = pairs[away <= _STAY_TOGETHER * size].T
+    # Of three or more each is paired with the first.
     np.minimum.at(same, high, low)
-    # Of three or more together each is paired with the first.
     return same

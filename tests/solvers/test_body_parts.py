@@ -103,6 +103,16 @@ def test_loose_pieces(case):
     assert (weights == weights[:, :, :1]).all()
 
 
+def test_a_limb_may_be_loose_from_the_torso(case):
+    memberships, names, vertices, triangles = case
+    small, faces = tube(4, 5)
+    owners = np.repeat([[False], [False], [False], [True]], len(small), axis=1)
+    more = np.concatenate((np.concatenate((memberships, np.zeros((1, len(vertices)), bool))), owners), axis=1)
+    both = np.concatenate((vertices, small + [2, 0, 0])), np.concatenate((triangles, faces + len(vertices)))
+    parts = BodyParts.build(more, (*names, "Feather"), *both)
+    assert (parts.vertex_weights[3] == 1.0).all()
+
+
 def refused(case, words, **changes):
     memberships, names, vertices, triangles = case
     with pytest.raises(InputError, match=words) as error:
