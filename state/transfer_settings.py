@@ -163,6 +163,10 @@ class MotionLoomTransferSettings(MeshResultSettings, bpy.types.PropertyGroup):
         name="Stitch Parts", default=True, update=noted, override=_OWN,
         description="Join the parts smoothly where they overlap",
     )  # fmt: skip
+    keep_clearance: bpy.props.BoolProperty(
+        name="Keep Clearance", default=True, update=noted, override=_OWN,
+        description="Keep the lowest point as high above the ground as the source's is, in proportion to their sizes",
+    )  # fmt: skip
     travel: bpy.props.EnumProperty(
         name="Travel", items=_TRAVEL, update=noted, description="How the target moves over the ground", override=_OWN
     )

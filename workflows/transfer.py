@@ -6,7 +6,7 @@ from ..scene.session import all_objects
 from ..state.transfer_settings import CLASSES, MotionLoomTransferSettings
 from . import mesh_live, transfer_command, transfer_panel
 from .base import Command, Steps, Workflow
-from .mesh_bake import PC2, options_of
+from .mesh_bake import options_of, why_no_bake
 from .mesh_target import target_in, why_no_target
 from .overlay import Overlay
 from .transfer_live import TransferFollower, prepared_steps, refresh_steps
@@ -54,9 +54,9 @@ class Transfer(Workflow):
             return "Press Train first."
         if settings.performed is None:
             return "Choose the new clip: a mesh of the source subject."
-        if step == "bake" and settings.bake_kind == PC2 and not context.blend_data.filepath:
-            return "Save the file first: the cache lies beside it. Or bake to shape keys."
-        return None
+        if step == "live_on":
+            return mesh_live.why_live_elsewhere(ob, self)
+        return why_no_bake(context, settings) if step == "bake" else None
 
     def fit(self, context) -> Steps:
         return read_steps(context, target_in(context))

@@ -14,13 +14,15 @@ from ..solvers.subject import SubjectTrack
 from ..state.cache import fingerprint
 from ..state.live_runs import live_runs
 from .base import Steps
-from .live import NOTHING, SWEEP, LiveProblem, Moment
+from .live import NOTHING, SWEEP, Moment
+from .mesh_live import require_copy
 from .mesh_target import require_same_mesh
-from .transfer_model import clip_of, is_trained, keyed_track, learnt_of, result_track, subjects_of
+from .transfer_model import cleared, clip_of, is_trained, keyed_track, learnt_of, moved_track, subjects_of
 from .transfer_read import performed_frames, read_clip_steps, store_clip
 from .transfer_store import NewClip, matrices
 
 _SAME = 1e-4  # of the source's size: what single precision and the program's own evaluation may differ by
+_AROUND = 0.25  # seconds
 _OLD = "Pairs or choices were changed since Train"
 
 
@@ -39,10 +41,7 @@ class TransferFollower:
         return True  # the target itself is hidden, and the new clip says so where it is
 
     def check(self, ob, moment: Moment) -> tuple[str, str]:
-        settings = ob.motion_loom_transfer
-        copy = settings.live_copy
-        if copy is None or not live_mesh.is_live(copy) or not copy.users_scene:
-            raise LiveProblem(f"The live copy of '{ob.name}' was deleted; undo that, or switch Live off and on.")
+        require_copy(ob, ob.motion_loom_transfer)
         require_subject(ob)
         key, _ = keyed_track(ob)
         self.note = None if is_trained(ob) else _OLD
@@ -59,9 +58,13 @@ class TransferFollower:
         frame = frame_now(moment.scene)
         if not {np.floor(frame), np.ceil(frame)} & self._edited[1]:
             return self.show(ob, moment)
-        track = result_track(ob, learnt_of(ob), _with_frame(ob, frame, self._now))
-        row = int(np.clip(frame - clip_of(ob).frames[0], 0, len(track.translations) - 1))
-        self._write(ob, moment, tuple(rows[row] for rows in track.rows), matrices(track)[row])
+        clip = _with_frame(ob, frame, self._now)
+        row = int(np.clip(frame - clip.frames[0], 0, len(clip.frames) - 1))
+        # What brings feet to the ground looks no farther than this, and takes long for a long clip.
+        some = slice(max(row - int(_AROUND * clip.fps) - 1, 0), row + int(_AROUND * clip.fps) + 2)
+        track = moved_track(ob, learnt_of(ob), clip)
+        track = cleared(ob, _cut(track, some), _cut(clip.track, some), clip.fps)
+        self._write(ob, moment, tuple(rows[row - some.start] for rows in track.rows), matrices(track)[row - some.start])
 
     def forget_edits(self) -> None:
         """The clip is up to date with its object."""
@@ -116,6 +119,11 @@ def _with_frame(ob, frame: float, vertices: np.ndarray) -> NewClip:
     rotations, translations = clip.track.rotations.copy(), clip.track.translations.copy()
     rotations[row], translations[row] = now.rotations[0], now.translations[0]
     return NewClip(SubjectTrack(rows, rotations, translations), clip.frames, clip.samples, clip.places, clip.fps)
+
+
+def _cut(track: SubjectTrack, some: slice) -> SubjectTrack:
+    """Some frames of a track."""
+    return SubjectTrack(tuple(rows[some] for rows in track.rows), track.rotations[some], track.translations[some])
 
 
 def require_subject(ob) -> None:

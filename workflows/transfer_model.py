@@ -9,6 +9,7 @@ import numpy as np
 from ..scene import binding_store
 from ..solvers.correspondence import ClipRows, DenseClip, densify
 from ..solvers.errors import InputError, StaleBindingError
+from ..solvers.ground_contact import with_clearance
 from ..solvers.subject import SubjectTrack
 from ..solvers.surface_transfer import SurfaceTransfer
 from ..state import cache
@@ -174,13 +175,19 @@ def keyed_track(ob) -> tuple[str, SubjectTrack]:
     settings = ob.motion_loom_transfer
     learnt, clip = learnt_of(ob), clip_of(ob)
     marks = *binding_store.mark(settings.learnt), *binding_store.mark(settings.clip)
-    choices = settings.travel, settings.travel_scale
+    choices = settings.travel, settings.travel_scale, settings.keep_clearance
     key = cache.fingerprint(*marks, *choices)
     return key, kept_by(ob, "transfer track", key, lambda: result_track(ob, learnt, clip))
 
 
 def result_track(ob, learnt: SurfaceTransfer, clip: NewClip) -> SubjectTrack:
     """What the target does over a clip, which need not be the stored one."""
+    track = moved_track(ob, learnt, clip)
+    return cleared(ob, track, clip.track, clip.fps)
+
+
+def moved_track(ob, learnt: SurfaceTransfer, clip: NewClip) -> SubjectTrack:
+    """The same before its feet are brought to the ground."""
     settings = ob.motion_loom_transfer
     track = learnt.track(clip.track, clip.fps)
     scale = settings.travel_scale if settings.travel == "SOURCE" else 0.0
@@ -189,3 +196,10 @@ def result_track(ob, learnt: SurfaceTransfer, clip: NewClip) -> SubjectTrack:
     translations[:, :2] = start + scale * (translations[:, :2] - start)
     return SubjectTrack(track.rows, track.rotations, translations)
 
+
+def cleared(ob, track: SubjectTrack, source_track: SubjectTrack, fps: float) -> SubjectTrack:
+    """A target's track as high above its ground as its source's is, where that is asked for."""
+    if not ob.motion_loom_transfer.keep_clearance:
+        return track
+    subjects = subjects_of(ob)
+    return with_clearance(track, subjects.target, source_track, subjects.source, fps)

@@ -10,7 +10,7 @@ from ..solvers.errors import MotionLoomError
 from . import live
 from .mesh_target import target_in
 from .overlay import problem_of
-from .panel_parts import draw_bake, draw_range, draw_status, draw_steps, draw_text, draw_toggles
+from .panel_parts import draw_bake, draw_linked, draw_range, draw_status, draw_steps, draw_text, draw_toggles, is_baked
 from .transfer_model import is_trained
 from .transfer_pairs import active_clip
 from .transfer_run import costs
@@ -37,10 +37,7 @@ def draw(workflow, layout, context) -> None:
         layout.label(text="Select a mesh of the subject that is to move", icon="INFO")
         return
     if ob.library is not None:
-        box = layout.box()
-        text = f"'{ob.name}' is linked and cannot be changed: make a local copy of it"
-        draw_text(box, context, text, "LIBRARY_DATA_DIRECT")
-        box.operator("motion_loom.make_local_copy")
+        draw_linked(layout, context, ob)
         return
     chosen = workflow.settings_of(ob)
     shown = _Shown(workflow, context, ob, chosen, active_clip(ob), live.status(ob, workflow.id))
@@ -173,11 +170,6 @@ def _draw_live(layout, shown: _Shown) -> None:
 # --------------------------------------------------------------------------------------------------------- bake
 
 
-def _is_baked(shown: _Shown) -> bool:
-    result = shown.chosen.result
-    return result is not None and bool(result.users_scene)
-
-
 def _draw_bake(layout, shown: _Shown) -> None:
     draw_bake(layout, shown.transfer, shown.chosen, costs(shown.context, shown.ob))
 
@@ -187,7 +179,7 @@ def _draw_bake(layout, shown: _Shown) -> None:
 
 def _draw_options(layout, shown: _Shown) -> None:
     column = layout.column()
-    for name in ("hold_ground", "stretch", "components"):
+    for name in ("keep_clearance", "hold_ground", "stretch", "components"):
         column.prop(shown.chosen, name)
 
 
@@ -197,5 +189,5 @@ _STEPS = (
     ("Pairs", _is_paired, _draw_pairs),
     ("Train", _is_trained, _draw_train),
     ("Live", _is_live, _draw_live),
-    ("Bake", _is_baked, _draw_bake),
+    ("Bake", lambda shown: is_baked(shown.chosen), _draw_bake),
 )
