@@ -14,7 +14,7 @@ from .poisson import PoissonSystem
 from .small import dot
 
 # Hold of the predicted places against the gradients: they say where a limb is, the gradients what shape it has.
-PULL = 0.003
+PULL = 0.01
 # Captured meshes come in single precision: vertices that stay together do so to this share of the mesh's size.
 _STAY_TOGETHER = 1e-5
 _TINY = np.float32(1e-30)
