@@ -31,6 +31,17 @@ class MOTION_LOOM_OT_transfer_remove_clip(ChangeOperator, bpy.types.Operator):
         return transfer_pairs.remove_clip(context)
 
 
+class MOTION_LOOM_OT_transfer_suggest_parts(ChangeOperator, bpy.types.Operator):
+    """Find torso and limbs of both subjects by their shapes as they are now, and make a vertex group of each"""
+
+    bl_idname = "motion_loom.transfer_suggest_parts"
+    bl_label = "Suggest Parts"
+    needs = transfer_parts.why_no_suggestion
+
+    def apply(self, context):
+        return transfer_parts.suggest(context)
+
+
 class MOTION_LOOM_OT_transfer_add_part(ChangeOperator, bpy.types.Operator):
     """Add a body part, to be given a vertex group of each subject"""
 
@@ -102,6 +113,7 @@ class MOTION_LOOM_OT_transfer_suggest_pair(ChangeOperator, bpy.types.Operator):
 CLASSES = (
     MOTION_LOOM_OT_transfer_add_clip,
     MOTION_LOOM_OT_transfer_remove_clip,
+    MOTION_LOOM_OT_transfer_suggest_parts,
     MOTION_LOOM_OT_transfer_add_part,
     MOTION_LOOM_OT_transfer_remove_part,
     MOTION_LOOM_OT_transfer_add_pair,

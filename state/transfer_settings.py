@@ -99,7 +99,7 @@ class MotionLoomTransferSettings(MeshResultSettings, bpy.types.PropertyGroup):
     parts: bpy.props.CollectionProperty(type=MotionLoomTransferPart, override=_LIST)
     active_part: bpy.props.IntProperty(name="Part", default=-1, override=_OWN)
     part_count: bpy.props.IntProperty(
-        name="Parts", description="How many parts are suggested: the torso, and limbs", default=5, min=1, max=12,
+        name="Parts", description="How many parts are suggested: the torso, and limbs", default=5, min=2, max=12,
         override=_OWN,
     )  # fmt: skip
     components: bpy.props.IntProperty(

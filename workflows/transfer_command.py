@@ -13,6 +13,7 @@ from .mesh_bake import accuracy_text, options_of, written_text
 from .mesh_command import add_bake_arguments, apply_bake, mesh_named
 from .transfer_model import is_trained
 from .transfer_pairs import sort_pairs
+from .transfer_parts import suggest_for
 from .transfer_read import read_steps
 from .transfer_run import bake_target
 from .transfer_train import train_steps
@@ -42,6 +43,7 @@ def add_arguments(parser) -> None:
         "--part", nargs="+", action="extend", default=[], metavar="NAME=GROUP[,TARGET_GROUP]",
         help="a body part and its vertex group, of both subjects or of each, the torso first; they replace the file's",
     )  # fmt: skip
+    parser.add_argument("--suggest-parts", type=int, metavar="COUNT", help="find that many parts of both subjects")
     parser.add_argument("--components", type=int, metavar="COUNT", help="most numbers that a part's pose is told by")
     parser.add_argument("--read", action="store_true", help="read all clips again even if they were read")
     parser.add_argument("--between", choices=tuple(_BETWEEN), help="how frames between two pairs are paired")
@@ -66,7 +68,9 @@ def run(context, args) -> dict:
     _apply(context, ob, args)
     if not args.learn_only:
         apply_bake(settings, args)
-    if args.read or _changes_what_is_read(args) or not _is_read(settings):
+    if args.suggest_parts is not None:
+        print(suggest_for(context, ob))
+    if args.read or args.suggest_parts is not None or _changes_what_is_read(args) or not _is_read(settings):
         print(run_to_end(read_steps(context, ob)))
     if settings.learnt is None or not is_trained(ob):
         print(run_to_end(train_steps(context, ob)))
@@ -119,7 +123,7 @@ def _apply(context, ob, args) -> None:
         settings.performed = _object(context, args.perform, "--perform")
     set_range(settings, "performed", args.perform_start, args.perform_end, "--perform-")
     set_numbers(settings, {
-        "components": args.components, "stretch": args.stretch, "noise": args.noise,
+        "part_count": args.suggest_parts, "components": args.components, "stretch": args.stretch, "noise": args.noise,
         "travel_scale": args.travel_scale,
     })  # fmt: skip
     set_choices(settings, {

@@ -74,6 +74,9 @@ def _draw_clips(layout, shown: _Shown) -> None:
 
 def _draw_parts(layout, shown: _Shown) -> None:
     chosen = shown.chosen
+    suggest = layout.row(align=True)
+    suggest.prop(chosen, "part_count")
+    suggest.operator("motion_loom.transfer_suggest_parts", text="Suggest", icon="LIGHT")
     row = layout.row()
     row.template_list("MOTION_LOOM_UL_transfer_parts", "", chosen, "parts", chosen, "active_part", rows=3)
     buttons = row.column(align=True)

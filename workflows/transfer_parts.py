@@ -2,16 +2,78 @@
 
 from __future__ import annotations
 
-from ..solvers.errors import InputError
+import numpy as np
+
+from ..scene.part_groups import write_parts
+from ..scene.present import shape_now
+from ..scene.rigs import require_editable
+from ..scene.topology import read_triangles
+from ..solvers.errors import InputError, SceneError
+from ..solvers.part_matching import match_parts
+from ..solvers.part_suggestion import suggest_parts
+from .command_words import counted
 from .mesh_target import target_in, why_no_target
+from .transfer_read import source_subject
 
 TORSO = "Torso"
+
+
+def why_no_suggestion(context) -> str | None:
+    """Why parts cannot be suggested, or None."""
+    reason = why_no_target(context)
+    if reason is None and target_in(context).motion_loom_transfer.source is None:
+        return "Choose the source subject first."
+    return reason
 
 
 def why_no_part(context) -> str | None:
     """Why there is no part to remove, or None."""
     reason = why_no_target(context)
     return reason or (None if len(target_in(context).motion_loom_transfer.parts) else "There are no parts.")
+
+
+def suggest(context) -> str:
+    """As ``suggest_for``, of the active target."""
+    return suggest_for(context, target_in(context))
+
+
+def suggest_for(context, ob) -> str:
+    """Suggest parts of both subjects, by their shapes as they are now, which should be alike.
+
+    Writes vertex groups, those of the names it gives anew, and the list of parts.  Raises InputError where a subject
+    has fewer limbs than asked for, SceneError where its mesh cannot be changed.
+    """
+    settings, source = ob.motion_loom_transfer, source_subject(context, ob)
+    found = []
+    for subject in (source, ob):
+        require_editable(subject)
+        found.append(_suggested(context, subject, settings.part_count))
+    (from_vertices, from_masks), (to_vertices, to_masks) = found
+    order = match_parts(from_vertices, from_masks, to_vertices, to_masks)
+    names = [TORSO, *(f"Limb {number}" for number in range(1, len(from_masks)))]
+    groups = [f"Transfer {name}" for name in names]
+    write_parts(source, groups, from_masks)
+    write_parts(ob, groups, to_masks[order])
+    settings.parts.clear()
+    for name, group in zip(names, groups, strict=True):
+        part = settings.parts.add()
+        part.name, part.source_group, part.target_group = name, group, group
+    settings.active_part = 0
+    return f"Suggested {counted(len(names), 'part')} of '{source.name}' and '{ob.name}': look at them, and paint over"
+
+
+def _suggested(context, subject, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """World vertices (V, 3) of a subject as it is now, and masks (K, V) of its parts."""
+    shape = shape_now(context.evaluated_depsgraph_get(), subject)
+    if shape is None:
+        raise SceneError(f"'{subject.name}' is hidden or has no surface; show it.")
+    if len(shape.positions) != len(subject.data.vertices):
+        raise InputError(f"The modifiers of '{subject.name}' add or remove vertices; switch those off in viewports.")
+    vertices = shape.positions @ shape.world[:3, :3].T + shape.world[:3, 3]
+    try:
+        return vertices, suggest_parts(vertices, read_triangles(subject.data), count)
+    except InputError as error:
+        raise InputError(f"'{subject.name}': {error}") from error
 
 
 def add_part(context) -> str:
