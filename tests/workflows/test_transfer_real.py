@@ -1,0 +1,113 @@
+"""Transfer between captured people and animals: suggested parts, pairs marked by hand, live and bake."""
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom.scene.part_groups import part_masks
+
+from benchmarks.mesh_sequences import edge_lengths
+from tests import map_play, transfer_pairs
+from tests import transfer_play as play
+
+STANDING, STEPPING = transfer_pairs.SAMBA_CRANE_STANDING, transfer_pairs.SAMBA_CRANE_STEPPING
+
+
+@pytest.fixture(autouse=True)
+def silence(data, capfd):
+    """Skips where the captures are not."""
+    yield
+    out, err = capfd.readouterr()
+    assert "Traceback" not in out + err and "Error" not in err, err
+
+
+def add_captured(name, vertices, triangles):
+    """One shape a frame, from frame 0."""
+    return map_play.add_target(name, vertices, triangles, start=0)
+
+
+def add_people(source, target):
+    """Two captured people, their clips read in suggested parts, paired, trained, and the source's own clip performed."""
+    of_source, of_target = (transfer_pairs.person(name) for name in (source, target))
+    she, he = add_captured(source, *of_source), add_captured(target, *of_target)
+    turned = slice(None, None, 1 if source == "human_samba" else -1)
+    for pairs in (STANDING, STEPPING):
+        play.add_clip(he, she, pairs[:, turned].tolist())
+    bpy.context.scene.frame_set(0)
+    map_play.press("transfer_suggest_parts")
+    map_play.press("fit", workflow="transfer")
+    map_play.press("train", workflow="transfer")
+    he.motion_loom_transfer.performed = she
+    return she, he
+
+
+@pytest.mark.parametrize("source, target", (("human_samba", "human_crane"), ("human_crane", "human_samba")))
+def test_one_person_performs_the_other(source, target):
+    she, he = add_people(source, target)
+    play.toggle(he)
+    status = play.status(he)
+    assert status.problem is None and status.track == "READY"
+    frames = np.arange(0, 40, 3)
+    found = map_play.shown(he.motion_loom_transfer.live_copy, frames)
+    baked = map_play.shown(play.bake(he), frames)
+    assert np.abs(baked - found).max() < 1e-5
+    captured, triangles = transfer_pairs.person(target)
+    lengths, known = edge_lengths(found, triangles), edge_lengths(captured, triangles)
+    low, high = known.min(axis=0) * 0.8, known.max(axis=0) * 1.25
+    assert ((lengths < low) | (lengths > high)).mean() < 1e-3
+    assert found[..., 2].min() > captured[..., 2].min() - 1e-4  # stays above the ground
+    # It moves, about as lively as he does himself.
+    swing = found - found.mean(axis=1, keepdims=True)
+    own = captured[frames] - captured[frames].mean(axis=1, keepdims=True)
+    assert 0.5 < np.linalg.norm(np.diff(swing, axis=0)) / np.linalg.norm(np.diff(own, axis=0)) < 2.0
+
+
+def test_parts_of_people_are_suggested_alike():
+    """A torso with the head, and limbs that are on the same side of both bodies."""
+    she, he = (add_captured(name, *transfer_pairs.person(name)) for name in ("human_samba", "human_crane"))
+    play.add_clip(he, she)
+    map_play.press("transfer_suggest_parts")
+    groups = [part.source_group for part in he.motion_loom_transfer.parts]
+    assert len(groups) == 5
+    places = []
+    for ob in (she, he):
+        vertices = map_play.shown(ob, [0])[0]
+        masks = part_masks(ob, groups)
+        assert masks.any(axis=0).all() and masks[0][vertices[:, 2].argmax()]
+        centre = vertices[masks[0]].mean(axis=0)
+        places.append(np.stack([vertices[mask].mean(axis=0) - centre for mask in masks[1:]]))
+    legs = [set(np.argsort(place[:, 2])[:2].tolist()) for place in places]
+    assert legs[0] == legs[1]
+    facing = [np.sign(place[:, :2] @ place[0, :2]) for place in places]
+    assert (facing[0] == facing[1]).all()
+
+
+def test_a_camel_gallops_as_the_horse_does():
+    horse, camel, pairs, _ = transfer_pairs.horse_and_camel()
+    mare, other = add_captured("Horse", *horse), add_captured("Camel", *camel)
+    play.add_clip(other, mare, pairs[::5].tolist())
+    other.motion_loom_transfer.part_count = 5
+    map_play.press("transfer_suggest_parts")
+    map_play.press("fit", workflow="transfer")
+    map_play.press("train", workflow="transfer")
+    other.motion_loom_transfer.performed = mare
+    play.toggle(other)
+    assert play.status(other).problem is None
+    frames = np.array([2, 7, 13, 18])
+    found = map_play.shown(other.motion_loom_transfer.live_copy, frames)
+    truth = camel[0][frames]
+    away = np.linalg.norm((found - found.mean(1, keepdims=True)) - (truth - truth.mean(1, keepdims=True)), axis=2)
+    assert np.sqrt(np.square(away).mean()) < 0.02 * np.ptp(truth[0], axis=0).max()
+
+
+def test_a_lion_takes_the_poses_of_a_cat():
+    """Nine poses each: the poses of the cat, seen between them."""
+    cat, lion, pairs, _ = transfer_pairs.cat_and_lion()
+    tom, king = add_captured("Cat", *cat), add_captured("Lion", *lion)
+    play.add_clip(king, tom, pairs.tolist())
+    map_play.press("fit", workflow="transfer")
+    map_play.press("train", workflow="transfer")
+    king.motion_loom_transfer.performed = tom
+    play.toggle(king)
+    found = map_play.shown(king.motion_loom_transfer.live_copy, np.arange(9))
+    away = np.linalg.norm((found - found.mean(1, keepdims=True)) - (lion[0] - lion[0].mean(1, keepdims=True)), axis=2)
+    assert np.sqrt(np.square(away).mean()) < 0.05 * np.ptp(lion[0][0], axis=0).max()
