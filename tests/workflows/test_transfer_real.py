@@ -26,7 +26,7 @@ def add_captured(name, vertices, triangles):
 
 
 def add_people(source, target):
-    """Two captured people, their clips read in suggested parts, paired, trained, and the source's own clip performed."""
+    """Two captured people, read in suggested parts, paired and trained; the new clip is the source itself."""
     of_source, of_target = (transfer_pairs.person(name) for name in (source, target))
     she, he = add_captured(source, *of_source), add_captured(target, *of_target)
     turned = slice(None, None, 1 if source == "human_samba" else -1)
