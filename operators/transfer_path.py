@@ -8,24 +8,19 @@ from ..solvers.errors import MotionLoomError
 from ..workflows import transfer_path
 from ..workflows.mesh_target import target_in
 from ..workflows.overlay import free_width
+from .reporting import ExplainedOperator
 
 _REMOVE, _END, _CANCEL = {"X", "DEL", "BACK_SPACE"}, {"RET", "NUMPAD_ENTER", "SPACE"}, {"ESC", "RIGHTMOUSE"}
 _HELP = "Drag a pair, or the path itself to add one   X over a pair: remove   Enter: keep   Esc: as before"
 
 
-class MOTION_LOOM_OT_transfer_edit_path(bpy.types.Operator):
+class MOTION_LOOM_OT_transfer_edit_path(ExplainedOperator, bpy.types.Operator):
     """Drag the path over the picture in the viewport: pairs are moved and added, X removes the one under the mouse"""
 
     bl_idname = "motion_loom.transfer_edit_path"
     bl_label = "Edit Path"
     bl_options = {"UNDO", "INTERNAL"}
-
-    @classmethod
-    def poll(cls, context):
-        reason = transfer_path.why_no_path(context)
-        if reason:
-            cls.poll_message_set(reason)
-        return reason is None
+    needs = transfer_path.why_no_path
 
     def invoke(self, context, _event):
         try:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from ..scene.session import all_objects
 from ..solvers.errors import MotionLoomError
 from ..state.map_settings import CLASSES, MotionLoomMapSettings
 from . import map_command, map_panel
-from .base import Command, Steps, Workflow
+from .base import Command, Steps
 from .map_learn import learn_steps, source_of
-from .map_live import MapFollower, live_on_steps, refresh_steps
+from .map_live import MapFollower, prepared_steps, refresh_steps
 from .map_overlay import overlay_of
 from .map_run import bake_steps
 from .mesh_bake import options_of, why_no_bake
-from .mesh_live import is_on, live_off, live_targets, why_live_elsewhere
+from .mesh_live import why_live_elsewhere
 from .mesh_target import target_in, why_no_target
+from .mesh_workflow import MeshWorkflow
 from .overlay import Overlay
 
 
-class Map(Workflow):
+class Map(MeshWorkflow):
     """Learn a target mesh, pair poses, go live, bake."""
 
     id = "map"
@@ -32,7 +32,6 @@ class Map(Workflow):
         "once more: remove the copy and show the target again",
         "live_refresh": "Read the source over its range again",
     }
-    is_live = True
 
     def commands(self) -> tuple[Command, ...]:
         text = "Move a mesh by another motion, after a few pairs of poses, and bake the result."
@@ -62,20 +61,11 @@ class Map(Workflow):
         report = yield from bake_steps(context, ob, options_of(self.settings_of(ob)))
         return map_command.summary(report)
 
-    def live_objects(self) -> list:
-        return live_targets(all_objects(), self.settings_name)
-
     def follower(self, ob) -> MapFollower:
         return MapFollower()
 
-    def is_on(self, context) -> bool:
-        return is_on(target_in(context), self.settings_name)
-
-    def live_on(self, context) -> Steps:
-        return live_on_steps(context, target_in(context), self)
-
-    def live_off(self, context) -> str | None:
-        return live_off(context, target_in(context), self)
+    def prepare_live(self, context, ob) -> Steps:
+        return prepared_steps(ob)
 
     def live_refresh(self, context) -> Steps:
         return refresh_steps(context, target_in(context), self)

@@ -220,12 +220,8 @@ def result_at(
     return track.sampled((frames - clip.frames[0]) / clip.fps)
 
 
-def live_on_steps(context, ob, workflow) -> Steps:
-    """Make the copy that moves; the scene is changed after the last step only."""
-    return mesh_live.live_on_steps(context, ob, workflow, MapFollower(), _prepare_steps(ob))
-
-
-def _prepare_steps(ob) -> Steps:
+def prepared_steps(ob) -> Steps:
+    """Make sure that there is a result to be shown."""
     require_learnt_mesh(ob)
     map_of(ob)
     yield 0.5, "Learning the map"

@@ -17,7 +17,7 @@ from ..solvers.pose_features import LAG
 from ..solvers.source_motion import SourceModel, SourceStream, SourceTrack, source_track
 from ..solvers.travel_ways import TravelChoices
 from ..state import cache
-from .kept import kept, kept_by
+from .kept import kept, kept_by, unpacked
 from .map_store import LearntTarget, SourceClip, unpack_clip, unpack_target
 from .mesh_target import require_same_mesh
 
@@ -29,11 +29,8 @@ _WAYS = {
 
 def target_of(ob) -> LearntTarget:
     """What was learnt of a target mesh object; StaleBindingError where there is nothing, or it cannot be used."""
-    mesh = ob.motion_loom_map.learnt
-    if mesh is None:
-        raise StaleBindingError(f"'{ob.name}' is not learnt yet; press Learn Target.")
-    mark = binding_store.mark(mesh)
-    return kept(ob, "map target", mark, lambda: unpack_target(*binding_store.load(mesh)))
+    missing = f"'{ob.name}' is not learnt yet; press Learn Target."
+    return unpacked(ob, "map target", ob.motion_loom_map.learnt, unpack_target, missing)
 
 
 def require_learnt_mesh(ob) -> None:
@@ -44,11 +41,8 @@ def require_learnt_mesh(ob) -> None:
 
 def clip_of(ob) -> SourceClip:
     """What was read of its source; StaleBindingError where there is nothing, or it cannot be used."""
-    mesh = ob.motion_loom_map.clip
-    if mesh is None:
-        raise StaleBindingError(f"The source of '{ob.name}' is not read yet; press Learn Target.")
-    mark = binding_store.mark(mesh)
-    return kept(ob, "map clip", mark, lambda: unpack_clip(*binding_store.load(mesh)))
+    missing = f"The source of '{ob.name}' is not read yet; press Learn Target."
+    return unpacked(ob, "map clip", ob.motion_loom_map.clip, unpack_clip, missing)
 
 
 def source_of_clip(ob) -> PointSource:

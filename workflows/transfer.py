@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ..scene.session import all_objects
 from ..state.transfer_settings import CLASSES, MotionLoomTransferSettings
-from . import mesh_live, transfer_command, transfer_panel
-from .base import Command, Steps, Workflow
+from . import transfer_command, transfer_panel
+from .base import Command, Steps
 from .mesh_bake import options_of, why_no_bake
+from .mesh_live import why_live_elsewhere
 from .mesh_target import target_in, why_no_target
+from .mesh_workflow import MeshWorkflow
 from .overlay import Overlay
 from .transfer_live import TransferFollower, prepared_steps, refresh_steps
 from .transfer_overlay import overlay_of
@@ -17,7 +18,7 @@ from .transfer_run import bake_steps
 from .transfer_train import train_steps
 
 
-class Transfer(Workflow):
+class Transfer(MeshWorkflow):
     """Read the clips of both subjects, pair poses, train, go live, bake."""
 
     id = "transfer"
@@ -32,7 +33,6 @@ class Transfer(Workflow):
         "once more: remove the copy and show the target again",
         "live_refresh": "Read the new clip over its range again",
     }
-    is_live = True
 
     def commands(self) -> tuple[Command, ...]:
         text = "Let one captured subject perform what another one does, and bake the result."
@@ -55,7 +55,7 @@ class Transfer(Workflow):
         if settings.performed is None:
             return "Choose the new clip: a mesh of the source subject."
         if step == "live_on":
-            return mesh_live.why_live_elsewhere(ob, self)
+            return why_live_elsewhere(ob, self)
         return why_no_bake(context, settings) if step == "bake" else None
 
     def fit(self, context) -> Steps:
@@ -74,21 +74,11 @@ class Transfer(Workflow):
         report = yield from bake_steps(context, ob, options_of(self.settings_of(ob)))
         return transfer_command.summary(report)
 
-    def live_objects(self) -> list:
-        return mesh_live.live_targets(all_objects(), self.settings_name)
-
     def follower(self, ob) -> TransferFollower:
         return TransferFollower()
 
-    def is_on(self, context) -> bool:
-        return mesh_live.is_on(target_in(context), self.settings_name)
-
-    def live_on(self, context) -> Steps:
-        ob = target_in(context)
-        return mesh_live.live_on_steps(context, ob, self, TransferFollower(), prepared_steps(context, ob))
-
-    def live_off(self, context) -> str | None:
-        return mesh_live.live_off(context, target_in(context), self)
+    def prepare_live(self, context, ob) -> Steps:
+        return prepared_steps(context, ob)
 
     def live_refresh(self, context) -> Steps:
         return refresh_steps(context, target_in(context), self)

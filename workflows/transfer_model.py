@@ -13,36 +13,27 @@ from ..solvers.ground_contact import with_clearance
 from ..solvers.subject import SubjectTrack
 from ..solvers.surface_transfer import SurfaceTransfer
 from ..state import cache
-from .kept import kept, kept_by
+from .kept import kept, kept_by, unpacked
 from .transfer_store import NewClip, StoredClip, Subjects, unpack_clip, unpack_learnt, unpack_subjects
 
 
 def subjects_of(ob) -> Subjects:
     """What was read of both subjects; StaleBindingError where there is nothing, or it cannot be used."""
-    mesh = ob.motion_loom_transfer.subjects
-    if mesh is None:
-        raise StaleBindingError(f"The clips of '{ob.name}' are not read yet; press Read Clips.")
-    mark = binding_store.mark(mesh)
-    return kept(ob, "transfer subjects", mark, lambda: unpack_subjects(*binding_store.load(mesh)))
+    missing = f"The clips of '{ob.name}' are not read yet; press Read Clips."
+    return unpacked(ob, "transfer subjects", ob.motion_loom_transfer.subjects, unpack_subjects, missing)
 
 
 def learnt_of(ob) -> SurfaceTransfer:
     """What was learnt of the pairs; StaleBindingError where there is nothing, or it cannot be used."""
     settings = ob.motion_loom_transfer
-    mesh = settings.learnt
-    if mesh is None or settings.subjects is None:
-        raise StaleBindingError(f"'{ob.name}' has learnt nothing yet; press Train.")
-    mark = binding_store.mark(mesh)
-    return kept(ob, "transfer learnt", mark, lambda: unpack_learnt(*binding_store.load(mesh)))
+    missing = f"'{ob.name}' has learnt nothing yet; press Train."
+    return unpacked(ob, "transfer learnt", settings.subjects and settings.learnt, unpack_learnt, missing)
 
 
 def clip_of(ob) -> NewClip:
     """What was read of the new clip; StaleBindingError where there is nothing, or it cannot be used."""
-    mesh = ob.motion_loom_transfer.clip
-    if mesh is None:
-        raise StaleBindingError(f"The new clip of '{ob.name}' is not read yet; switch Live on, or bake.")
-    mark = binding_store.mark(mesh)
-    return kept(ob, "transfer clip", mark, lambda: unpack_clip(*binding_store.load(mesh)))
+    missing = f"The new clip of '{ob.name}' is not read yet; switch Live on, or bake."
+    return unpacked(ob, "transfer clip", ob.motion_loom_transfer.clip, unpack_clip, missing)
 
 
 # ------------------------------------------------------------------------------------------------------- training

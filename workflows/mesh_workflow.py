@@ -1,0 +1,34 @@
+"""What workflows share whose result is a mesh that moves: how they go live on a copy of it."""
+
+from __future__ import annotations
+
+from ..scene.session import all_objects
+from . import mesh_live
+from .base import Steps, Workflow
+from .mesh_target import target_in
+
+
+class MeshWorkflow(Workflow):
+    """A workflow of the active mesh, or of the one that an active live copy stands for; see ``mesh_live``.
+
+    Its settings are ``MeshResultSettings``.
+    """
+
+    is_live = True
+
+    def prepare_live(self, context, ob) -> Steps:
+        """Compute what the follower of a mesh object needs, before there is a copy; raises where that cannot be."""
+        raise NotImplementedError
+
+    def live_objects(self) -> list:
+        return mesh_live.live_targets(all_objects(), self.settings_name)
+
+    def is_on(self, context) -> bool:
+        return mesh_live.is_on(target_in(context), self.settings_name)
+
+    def live_on(self, context) -> Steps:
+        ob = target_in(context)
+        return mesh_live.live_on_steps(context, ob, self, self.follower(ob), self.prepare_live(context, ob))
+
+    def live_off(self, context) -> str | None:
+        return mesh_live.live_off(context, target_in(context), self)
