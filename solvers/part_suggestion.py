@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial import cKDTree
 
-from .body_parts import lying_together, surface_graph
+from .body_parts import TOGETHER, lying_together, surface_graph
 from .cotangent import lumped_mass
 from .errors import InputError
 
@@ -26,6 +26,8 @@ _THICKER, _RING, _STEP = 1.8, 0.02, 0.005
 _WITHIN, _FADE = (0.06, 0.10, 0.14, 0.18), 0.03
 # Two limbs are a pair when areas differ by less than this, as a logarithm, with what tips lie more remote by.
 _ALIKE, _REMOTE = 0.35, 3.0
+# Between loose pieces there are ways wherever they are this much farther apart than at their nearest, of the extent.
+_BRIDGE = 0.02
 # Loose pieces with less than this share of all area belong to one part.
 _SMALL = 0.1
 
@@ -99,8 +101,9 @@ def suggest_parts(vertices: np.ndarray, triangles: np.ndarray, count: int = 5, o
     limbs = _limbs(body)
     if len(limbs) < count - 1:
         raise _too_few(len(limbs), count)
-    parts = _parts(body, _chosen(body, limbs, count - 1), corners, overlap)
-    parts = _loose_pieces(parts, body, surface_graph(vertices[used], corners))
+    limbs = _chosen(body, limbs, count - 1)
+    parts = _parts(body, limbs, corners, overlap)
+    parts = _loose_pieces(parts, body, [limb.tip for limb in limbs], surface_graph(vertices[used], corners))
     kept = int(parts[1:].any(axis=1).sum())
     if kept < count - 1:
         raise _too_few(kept, count)
@@ -207,10 +210,11 @@ def _pairs(body: _Body, limbs: list[_Limb]) -> list[tuple[int, int]]:
 
 
 def _bridged(graph: csr_matrix, vertices: np.ndarray) -> csr_matrix:
-    """The graph with its components joined where they are nearest, from the largest on (Prim 1957)."""
+    """The graph with its components joined where they are nearest or nearly so, from the largest on (Prim 1957)."""
     count, label = connected_components(graph, directed=False)
     if count == 1:
         return graph
+    wide = _BRIDGE * float(np.ptp(vertices, axis=0).max())
     joined, apart = int(np.bincount(label).argmax()), np.full(len(vertices), np.inf)
     nearest, waiting, bridges = np.zeros(len(vertices), int), np.ones(len(vertices), bool), []
     for _ in range(count - 1):
@@ -220,24 +224,27 @@ def _bridged(graph: csr_matrix, vertices: np.ndarray) -> csr_matrix:
         away, near = cKDTree(vertices[new]).query(vertices[rest])
         closer = away < apart[rest]
         apart[rest[closer]], nearest[rest[closer]] = away[closer], new[near[closer]]
-        end = rest[apart[rest].argmin()]
-        bridges.append((nearest[end], end))
-        joined = label[end]
-    ends = np.array(bridges).T
-    link = csr_matrix((np.maximum(apart[ends[1]], 1e-12), ends), graph.shape)
+        least = rest[apart[rest].argmin()]
+        joined = label[least]
+        ends = rest[(label[rest] == joined) & (apart[rest] <= apart[least] + wide)]
+        bridges.append(np.stack((nearest[ends], ends)))
+    ends = np.concatenate(bridges, axis=1)
+    link = csr_matrix((np.maximum(apart[ends[1]], TOGETHER * wide), ends), graph.shape)
     return graph + link + link.T
 
 
-def _loose_pieces(parts: np.ndarray, body: _Body, graph: csr_matrix) -> np.ndarray:
-    """Small ones wholly in the part that has most of them; of large ones a limb has no more than one piece."""
+def _loose_pieces(parts: np.ndarray, body: _Body, tips: list[int], graph: csr_matrix) -> np.ndarray:
+    """Small ones wholly in the limb whose tip they have, or the part that has most of them; large ones are cut once."""
     count, label = connected_components(graph, directed=False)
     if count == 1:
         return parts
     area = np.bincount(label, body.mass, count)
     own = np.concatenate((~parts[1:].any(axis=0, keepdims=True), parts[1:] & ~parts[0]))
     owned = np.stack([np.bincount(label, row * body.mass, count) for row in own])
+    owner = owned.argmax(axis=0)
+    owner[label[tips]] = np.arange(1, len(parts))
     small = (area < _SMALL * area.sum())[label]
-    parts = np.where(small, owned.argmax(axis=0)[label] == np.arange(len(parts))[:, None], parts)
+    parts = np.where(small, owner[label] == np.arange(len(parts))[:, None], parts)
     for part in parts[1:]:
         inside = np.flatnonzero(part)
         _, piece = connected_components(graph[inside][:, inside], directed=False)

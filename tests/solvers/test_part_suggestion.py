@@ -128,6 +128,20 @@ def test_loose_pieces_and_vertices_go_to_what_is_near(person):
     assert np.flatnonzero(parts[:, -1]).tolist() == [leg]
 
 
+def test_a_body_of_loose_pieces(person):
+    """Cut off where limbs join: ways lead from piece to piece."""
+    vertices, triangles = person
+    middle = np.abs(vertices[triangles].mean(axis=1))
+    limb = (middle[:, 0] > 0.25) | (middle[:, 2] < 0.75) | (middle[:, 2] > 1.45)
+    count = len(vertices)
+    apart = triangles + count * limb[:, None]
+    used, apart = np.unique(apart, return_inverse=True)
+    both = np.concatenate((vertices, vertices + [0, 0.4 * SPACING, 0]))[used]
+    parts = suggest_parts(both, apart.reshape(-1, 3), 6)
+    require_valid(parts, both, apart.reshape(-1, 3))
+    assert sorted(owners(both, parts, LEGS + ARMS)) == [1, 2, 3, 4] and owners(both, parts, HEAD) == [5]
+
+
 def test_too_few_limbs(person):
     with pytest.raises(InputError, match="5 limbs were found and 7 asked for; ask for 6 parts"):
         suggest_parts(*person, 8)
