@@ -175,6 +175,10 @@ class MotionLoomTransferSettings(MeshResultSettings, bpy.types.PropertyGroup):
         update=noted, override=_OWN,
     )  # fmt: skip
 
+    show_parts: bpy.props.BoolProperty(
+        name="Show Parts", description="Draw the parts on both subjects in their colours, overlaps in white",
+        default=False, override=_OWN,
+    )  # fmt: skip
     show_pair: bpy.props.BoolProperty(
         name="Pair", description="Draw the target's pose of the active pair, and the one to be paired", default=True,
         override=_OWN,

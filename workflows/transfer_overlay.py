@@ -12,6 +12,7 @@ from .mesh_target import target_behind
 from .overlay import Overlay, TextLine, joined, overlay, ramp
 from .transfer_model import UsedClip, clip_number, dense_of, stored_clip, subjects_of, training_mark
 from .transfer_pairs import active_clip
+from .transfer_part_overlay import parts_overlay
 from .transfer_store import StoredClip, matrices
 
 _CHOSEN, _PAIRED = np.array([0.2, 0.6, 1.0]), np.array([0.15, 0.85, 0.4])
@@ -25,14 +26,14 @@ _MARK = 0.008  # half the size of a pair's mark, share of the picture
 
 
 def overlay_of(context, ob) -> Overlay | None:
-    """The overlay of a subject whose clips were read, on its live copy too; None where nothing is to be shown."""
+    """The overlay of a target subject, on its live copy too; None where nothing is to be shown."""
     ob = target_behind(ob)
     if ob is None:
         return None
     settings, clip = ob.motion_loom_transfer, active_clip(ob)
+    parts = parts_overlay(context, ob) if settings.show_parts else []
     if settings.subjects is None or clip is None or not clip.stored:
-        return None
-    parts = []
+        return joined(parts) if parts else None
     if settings.show_pair:
         source, target = stored_clip(ob, clip)
         parts.append(_ghost(ob, target, settings.target_frame, _CHOSEN))

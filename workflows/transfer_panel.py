@@ -87,6 +87,7 @@ def _draw_parts(layout, shown: _Shown) -> None:
         column = layout.column(align=True)
         column.prop_search(part, "source_group", chosen.source, "vertex_groups")
         column.prop_search(part, "target_group", shown.ob, "vertex_groups")
+        layout.prop(chosen, "show_parts")
     if not len(chosen.parts):
         draw_text(layout, shown.context, "Without parts the whole body is one", "INFO")
     if chosen.subjects is not None:

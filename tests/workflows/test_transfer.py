@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
+from bl_ext.devrepo.motion_loom.workflows import by_id
 from bl_ext.devrepo.motion_loom.workflows.transfer_model import dense_of
 
 from tests import map_play
@@ -179,3 +180,24 @@ def test_densify_paints_a_picture():
     assert image is not None and min(image.size) >= 40
     map_play.press("densify", workflow="transfer")
     assert bob.motion_loom_transfer.clips[0].picture == image
+
+
+def test_parts_are_shown_on_both_subjects():
+    _, bob, _ = play.add_scene()
+    play.add_clip(bob, bpy.data.objects["Ann"])
+    play.add_parts(bob)
+    bob.motion_loom_transfer.show_parts = True
+    shown = by_id("transfer").overlay(bpy.context, bob)
+    counts = [len(bpy.data.objects[name].data.vertices) for name in ("Ann", "Bob")]
+    assert len(shown.points) == sum(counts) and len(np.unique(shown.point_colours, axis=0)) == len(play.PARTS) + 1
+    bob.motion_loom_transfer.show_parts = False
+    assert by_id("transfer").overlay(bpy.context, bob) is None
+
+
+def test_pair_and_path_are_shown():
+    _, bob, _ = play.add_read()
+    shown = by_id("transfer").overlay(bpy.context, bob)
+    assert len(shown.lines) and len(shown.screen_triangles) and len(shown.screen_lines)
+    assert np.isfinite(shown.lines).all() and np.isfinite(shown.screen_lines).all()
+    bob.motion_loom_transfer.show_pair = bob.motion_loom_transfer.show_path = False
+    assert by_id("transfer").overlay(bpy.context, bob) is None

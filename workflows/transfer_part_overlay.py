@@ -1,0 +1,43 @@
+"""The parts of both subjects as coloured points on them, alike where they answer to each other."""
+
+from __future__ import annotations
+
+import colorsys
+
+import numpy as np
+
+from ..scene.part_groups import part_masks
+from ..scene.present import shape_now
+from .overlay import Overlay, joined, overlay
+
+_MOST_POINTS = 6000
+_SHARED = np.array([1.0, 1.0, 1.0])
+_OPAQUE = 0.9
+
+
+def parts_overlay(context, ob) -> list[Overlay]:
+    """Of the target and its source subject, as far as Blender has evaluated them; overlaps are white.
+
+    Raises InputError where a part names a group that there is not.
+    """
+    settings = ob.motion_loom_transfer
+    out = []
+    for subject, of in ((settings.source, "source_group"), (ob, "target_group")):
+        groups = [getattr(part, of) for part in settings.parts]
+        if subject is None or not groups or not all(groups):
+            continue
+        shape = shape_now(context.view_layer.depsgraph, subject)
+        if shape is None or len(shape.positions) != len(subject.data.vertices):
+            continue
+        out.append(_coloured(shape, part_masks(subject, groups)))
+    return [joined(out)] if out else []
+
+
+def _coloured(shape, masks: np.ndarray) -> Overlay:
+    """Vertices in parts (K, V), thinned out where there are many."""
+    some = np.flatnonzero(masks.any(axis=0))
+    some = some[:: max(1, len(some) // _MOST_POINTS)]
+    shades = np.array([colorsys.hsv_to_rgb(number / len(masks), 0.75, 1.0) for number in range(len(masks))])
+    colours = np.where(masks[:, some].sum(axis=0)[:, None] > 1, _SHARED, shades[masks[:, some].argmax(axis=0)])
+    places = shape.positions[some] @ shape.world[:3, :3].T + shape.world[:3, 3]
+    return overlay(points=(places, np.concatenate((colours, np.full((len(some), 1), _OPAQUE)), axis=1)))
