@@ -59,7 +59,8 @@ def suggest_for(context, ob) -> str:
         part = settings.parts.add()
         part.name, part.source_group, part.target_group = name, group, group
     settings.active_part = 0
-    return f"Suggested {counted(len(names), 'part')} of '{source.name}' and '{ob.name}': look at them; choose other groups, or paint over them"
+    told = f"Suggested {counted(len(names), 'part')} of '{source.name}' and '{ob.name}'"
+    return f"{told}: look at them; choose other groups, or paint over them"
 
 
 def _suggested(context, subject, count: int) -> tuple[np.ndarray, np.ndarray]:
