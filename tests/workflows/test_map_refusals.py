@@ -12,10 +12,11 @@ from bl_ext.devrepo.motion_loom.workflows import map_command
 from mathutils import Matrix
 
 from tests import map_play as play
-from tests import map_scenes
+from tests import map_scenes, mesh_play
 from tests.adapt_scenes import FRAMES as WALK
 from tests.adapt_scenes import add_walker
 from tests.map_play import FRAMES, PAIRS
+from tests.mesh_play import PLACES
 
 SAME = 1e-6
 
@@ -28,24 +29,8 @@ def silence(capfd):
     assert "Traceback" not in out + err, err
 
 
-def settings_of(ob):
-    """What is learnt, paired and made, to see that it stays."""
-    settings = ob.motion_loom_map
-    pairs = [(pair.source_frame, pair.target_frame, pair.use, pair.performed) for pair in settings.pairs]
-    stored = settings.learnt and settings.learnt.name, settings.clip and settings.clip.name
-    return stored, pairs, settings.live, settings.result, settings.learnt_summary, settings.active_pair
-
-
 def refused(ob, button, match, **arguments):
-    """An operator says why it does nothing, and has changed nothing."""
-    play.activate(ob.motion_loom_map.live_copy or ob)
-    bpy.context.scene.frame_set(bpy.context.scene.frame_current)
-    before = settings_of(ob), play.everything(), bpy.context.scene.frame_current
-    with pytest.raises(RuntimeError, match=match) as error:
-        getattr(bpy.ops.motion_loom, button)(**arguments)
-    assert (settings_of(ob), play.everything(), bpy.context.scene.frame_current) == before
-    assert "Internal" not in str(error.value)
-    return str(error.value)
+    return mesh_play.refused(ob, "motion_loom_map", button, match, **arguments)
 
 
 def fit_refused(ob, match):
@@ -392,15 +377,6 @@ def test_all_faces_without_area():
     ob = play.add_target("Worm", shapes, faces)
     ob.motion_loom_map.source_collection = play.add_dots()
     fit_refused(ob, "(?i)area")
-
-
-PLACES = {
-    "scaled": Matrix.Diagonal((2.0, 0.5, 3.0, 1.0)),
-    "small": Matrix.Diagonal((0.01, 0.01, 0.01, 1.0)),
-    "rotated": Matrix.Rotation(1.2, 4, (1, 2, 3)) @ Matrix.Translation((3, 4, 5)),
-    "mirrored": Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0)),
-    "turned inside out": Matrix.Diagonal((-1.0, -1.0, -1.0, 1.0)),
-}
 
 
 @pytest.mark.parametrize("parented", (False, True))

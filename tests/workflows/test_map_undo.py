@@ -1,35 +1,23 @@
 """Undo and redo through the steps of Map, as far as a program without a window has them."""
 
+import functools
+
 import bpy
 import numpy as np
 import pytest
 
 from tests import map_play as play
+from tests import mesh_play
 from tests.map_play import PAIRS
+from tests.mesh_play import start_undo, step
 
 
 @pytest.fixture(autouse=True)
 def _needs_undo():
-    bpy.context.preferences.edit.use_global_undo = True
-    if not bpy.ops.ed.undo_push.poll():
-        pytest.skip("this program has no undo without a window")
-    bpy.ops.ed.undo_push(message="start")
+    start_undo()
 
 
-def step(name):
-    bpy.ops.ed.undo_push(message=name)
-
-
-def undo(count=1):
-    for _ in range(count):
-        assert bpy.ops.ed.undo() == {"FINISHED"}
-    return bpy.data.objects["Worm"]
-
-
-def redo(count=1):
-    for _ in range(count):
-        assert bpy.ops.ed.redo() == {"FINISHED"}
-    return bpy.data.objects["Worm"]
+undo, redo = (functools.partial(way, "Worm") for way in (mesh_play.undo, mesh_play.redo))
 
 
 def healthy(ob):
