@@ -61,4 +61,4 @@ def costs(context, ob) -> dict[str, str]:
         count = len(subjects_of(ob).target.reference)
     except MotionLoomError:
         return {}
-    return costs_of(count, frames, settings)
+    return costs_of(count, frames, settings.bake_keys)
