@@ -7,11 +7,12 @@ import numpy as np
 from ..scene import binding_store
 from ..scene.animated_range import animated_range
 from ..scene.frames import frame_now
-from ..solvers.errors import InputError, MotionLoomError, SceneError
+from ..solvers.errors import InputError, MotionLoomError
 from ..solvers.pair_suggestion import RowSpace, scores, suggest
 from .kept import kept
 from .mesh_target import target_behind, target_in, why_no_target
 from .transfer_model import clip_name, clip_number, dense_of, pair_rows, stored_clip
+from .transfer_read import source_subject
 from .transfer_store import StoredClip
 
 COUNT = 5
@@ -52,12 +53,12 @@ def why_no_choice(context) -> str | None:
 
 
 def add_clip(context) -> str:
-    """Add a pair of clips: of other selected meshes with the subjects' vertices, else of the subjects themselves."""
+    """Add a pair of clips: of other selected meshes with the subjects' vertices, else of the subjects themselves.
+
+    Raises SceneError where there is no source subject yet, or it is none.
+    """
     ob = target_in(context)
-    settings = ob.motion_loom_transfer
-    source = settings.source
-    if source is None:
-        raise SceneError("Choose the source subject first.")
+    settings, source = ob.motion_loom_transfer, source_subject(context, ob)
     chosen = [other for other in map(target_behind, context.selected_objects) if other not in (None, ob, source)]
     of_source, of_target = _first_like(chosen, source) or source, _first_like(chosen, ob) or ob
     ranges = [_range_of(context.scene, owner) for owner in (of_source, of_target)]
@@ -122,7 +123,7 @@ def put_pair(clip, frame: float, answer: float) -> str:
     pair = clip.pairs[same[0]] if same else clip.pairs.add()
     pair.source_frame, pair.target_frame = frame, answer
     sort_pairs(clip)
-    clip.active_pair = next(index for index, other in enumerate(clip.pairs) if other.source_frame == pair.source_frame)
+    clip.active_pair = int(np.argmin([abs(other.source_frame - frame) for other in clip.pairs]))
     clip.id_data.update_tag(refresh={"OBJECT"})
     return f"{clip_name(clip)}, pair {clip.active_pair + 1}: source {frame:g}, target {answer:g}"
 
@@ -197,7 +198,9 @@ def worth_pairing(ob, clip) -> np.ndarray:
     ends = [row for row in (0, last) if not (np.abs(paired - row) <= _AT_END * last).any()]
     features = _features(ob, clip, source)
     rows = np.array([features[int(round(row))] for row in [*paired, *ends]]).reshape(-1, features.shape[1])
-    best = suggest(scores(RowSpace.of(features), rows), source.frames, COUNT)
+    score = scores(RowSpace.of(features), rows)
+    score[np.round(paired).astype(int)] = 0.0
+    best = suggest(score, source.frames, COUNT)
     return source.frames[[*ends, *(row for row in best.tolist() if row not in ends)]]
 
 
