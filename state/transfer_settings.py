@@ -30,6 +30,12 @@ def _unread(clip, context) -> None:
     noted(clip, context)
 
 
+def _other_clip(settings, context) -> None:
+    """What was read of the new clip was of another object or range."""
+    settings.clip_is_other = True
+    noted(settings, context)
+
+
 class MotionLoomTransferPair(bpy.types.PropertyGroup):
     """A pose of the source subject and the pose of the target subject that answers to it."""
 
@@ -139,21 +145,23 @@ class MotionLoomTransferSettings(MeshResultSettings, bpy.types.PropertyGroup):
     )  # fmt: skip
 
     performed: bpy.props.PointerProperty(
-        name="New Clip", type=bpy.types.Object, update=noted, override=_OWN,
+        name="New Clip", type=bpy.types.Object, update=_other_clip, override=_OWN,
         description="A mesh with the source subject's vertices, whose motion is performed by the target",
     )  # fmt: skip
     use_performed_range: bpy.props.BoolProperty(
-        name="Clip Range", description="Read these frames of the new clip instead of its whole animation", override=_OWN
-    )
+        name="Clip Range", description="Read these frames of the new clip instead of its whole animation",
+        update=_other_clip, override=_OWN,
+    )  # fmt: skip
     performed_start: bpy.props.IntProperty(
-        name="Start", description="First frame of the new clip", default=1, override=_OWN
+        name="Start", description="First frame of the new clip", default=1, update=_other_clip, override=_OWN
     )
     performed_end: bpy.props.IntProperty(
-        name="End", description="Last frame of the new clip", default=250, override=_OWN
+        name="End", description="Last frame of the new clip", default=250, update=_other_clip, override=_OWN
     )
     clip: bpy.props.PointerProperty(
         type=bpy.types.Mesh, description="Holds the poses of the new clip", override=_OWN
     )
+    clip_is_other: bpy.props.BoolProperty(description="The new clip was chosen anew since it was read", override=_OWN)
     clip_summary: bpy.props.StringProperty(description="What was read of the new clip, in words", override=_OWN)
     correct: bpy.props.BoolProperty(
         name="Correct Shape", default=True, update=noted, override=_OWN,

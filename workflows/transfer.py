@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..state.transfer_settings import CLASSES, MotionLoomTransferSettings
-from . import transfer_command, transfer_panel
+from . import mesh_live, transfer_command, transfer_panel
 from .base import Command, Steps
 from .mesh_bake import options_of, why_no_bake
 from .mesh_live import why_live_elsewhere
@@ -13,7 +13,7 @@ from .overlay import Overlay
 from .transfer_live import TransferFollower, prepared_steps, refresh_steps
 from .transfer_overlay import overlay_of
 from .transfer_picture import densify_steps
-from .transfer_read import read_steps
+from .transfer_read import read_steps, store_clip
 from .transfer_run import bake_steps
 from .transfer_train import train_steps
 
@@ -77,8 +77,13 @@ class Transfer(MeshWorkflow):
     def follower(self, ob) -> TransferFollower:
         return TransferFollower()
 
-    def prepare_live(self, context, ob) -> Steps:
-        return prepared_steps(context, ob)
+    def live_on(self, context) -> Steps:
+        ob = target_in(context)
+        clip = yield from prepared_steps(context, ob)
+        text = yield from mesh_live.live_on_steps(context, ob, self, self.follower(ob), iter(()))
+        if clip is not None:
+            store_clip(ob, clip)  # not before: where there can be no copy nothing is changed
+        return text
 
     def live_refresh(self, context) -> Steps:
         return refresh_steps(context, target_in(context), self)

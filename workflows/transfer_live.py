@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from ..scene import binding_store, live_mesh
 from ..scene.frames import frame_now
+from ..scene.motion import frames_per_second
 from ..scene.present import shape_now
 from ..scene.session import object_of
 from ..solvers.errors import SceneError, StaleBindingError
@@ -14,7 +17,7 @@ from ..solvers.subject import SubjectTrack
 from ..state.cache import fingerprint
 from ..state.live_runs import live_runs
 from .base import Steps
-from .live import NOTHING, SWEEP, Moment
+from .live import NOTHING, SWEEP, LiveProblem, Moment
 from .mesh_live import require_copy
 from .mesh_target import require_same_mesh
 from .transfer_model import cleared, clip_of, is_trained, keyed_track, learnt_of, moved_track, subjects_of
@@ -24,6 +27,8 @@ from .transfer_store import NewClip, matrices
 _SAME = 1e-4  # of the source's size: what single precision and the program's own evaluation may differ by
 _AROUND = 0.25  # seconds
 _OLD = "Pairs or choices were changed since Train"
+_OTHER_RATE = "The frame rate was changed since the clips were read"
+_UNSEEN = "Edits of the new clip are not seen behind its modifiers: press Refresh after them"
 
 
 class TransferFollower:
@@ -43,11 +48,19 @@ class TransferFollower:
     def check(self, ob, moment: Moment) -> tuple[str, str]:
         require_copy(ob, ob.motion_loom_transfer)
         require_subject(ob)
+        learnt_of(ob)
+        _require_clip(ob, moment)
         key, _ = keyed_track(ob)
-        self.note = None if is_trained(ob) else _OLD
         self._now = _vertices_now(ob, moment)
+        fps = frames_per_second(moment.scene)
+        notes = (
+            None if is_trained(ob) else _OLD,
+            None if fps == subjects_of(ob).fps else _OTHER_RATE,
+            _UNSEEN if self._now is None else None,
+        )
+        self.note = ". ".join(filter(None, notes)) or None
         edited = self._is_edited(ob, frame_now(moment.scene))
-        return SWEEP if edited else NOTHING, key
+        return SWEEP if edited or fps != clip_of(ob).fps else NOTHING, key
 
     def show(self, ob, moment: Moment, was_posed: bool = False) -> None:
         rows, world = result_at(ob, frame_now(moment.scene))
@@ -56,7 +69,7 @@ class TransferFollower:
     def pose(self, ob, moment: Moment) -> None:
         """The new clip as it is now, between its stored poses before and after, where it is not as it was."""
         frame = frame_now(moment.scene)
-        if not {np.floor(frame), np.ceil(frame)} & self._edited[1]:
+        if self._now is None or not {np.floor(frame), np.ceil(frame)} & self._edited[1]:
             return self.show(ob, moment)
         clip = _with_frame(ob, frame, self._now)
         row = int(np.clip(frame - clip.frames[0], 0, len(clip.frames) - 1))
@@ -76,7 +89,7 @@ class TransferFollower:
         key = fingerprint(*binding_store.mark(ob.motion_loom_transfer.clip))
         if self._edited[0] != key:
             self._edited = key, set()
-        if frame in clip.frames:
+        if self._now is not None and frame in clip.frames:
             expected = clip.places[int(frame - clip.frames[0])]
             size = float(np.abs(clip.places[0] - clip.places[0].mean(axis=0)).max())
             is_there = np.abs(self._now[clip.samples] - expected).max() <= _SAME * size
@@ -88,11 +101,23 @@ class TransferFollower:
         live_mesh.write(ob.motion_loom_transfer.live_copy, moment.depsgraph, vertices, world)
 
 
-def _vertices_now(ob, moment: Moment) -> np.ndarray:
-    """World vertices (V, 3) of the new clip's object as it was evaluated."""
+def _require_clip(ob, moment: Moment) -> None:
+    """Raises LiveProblem where the new clip is gone, or what was read is not of it."""
+    settings = ob.motion_loom_transfer
+    performed = settings.performed
+    if performed is None or not performed.users_scene:
+        raise LiveProblem(f"The new clip of '{ob.name}' was deleted; undo that, or choose another one.")
+    if object_of(moment.scene, performed.session_uid, performed.name) is None:
+        raise LiveProblem(
+            f"The new clip '{performed.name}' is not in the scene '{moment.scene.name}'; link it, or choose another."
+        )
+    if settings.clip is None or settings.clip_is_other:
+        raise LiveProblem(f"The new clip '{performed.name}' is not read as it is chosen now; press Refresh.", "REFRESH")
+
+
+def _vertices_now(ob, moment: Moment) -> np.ndarray | None:
+    """World vertices (V, 3) of the new clip's object as it was evaluated; None where modifiers add to them after."""
     performed = ob.motion_loom_transfer.performed
-    if performed is None or object_of(moment.scene, performed.session_uid, performed.name) is None:
-        raise StaleBindingError(f"The new clip of '{ob.name}' was deleted; undo that, or choose another one.")
     shape = shape_now(moment.depsgraph, performed)
     if shape is None:
         raise SceneError(
@@ -100,11 +125,15 @@ def _vertices_now(ob, moment: Moment) -> np.ndarray:
             "enable it, and its collections, in viewports."
         )
     count = len(subjects_of(ob).source.reference)
-    if len(shape.positions) != count:
-        raise StaleBindingError(
-            f"'{performed.name}' has {len(shape.positions)} vertices where the source subject has {count}; undo that, "
-            "or switch off what adds or removes them."
+    if len(performed.data.vertices) != count:
+        raise LiveProblem(
+            f"'{performed.name}' has {len(performed.data.vertices)} vertices where the source subject has {count}; "
+            "undo that, or choose another new clip."
         )
+    if len(shape.positions) != count:
+        return None
+    if not np.isfinite(shape.positions).all():
+        raise SceneError(f"'{performed.name}' has vertices that are not numbers at this frame; repair or delete them.")
     return shape.positions @ shape.world[:3, :3].T + shape.world[:3, 3]
 
 
@@ -151,19 +180,25 @@ def pose_of(ob, rows, world: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return vertices, lifted(vertices, world, subjects.target.floor) if settings.hold_ground else world
 
 
-def prepared_steps(context, ob) -> Steps:
-    """Make sure that there is a result to be shown: the new clip is read where it is not."""
+def prepared_steps(context, ob) -> Generator[tuple[float, str], None, NewClip | None]:
+    """Make sure that there is a result to be shown: the new clip, where what is stored is not of it, else None."""
     require_subject(ob)
     learnt_of(ob)
+    if _is_read(context.scene, ob):
+        return None
+    return (yield from read_clip_steps(context, ob))
+
+
+def _is_read(scene, ob) -> bool:
+    """Whether what is stored is of the new clip as it is chosen now; edits of it show when they are seen."""
     settings = ob.motion_loom_transfer
-    clip = None
-    if settings.clip is None or not np.array_equal(clip_of(ob).frames, performed_frames(context.scene, settings)):
-        clip = yield from read_clip_steps(context, ob)
-    yield 0.95, "Transferring"
-    if clip is not None:
-        store_clip(ob, clip)
-    keyed_track(ob)
-    return None
+    if settings.clip_is_other:
+        return False
+    try:
+        clip = clip_of(ob)
+    except StaleBindingError:
+        return False  # not read yet, or damaged
+    return clip.fps == frames_per_second(scene) and np.array_equal(clip.frames, performed_frames(scene, settings))
 
 
 def refresh_steps(context, ob, workflow) -> Steps:

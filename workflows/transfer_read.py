@@ -14,6 +14,7 @@ from ..scene.motion import frames_per_second
 from ..scene.part_groups import part_masks
 from ..scene.rigs import require_editable
 from ..scene.session import object_of
+from ..scene.topology import read_faces, splits
 from ..solvers.errors import InputError, SceneError
 from ..solvers.subject import Subject
 from .base import Steps, relayed, within
@@ -23,7 +24,9 @@ from .transfer_store import NewClip, StoredClip, Subjects, pack_clip, pack_subje
 
 WHOLE = "Body"  # the only part where none are named
 _MOST_NUMBERS = 4e8  # of one subject's clips together, single precision
+_MOST_FRAMES = 100_000  # of a new clip
 _SAMPLES = 32  # vertices by which a clip is known again
+_FLAT = 1e6  # largest over smallest scale above which an object counts as flat
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ def read_steps(context, ob) -> Steps:
     require_editable(ob)
     settings = ob.motion_loom_transfer
     source = source_subject(context, ob)
+    _require_mesh(context.scene, ob, "target subject")
     if not len(settings.clips):
         raise InputError(f"'{ob.name}' has no clips to learn from; add a pair of clips.")
     for clip in settings.clips:
@@ -97,6 +101,11 @@ def _require_clip(scene, clip, of: str, subject) -> None:
             f"{name}: '{owner.name}' has {len(owner.data.vertices)} vertices and '{subject.name}' has "
             f"{len(subject.data.vertices)}: one subject has the same mesh in all its clips; choose another object."
         )
+    if not read_faces(owner.data).same_as(read_faces(subject.data)):
+        raise InputError(
+            f"{name}: '{owner.name}' has other faces than '{subject.name}': one subject has the same mesh in all its "
+            "clips; choose another object."
+        )
 
 
 def _require_mesh(scene, ob, name: str) -> None:
@@ -106,18 +115,21 @@ def _require_mesh(scene, ob, name: str) -> None:
         raise SceneError(f"{name}: '{ob.name}' is the live copy of another mesh: bake it and choose the result.")
     if object_of(scene, ob.session_uid, ob.name) is None:
         raise SceneError(f"{name}: '{ob.name}' is not in the scene '{scene.name}'; link it, or choose another one.")
+    if ob.data.is_editmode:
+        raise SceneError(f"{name}: '{ob.name}' is being edited; leave Edit Mode.")
 
 
 def _side(context, settings, of: str, subject, names, mask) -> Generator[tuple[float, str], None, _Side]:
-    frames = [np.arange(getattr(clip, f"{of}_start"), getattr(clip, f"{of}_end") + 1.0) for clip in settings.clips]
-    if 3.0 * len(subject.data.vertices) * sum(map(len, frames)) > _MOST_NUMBERS:
+    ends = [(getattr(clip, f"{of}_start"), getattr(clip, f"{of}_end")) for clip in settings.clips]
+    if 3.0 * len(subject.data.vertices) * sum(end - start + 1 for start, end in ends) > _MOST_NUMBERS:
         raise InputError(f"The clips of the {of} are too long to be learnt from together; shorten or remove some.")
-    sequences = []
+    frames, sequences = [np.arange(start, end + 1.0) for start, end in ends], []
     for number, clip in enumerate(settings.clips):
         steps = mesh_sequence_steps(context, getattr(clip, of), frames[number])
         share = (0.7 * number / len(frames), 0.7 * (number + 1) / len(frames))
         sequence = yield from relayed(steps, *share, f"Reading the {of}'s clips")
-        _require_same_faces(sequence, (sequences or [sequence])[0], clip_name(clip), subject)
+        _require_faces(sequence, clip_name(clip), subject)
+        _require_solid(sequence)
         sequences.append(sequence)
     worlds = [world_vertices(sequence) for sequence in sequences]
     steps = Subject.learn_steps(worlds, sequences[0].triangles, mask, names, components=settings.components)
@@ -129,17 +141,23 @@ def _side(context, settings, of: str, subject, names, mask) -> Generator[tuple[f
     return _Side(learnt, clips, sequences[0].worlds[0])
 
 
-def _require_same_faces(sequence: MeshSequence, first: MeshSequence, name: str, subject) -> None:
-    """Raises InputError where modifiers make another mesh than the subject's, or faces are not the first clip's."""
-    if sequence.vertices.shape[1] != len(subject.data.vertices):
+def _require_faces(sequence: MeshSequence, name: str, subject) -> None:
+    """Raises InputError where modifiers make another mesh than the subject's."""
+    is_same = sequence.vertices.shape[1] == len(subject.data.vertices)
+    # The same faces may be split otherwise in another pose.
+    if not is_same or not splits(read_faces(subject.data), sequence.triangles, False):
         raise InputError(
-            f"{name}: the modifiers of '{sequence.name}' add or remove vertices before it is deformed; move those to "
-            "the end of the stack, or switch them off in viewports."
+            f"{name}: the modifiers of '{sequence.name}' add or remove vertices or faces before it is deformed; move "
+            "those to the end of the stack, or switch them off in viewports."
         )
-    if not np.array_equal(sequence.triangles, first.triangles):
+
+
+def _require_solid(sequence: MeshSequence) -> None:
+    """Raises InputError where the object was flat."""
+    flat = np.linalg.cond(sequence.worlds[:, :3, :3]) >= _FLAT
+    if flat.any():
         raise InputError(
-            f"{name}: '{sequence.name}' has other faces than '{first.name}': one subject has the same mesh in all its "
-            "clips; choose another object."
+            f"'{sequence.name}' has a scale of zero at frame {sequence.frames[flat.argmax()]:g}; give it another one."
         )
 
 
@@ -151,7 +169,7 @@ def world_vertices(sequence: MeshSequence) -> np.ndarray:
 
 def _store(context, ob, source: _Side, target: _Side) -> str:
     settings = ob.motion_loom_transfer
-    names = [_stored_name(clip) for clip in settings.clips]
+    names = [_stored_name(number, clip) for number, clip in enumerate(settings.clips, start=1)]
     clips = dict(zip(names, zip(source.clips, target.clips, strict=True), strict=True))
     fps = frames_per_second(context.scene)
     subjects = Subjects(source.subject, target.subject, clips, fps, target.place, len(ob.data.polygons))
@@ -172,9 +190,10 @@ def _store(context, ob, source: _Side, target: _Side) -> str:
     return f"Read '{settings.source.name}' and '{ob.name}': {settings.subjects_summary}"
 
 
-def _stored_name(clip) -> str:
+def _stored_name(number: int, clip) -> str:
+    """Unlike all others: objects of libraries may have the same name."""
     ends = [f"{getattr(clip, of).name} {getattr(clip, f'{of}_start')} {getattr(clip, f'{of}_end')}" for of in _SIDES]
-    return " / ".join(ends)
+    return f"{number}: {' / '.join(ends)}"
 
 
 _SIDES = ("source", "target")
@@ -192,21 +211,30 @@ def performed_frames(scene, settings) -> np.ndarray:
         start, end = int(np.ceil(found[0] - 1e-3)), int(np.floor(found[1] + 1e-3))
     if end <= start:
         raise InputError(f"The range of the new clip, {start} to {end}, has fewer than two frames; choose more.")
+    if end - start >= _MOST_FRAMES:
+        raise InputError(f"The range of the new clip, {start} to {end}, is too long; choose a part of it.")
     return np.arange(start, end + 1.0)
 
 
 def performed_object(context, ob):
     """The mesh object whose motion is to be transferred; SceneError or InputError where it cannot be."""
     settings = ob.motion_loom_transfer
-    performed = settings.performed
+    performed, subject = settings.performed, subjects_of(ob).source
     if performed is None:
         raise SceneError("Choose the new clip: a mesh with the source subject's vertices.")
+    if performed == ob:
+        raise SceneError(f"'{ob.name}' cannot be its own new clip; choose a mesh of the source subject.")
     _require_mesh(context.scene, performed, "New clip")
-    count = len(subjects_of(ob).source.reference)
+    count = len(subject.reference)
     if len(performed.data.vertices) != count:
         raise InputError(
             f"'{performed.name}' has {len(performed.data.vertices)} vertices and the source subject has {count}; "
             "choose a mesh of that subject."
+        )
+    if not splits(read_faces(performed.data), subject.triangles, False):
+        raise InputError(
+            f"'{performed.name}' has other faces than the source subject, so that its vertices are others; choose a "
+            "mesh of that subject."
         )
     return performed
 
@@ -232,8 +260,7 @@ def read_clip_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
 def store_clip(ob, clip: NewClip) -> None:
     """Keep a reading of the new clip in place of the one before."""
     settings = ob.motion_loom_transfer
+    settings.clip_is_other = False
     old, settings.clip = settings.clip, binding_store.save(ob.name, *pack_clip(clip))
     binding_store.discard(old)
-    settings.clip_summary = (
-        f"'{settings.performed.name}', frames {clip.frames[0]:g} to {clip.frames[-1]:g}"
-    )
+    settings.clip_summary = f"'{settings.performed.name}', frames {clip.frames[0]:g} to {clip.frames[-1]:g}"
