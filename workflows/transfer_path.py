@@ -65,7 +65,7 @@ def grab(context, place: tuple[float, float]) -> int | None:
 
 
 def _added(clip, frame: float, answer: float) -> int | None:
-    if not _is_ordered(clip, None, frame, answer):
+    if not all(_is_later(pair, frame, answer, pair.source_frame > frame) for pair in clip.pairs):
         return None
     pair = clip.pairs.add()
     pair.source_frame, pair.target_frame = frame, answer
@@ -74,11 +74,11 @@ def _added(clip, frame: float, answer: float) -> int | None:
 
 
 def drag(context, number: int, place: tuple[float, float]) -> None:
-    """Move a pair to a place of the picture, as far as time goes on in both clips."""
+    """Move a pair to a place of the picture that is between the pairs before and after it."""
     clip, source, target = _active(context)
     pair = clip.pairs[number]
     frame, answer = _frames_at(place, source, target)
-    if _is_ordered(clip, number, frame, answer):
+    if all(_is_later(clip.pairs[n], frame, answer, n > number) for n in range(len(clip.pairs)) if n != number):
         pair.source_frame, pair.target_frame = frame, answer
         _note(clip)
 
@@ -108,10 +108,10 @@ def _near(clip, source, target, place) -> int | None:
     return number if distance <= _NEAR else None
 
 
-def _is_ordered(clip, number: int | None, frame: float, answer: float) -> bool:
-    """Whether a pair can be there: before or after each other pair in both clips."""
-    others = [pair for index, pair in enumerate(clip.pairs) if index != number]
-    return all((pair.source_frame - frame) * (pair.target_frame - answer) > 0.0 for pair in others)
+def _is_later(pair, frame: float, answer: float, later: bool) -> bool:
+    """Whether a pair is later, or else earlier, than two frames, in both clips."""
+    way = 1.0 if later else -1.0
+    return way * (pair.source_frame - frame) > 0.0 and way * (pair.target_frame - answer) > 0.0
 
 
 def _frames_at(place: tuple[float, float], source, target) -> tuple[float, float]:
