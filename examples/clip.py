@@ -35,8 +35,8 @@ class _Stone:
     start: int
 
 
-def load(path: str) -> tuple[bpy.types.Object, float]:
-    """The clip as a rig with a body, in metres, Z up, and its height; the scene takes its rate and range."""
+def load(path: str, body: bool = True) -> tuple[bpy.types.Object, float]:
+    """The clip as a rig, with its body unless told, in metres, Z up, and its height; sets the scene's rate, range."""
     if not os.path.isfile(path):
         raise ClipError(f"There is no file '{path}'.")
     rig = _import(path, 1.0)
@@ -51,7 +51,8 @@ def load(path: str) -> tuple[bpy.types.Object, float]:
     height = units * scale
     _skip_rest_pose(rig, height)
     print(f"{os.path.basename(path)}: {units:.4g} units tall, taken as {height:.2f} m")
-    make_body(rig, height)
+    if body:
+        make_body(rig, height)
     return rig, height
 
 
@@ -175,9 +176,7 @@ def key_course(course: list[bpy.types.Object]) -> None:
 def _feet(rig, height: float) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Names of the feet's last bones, ankles and toe tips (F, feet, 2, 3), and how thick the toes are."""
     scene = bpy.context.scene
-    leaves = [bone for bone in rig.data.bones if not bone.children]
-    tips = [bone for bone in leaves if _is_foot(bone)]
-    tips = tips or sorted(leaves, key=lambda bone: bone.tail_local.z)[:2]
+    tips = toes_of(rig)
     ankles = [tip.parent if tip.parent and _is_foot(tip.parent) else tip for tip in tips]
     points = np.empty((scene.frame_end - scene.frame_start + 1, len(tips), 2, 3))
     for k, frame in enumerate(range(scene.frame_start, scene.frame_end + 1)):
@@ -186,6 +185,12 @@ def _feet(rig, height: float) -> tuple[list[str], np.ndarray, np.ndarray]:
             points[k, foot, 0] = rig.matrix_world @ rig.pose.bones[ankle.name].head
             points[k, foot, 1] = rig.matrix_world @ rig.pose.bones[tip.name].tail
     return [tip.name for tip in tips], points, np.array([body_radius(tip, height) for tip in tips])
+
+
+def toes_of(rig) -> list[bpy.types.Bone]:
+    """The last bones of the feet, by name, else the lowest two."""
+    leaves = [bone for bone in rig.data.bones if not bone.children]
+    return [bone for bone in leaves if _is_foot(bone)] or sorted(leaves, key=lambda bone: bone.tail_local.z)[:2]
 
 
 def _is_foot(bone) -> bool:

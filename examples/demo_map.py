@@ -20,8 +20,6 @@ import numpy as np
 import demo
 
 WORKFLOW = "map"
-CACHE = "motion_loom_cache"  # the folder of the cache file, beside the .blend
-SCRUBBED = 60  # frames, out of order, at which live is looked at
 CRAWL = 96  # of the caterpillar: a frame within its crawl, when the wave is all along it
 CYCLE = 4  # pairs that a cycle of the source is told by
 ASIDE = 1.3  # metres from one to the next
@@ -46,6 +44,8 @@ def main(argv: list[str] | None = None) -> int:
 
 def _demo(args, package: str) -> None:
     import bpy
+    import panel
+    from show import save_scene
 
     began = time.perf_counter()
     blend, picture = (os.path.join(args.out, name) for name in ("map.blend", "map.png"))
@@ -55,29 +55,29 @@ def _demo(args, package: str) -> None:
     bpy.context.view_layer.objects.active = scene.cat
     scene.cat.select_set(True)
     settings.source = scene.rig
-    _clear_cache(args.out)
-    _save(blend, scene.moments[0])  # the cache file lies beside it
+    panel.clear_cache(args.out)
+    save_scene(blend, scene.moments[0])  # the cache file lies beside it
 
-    learn = _timed("fit")
+    learn = panel.timed("fit", WORKFLOW)
     print(f"Source: {settings.clip_summary}\nTarget: {settings.learnt_summary}; {learn:.1f} s")
     for what, source, target in scene.pairs or _cycle_of_clip(package, scene.cat):
         bpy.context.scene.frame_set(round(source))
         settings.target_frame = target
         print(f"Pair: {what:<18} source {round(source):>4}, target {target:>5.1f}")
-        _press("map_add_pair", workflow=None)
+        panel.press("map_add_pair")
 
-    _press("live")
+    panel.press("live", WORKFLOW)
     watch = _Watch(package, scene)
     reports = [watch.bake(kind) for kind in ("PC2", "PCA_KEYS")]
     cache, keys = (bpy.data.objects[report["object"]] for report in reports)
     table, live = watch.parts(scene.parts), watch.live(cache)
-    _press("live")
+    panel.press("live", WORKFLOW)
 
     keys.hide_viewport = keys.hide_render = True
     cache.delta_location.y -= ASIDE
     scene.cat.location.y += ASIDE
     _picture(scene, cache, args, picture)
-    _save(blend, scene.moments[0])
+    save_scene(blend, scene.moments[0])
     _print_report(table, live, reports, [picture, blend], time.perf_counter() - began)
 
 
@@ -144,12 +144,13 @@ def _clip(path: str) -> Scene:
 def _cycle_of_clip(package: str, cat) -> list[tuple[str, float, float]]:
     """Pairs that spread one cycle of the source over one of the crawl, from the frame that Suggest names first."""
     import bpy
+    import panel
     from caterpillar import FPS, PERIOD
 
     model = importlib.import_module(f"{package}.workflows.map_model")
     clip, cycle = model.clip_of(cat), _cycle(model.source_track_of(cat).features)
     print(f"One cycle of the clip takes {cycle / clip.fps:.2f} s")
-    _press("map_suggest", workflow=None)
+    panel.press("map_suggest")
     first = max(min(bpy.context.scene.frame_current, clip.frames[-1] - cycle), clip.frames[0])
     return [
         (f"cycle {k + 1} of {CYCLE}", first + share * cycle, 1 + (CRAWL + share * PERIOD) * clip.fps / FPS)
@@ -167,38 +168,6 @@ def _cycle(features: np.ndarray) -> int:
 
 
 # ------------------------------------------------------------------------------------------------------ the work
-
-
-def _press(button: str, workflow: str | None = WORKFLOW) -> None:
-    """Press one of the panel's buttons."""
-    import bpy
-    import strip
-
-    try:
-        with strip.quiet():
-            getattr(bpy.ops.motion_loom, button)(**({"workflow": workflow} if workflow else {}))
-    except RuntimeError as error:
-        raise demo.DemoError(str(error).strip()) from error
-
-
-def _timed(button: str) -> float:
-    began = time.perf_counter()
-    _press(button)
-    return time.perf_counter() - began
-
-
-def _save(path: str, frame: int) -> None:
-    import show
-
-    show.save_scene(path, frame)
-
-
-def _clear_cache(out: str) -> None:
-    """Remove what an earlier run has left: a bake never replaces a file."""
-    folder = os.path.join(out, CACHE)
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        if name.endswith(".pc2"):
-            os.remove(os.path.join(folder, name))
 
 
 @dataclass(frozen=True)
@@ -249,31 +218,9 @@ class _Watch:
 
     def live(self, baked) -> tuple[float, float]:
         """Largest difference of what is live from what was baked, metres, and what live takes at a frame, ms."""
-        import bpy
+        import panel
 
-        scene = bpy.context.scene
-        frames = np.arange(scene.frame_start, scene.frame_end + 1)
-        apart, times = 0.0, []
-        for frame in np.random.default_rng(0).permutation(frames)[:SCRUBBED].tolist():
-            scene.frame_set(frame)
-            status = self.live_runs.status(self.scene.cat, WORKFLOW)
-            if status.problem:
-                raise demo.DemoError(status.problem)
-            times.append(status.ms)
-            shown = [_vertices(ob) for ob in (self.settings.live_copy, baked)]
-            apart = max(apart, float(np.abs(shown[0] - shown[1]).max()))
-        return apart, sorted(times)[len(times) // 2]
-
-
-def _vertices(ob) -> np.ndarray:
-    """World vertices (V, 3) as they are shown."""
-    import bpy
-
-    shown = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    points = np.empty(3 * len(shown.data.vertices), np.float32)
-    shown.data.vertices.foreach_get("co", points)
-    world = np.array(shown.matrix_world)
-    return points.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+        return panel.live_against(self.live_runs, self.scene.cat, WORKFLOW, self.settings.live_copy, baked)
 
 
 # --------------------------------------------------------------------------------------------------- the picture
@@ -284,6 +231,7 @@ def _picture(scene: Scene, cat, args, path: str) -> None:
     import bpy
     import show
     import strip
+    from panel import vertices
     from shapes import add_grid
 
     frames = [scene.moments[k] for k in np.linspace(0, len(scene.moments) - 1, args.pictures).round().astype(int)]
@@ -292,7 +240,7 @@ def _picture(scene: Scene, cat, args, path: str) -> None:
     for frame in frames:
         bpy.context.scene.frame_set(frame)
         for ob, found in places.items():
-            points = _vertices(ob)
+            points = vertices(ob)
             found.append((points.min(axis=0) + points.max(axis=0)) / 2.0)
             tall = max(tall, float(points[:, 2].max()))
     places = {ob: np.array(found) for ob, found in places.items()}

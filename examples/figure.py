@@ -46,36 +46,51 @@ def skeleton() -> dict[str, tuple[str | None, np.ndarray, np.ndarray]]:
 
 def make_figure(name: str, to_local: np.ndarray) -> bpy.types.Object:
     """The armature with its body; to_local (3, 3) turns ahead-left-up into the armature's own axes."""
+    bones = skeleton()
+    rig = make_armature(name, to_local, bones)
+    parts = {}
+    for bone_name, (_, head, tail) in bones.items():
+        points, faces = solid(bone_name.partition(".")[0], head, tail)
+        parts[bone_name] = points @ to_local.T, faces
+    skin(rig, parts)
+    return rig
+
+
+def make_armature(name: str, to_local: np.ndarray, bones) -> bpy.types.Object:
+    """An armature of bones as ``skeleton`` has them, without a body."""
     data = bpy.data.armatures.new(name)
     rig = bpy.data.objects.new(name, data)
     bpy.context.scene.collection.objects.link(rig)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
-    for bone_name, (parent, head, tail) in skeleton().items():
+    for bone_name, (parent, head, tail) in bones.items():
         bone = data.edit_bones.new(bone_name)
         bone.head, bone.tail = to_local @ head, to_local @ tail
         if parent:
             bone.parent = data.edit_bones[parent]
             bone.use_connect = (bone.parent.tail - bone.head).length < 1e-5
     bpy.ops.object.mode_set(mode="OBJECT")
-    parts = {}
-    for bone_name, (_, head, tail) in skeleton().items():
-        points, faces = _solid(bone_name.partition(".")[0], head, tail)
-        parts[bone_name] = points @ to_local.T, faces
-    skin(rig, parts)
     return rig
 
 
 def make_body(rig: bpy.types.Object, height: float) -> bpy.types.Object:
     """A body of round solids for an armature of any kind, about as tall as said (metres)."""
+    return skin(rig, solids_of(rig, height))
+
+
+def solids_of(rig: bpy.types.Object, height: float, girth: float = 1.0) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """A round solid for each bone of an armature of any kind, as ``skin`` takes them.
+
+    girth: multiplies how thick trunk and head are; limbs, that must not touch, grow by its fourth root.
+    """
     parts = {}
     for bone in rig.data.bones:
         # Importers give bones without length a stub, and a root on the ground all the way to the hips.
         if 0.005 * height < bone.length < 0.4 * height:
-            radius = body_radius(bone, height)
+            radius = body_radius(bone, height) * (girth if _trunk_radius(bone) else girth**0.25)
             across = np.array(bone.matrix_local)[:3, 0]
             parts[bone.name] = capsule(np.array(bone.head_local), np.array(bone.tail_local), across, radius, radius)
-    return skin(rig, parts)
+    return parts
 
 
 _STOUT = {"head": 0.085, "neck": 0.05} | dict.fromkeys(
@@ -85,9 +100,13 @@ _STOUT = {"head": 0.085, "neck": 0.05} | dict.fromkeys(
 
 def body_radius(bone: bpy.types.Bone, height: float) -> float:
     """Radius of a bone's solid, metres: a trunk is stout, long limbs are thicker than short ones."""
-    unit, name = height / 1.8, bone.name.lower()
-    stout = next((radius for word, radius in _STOUT.items() if word in name), None)
+    unit, stout = height / 1.8, _trunk_radius(bone)
     return unit * stout if stout else min(max(0.14 * bone.length, 0.02 * unit), 0.06 * unit)
+
+
+def _trunk_radius(bone: bpy.types.Bone) -> float:
+    """Radius of a bone of trunk or head, by its name, in a body of 1.8 m; 0 of others."""
+    return next((radius for word, radius in _STOUT.items() if word in bone.name.lower()), 0.0)
 
 
 def skin(rig: bpy.types.Object, parts: dict[str, tuple[np.ndarray, np.ndarray]]) -> bpy.types.Object:
@@ -135,7 +154,7 @@ def capsule(head, tail, across, width: float, depth: float, rings: int = 12, aro
     return points.reshape(-1, 3), quads
 
 
-def _solid(kind: str, head: np.ndarray, tail: np.ndarray):
+def solid(kind: str, head: np.ndarray, tail: np.ndarray):
     """The figure's own solid of one bone; soles are flat and end where the ground is."""
     width, depth = _GIRTH[kind]
     left = np.array([0.0, 1.0, 0.0])

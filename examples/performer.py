@@ -51,16 +51,16 @@ def _performed(times: np.ndarray) -> gait.Walk:
     motion = gait.walk(_stands(), lambda _: 0.0, times, ducks=ducks)
     turns = motion.turns
     level = np.zeros(len(times))
-    for lean, sign in ((LEANS["left"], 1.0), (LEANS["right"], -1.0)):
-        amount = sign * np.exp(-0.5 * ((times - lean) / 0.3) ** 2)
-        for name, share in _parts():
-            turns[name] = gait.turn(share * TWIST * amount, level, -share * LEAN * amount) @ turns[name]
-    up = _eased((times - RAISED[0]) / 0.7) * _eased((RAISED[1] - times) / 0.7)
-    flung = sum(_eased((times - hop + 0.1) / 0.25) * _eased((hop + AIRBORNE + 0.3 - times) / 0.45) for hop in HOPS)
+    for deepest, sign in ((LEANS["left"], 1.0), (LEANS["right"], -1.0)):
+        amount = sign * np.exp(-0.5 * ((times - deepest) / 0.3) ** 2)
+        lean(turns, TWIST * amount, level, -LEAN * amount)
+    up = eased((times - RAISED[0]) / 0.7) * eased((RAISED[1] - times) / 0.7)
+    flung = sum(eased((times - hop + 0.1) / 0.25) * eased((hop + AIRBORNE + 0.3 - times) / 0.45) for hop in HOPS)
     for side, sign in ((".L", 1.0), (".R", -1.0)):
         for name in _ARM[1:]:
             turns[name + side] = gait.turn(level, -FLING * flung, sign * RAISE * up) @ turns[name + side]
-    return _along_bend(gait.Walk(motion.hips + _flight(times)[:, None] * gait.UP, turns))
+    begin, length = (WALK_STEPS - 1) * gait.STRIDE, (LATER_STEPS - 1) * gait.STRIDE
+    return along_bend(gait.Walk(motion.hips + _flight(times)[:, None] * gait.UP, turns), begin, length, BEND)
 
 
 def _stands() -> dict[str, list[gait.Footstep]]:
@@ -78,10 +78,11 @@ def _stands() -> dict[str, list[gait.Footstep]]:
     return steps
 
 
-def _parts():
-    """Bones above the hips, and the share of a lean that each of them takes."""
-    yield from _UPPER.items()
-    yield from ((name + side, _UPPER["chest"]) for name in _ARM for side in (".L", ".R"))
+def lean(turns: dict[str, np.ndarray], yaw, pitch, roll) -> None:
+    """Turn all that is above the hips by angles (F,), of which each bone takes its share."""
+    arms = [(name + side, _UPPER["chest"]) for name in _ARM for side in (".L", ".R")]
+    for name, share in (*_UPPER.items(), *arms):
+        turns[name] = gait.turn(share * yaw, share * pitch, share * roll) @ turns[name]
 
 
 def _flight(times: np.ndarray) -> np.ndarray:
@@ -90,11 +91,10 @@ def _flight(times: np.ndarray) -> np.ndarray:
     return (0.5 * _GRAVITY * AIRBORNE**2 * share * (1.0 - share)).sum(axis=0)
 
 
-def _along_bend(motion: gait.Walk) -> gait.Walk:
-    """The same, its later way bent to the left along an arc."""
-    begin, length = (WALK_STEPS - 1) * gait.STRIDE, (LATER_STEPS - 1) * gait.STRIDE
-    radius = length / BEND
-    angle = np.clip((motion.hips[:, 0] - begin) / length, 0.0, 1.0) * BEND
+def along_bend(motion: gait.Walk, begin: float, length: float, bend: float) -> gait.Walk:
+    """The same, its way turned by so much to the left along an arc: from begin on, over a length of it."""
+    radius = length / bend
+    angle = np.clip((motion.hips[:, 0] - begin) / length, 0.0, 1.0) * bend
     beyond = motion.hips[:, 0] - begin - radius * angle
     aside = np.stack([-np.sin(angle), np.cos(angle)], axis=1)
     hips = motion.hips.copy()
@@ -104,6 +104,7 @@ def _along_bend(motion: gait.Walk) -> gait.Walk:
     return gait.Walk(hips, {name: turn @ matrix for name, matrix in motion.turns.items()})
 
 
-def _eased(x: np.ndarray) -> np.ndarray:
+def eased(x: np.ndarray) -> np.ndarray:
+    """From 0 to 1 and at rest at both."""
     x = np.clip(x, 0.0, 1.0)
     return x * x * (3.0 - 2.0 * x)

@@ -130,25 +130,28 @@ def key_course(course: list[bpy.types.Object]) -> None:
         key_moves(ob, moves)
 
 
-def key_poses(rig, hips: np.ndarray, turns: dict[str, np.ndarray]) -> None:
-    """Key the pose of every frame: hips (F, 3), turns (F, 3, 3) a bone, ahead-left-up."""
-    parents = {name: parent for name, (parent, _, _) in skeleton().items()}
-    for name, parent in parents.items():
+def key_poses(rig, hips: np.ndarray, turns: dict[str, np.ndarray], start: int = 1) -> None:
+    """Key the pose of every frame from start on: hips (F, 3), turns (F, 3, 3) a bone, ahead-left-up."""
+    for name, (parent, _, _) in skeleton().items():
         bone = rig.pose.bones[name]
-        rest = np.array(bone.bone.matrix_local)[:3, :3]
-        into = TO_LOCAL.T @ rest
+        into = TO_LOCAL.T @ np.array(bone.bone.matrix_local)[:3, :3]
         above = np.swapaxes(turns[parent], -1, -2) if parent else np.eye(3)
         basis = np.zeros((len(hips), 4, 4))
         basis[:, :3, :3] = into.T @ above @ turns[name] @ into
         if not parent:
-            basis[:, :3, 3] = (hips - skeleton()[name][1]) @ into
+            basis[:, :3, 3] = (hips - TO_LOCAL.T @ np.array(bone.bone.head_local)) @ into
         basis[:, 3, 3] = 1.0
-        before = None
-        for frame, matrix in enumerate(basis, start=1):
-            bone.matrix_basis = Matrix(matrix)
-            if before is not None and bone.rotation_quaternion.dot(before) < 0.0:
-                bone.rotation_quaternion.negate()
-            before = bone.rotation_quaternion.copy()
-            bone.keyframe_insert("rotation_quaternion", frame=frame)
-            if not parent:
-                bone.keyframe_insert("location", frame=frame)
+        key_basis(bone, basis, start)
+
+
+def key_basis(bone: bpy.types.PoseBone, basis: np.ndarray, start: int = 1) -> None:
+    """Key a bone's pose (F, 4, 4) away from rest, in its own axes, on every frame from start on."""
+    before, has_way = None, not bone.parent or np.ptp(basis[:, :3, 3], axis=0).max() > 1e-5
+    for frame, matrix in enumerate(basis, start):
+        bone.matrix_basis = Matrix(matrix)
+        if before is not None and bone.rotation_quaternion.dot(before) < 0.0:
+            bone.rotation_quaternion.negate()
+        before = bone.rotation_quaternion.copy()
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+        if has_way:
+            bone.keyframe_insert("location", frame=frame)

@@ -163,6 +163,59 @@ def test_a_caterpillar_follows_a_clip_of_the_users(own_clip, tmp_path):
     assert went[0] > 3.0 and went[1] > 0.15
 
 
+def test_a_stout_figure_performs_what_a_slim_one_does(tmp_path):
+    done = run_demo(tmp_path / "out", script="demo_transfer.py")
+    assert done.returncode == 0, done.stderr
+    assert "6 parts" in done.stdout
+    off, nearest = (figure_of(done.stdout, f"{label} off, mean") for label in ("poses", "nearest captured pose"))
+    assert off < 10.0 and off < 0.25 * nearest
+    _, went, himself = three_of(done.stdout, "went, m")
+    assert went == pytest.approx(himself, rel=0.03)
+    _, turned, himself = three_of(done.stdout, "turned, degrees")
+    assert turned == pytest.approx(himself, abs=8.0)
+    assert figure_of(done.stdout, "live vs cache file, largest difference") < 1e-5
+    strip = bpy.data.images.load(str(tmp_path / "out" / "transfer.png"))
+    assert tuple(strip.size) == (PICTURES * WIDTH + GAP, 3 * 20 + 2 * GAP)
+    (tmp_path / "out").rename(tmp_path / "moved")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "moved" / "transfer.blend"))
+    stout = bpy.data.objects["Stout"]
+    settings, status = stout.motion_loom_transfer, live.status(stout, "transfer")
+    assert settings.live and status.problem is None and status.note is None and status.track == "READY"
+    assert [len(clip.pairs) for clip in settings.clips] == [6, 5, 5]
+    assert settings.live_copy.visible_get() and not stout.visible_get()
+    # The new clip can still be changed.
+    bpy.context.scene.frame_set(60)
+    shown = vertices_of(settings.live_copy)
+    assert np.ptp(shown[:, 2]) > 1.3 and abs(shown[:, 2].min()) < 0.03
+    forearm = settings.performed.parent.pose.bones["forearm.R"]
+    forearm.id_data.animation_data_clear()
+    forearm.rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    assert np.linalg.norm(vertices_of(settings.live_copy) - shown, axis=1).max() > 0.1
+
+
+def test_a_stout_figure_performs_a_clip_of_the_users(own_clip, tmp_path):
+    done = run_demo(tmp_path, "--clip", str(own_clip), script="demo_transfer.py")
+    assert done.returncode == 0, done.stderr
+    assert figure_of(done.stdout, "poses off, mean") < figure_of(done.stdout, "nearest captured pose off, mean")
+    _, went, himself = three_of(done.stdout, "went, m")
+    assert went == pytest.approx(himself, rel=0.1)
+
+
+def three_of(output: str, label: str) -> tuple[float, ...]:
+    """Of the source, the target, and the target by himself."""
+    found = re.search(rf"^ *{label} +(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+)$", output, re.MULTILINE)
+    return tuple(map(float, found.groups()))
+
+
+def vertices_of(ob) -> np.ndarray:
+    shown = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    points = np.empty(3 * len(shown.data.vertices), np.float32)
+    shown.data.vertices.foreach_get("co", points)
+    world = np.array(shown.matrix_world)
+    return points.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+
+
 HEADER = "HIERARCHY\nROOT Hips\n{\nOFFSET 0 90 0\nCHANNELS 3 Xposition Yposition Zposition\n"
 BROKEN = {
     "not a BVH": "hello\n",
