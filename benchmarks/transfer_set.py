@@ -104,15 +104,16 @@ class SubjectData:
 class ClipPair:
     """source (F, V, 3) and target (G, W, 3): captured, float32, metres, Z up.
 
-    truth: (F,) the target's frame, a fraction, that answers to each of the source's.  answers: (F, W, 3) float32, the
-    target at that moment, without noise.  pairs: (L, 2) int, source and target frames of key poses, as a user marks
-    them; of unseen clips there are none.
+    truth: (F,) the target's frame, a fraction, that answers to each of the source's.  shown (F, V, 3): the source
+    without noise, and answers (F, W, 3), the target at those moments, float32.  pairs: (L, 2) int, source and target
+    frames of key poses, as a user marks them; of unseen clips there are none.
     """
 
     name: str
     source: np.ndarray
     target: np.ndarray
     truth: np.ndarray
+    shown: np.ndarray
     answers: np.ndarray
     pairs: np.ndarray
 
@@ -217,7 +218,7 @@ def _clip_pair(clip: Clip, source: _Actor, target: _Actor, rng: np.random.Genera
     keys = _key_frames(shown)
     marked = np.round(truth[keys]).astype(int) + rng.integers(-KEY_ERROR, KEY_ERROR + 1, len(keys))
     pairs = np.stack((keys, np.clip(marked, 0, count - 1)), axis=1)
-    return ClipPair(clip.name, source.noisy(shown, rng), target.noisy(clean, rng), truth, answers, pairs)
+    return ClipPair(clip.name, source.noisy(shown, rng), target.noisy(clean, rng), truth, shown, answers, pairs)
 
 
 def _key_frames(shown: np.ndarray) -> np.ndarray:

@@ -120,6 +120,7 @@ def test_truth_is_consistent(found):
         captured = (1 - share) * clip.target[before] + share * clip.target[before + 1]
         away = np.linalg.norm(captured - clip.answers, axis=2)
         assert 0.001 < away.mean() < 0.008
+        assert 0.001 < np.linalg.norm(clip.source - clip.shown, axis=2).mean() < 0.006
         shifted = np.linalg.norm(captured[2:] - clip.answers[:-2], axis=2)
         assert shifted.mean() > away.mean()
 
@@ -128,5 +129,5 @@ def test_truth_is_consistent(found):
 def test_it_is_the_same_every_time(found):
     again = scored.transfer_set.__wrapped__()
     for one, other in zip(found.training + found.unseen, again.training + again.unseen, strict=True):
-        for key in ("source", "target", "truth", "answers", "pairs"):
+        for key in ("source", "target", "truth", "shown", "answers", "pairs"):
             assert np.array_equal(getattr(one, key), getattr(other, key))
