@@ -16,10 +16,10 @@ lint: $(READY)
 	$(VENV)/bin/ruff check .
 
 demo: $(READY)
-	for script in examples/demo_adapt.py examples/demo_live.py examples/demo_map.py; do $(RUN) "$$script" $(if $(CLIP),--clip "$(CLIP)") || exit 1; done
+	for script in examples/demo_adapt.py examples/demo_live.py examples/demo_map.py examples/demo_transfer.py; do $(RUN) "$$script" $(if $(CLIP),--clip "$(CLIP)") || exit 1; done
 
 bench: $(READY)
-	for script in benchmarks/adapt.py benchmarks/bake.py benchmarks/live.py benchmarks/map.py; do $(RUN) "$$script" --json || exit 1; done
+	for script in benchmarks/adapt.py benchmarks/bake.py benchmarks/live.py benchmarks/map.py benchmarks/transfer.py; do $(RUN) "$$script" --json || exit 1; done
 
 package: $(READY)
 	$(RUN) scripts/package.py
