@@ -104,7 +104,8 @@ def training_mark(ob) -> tuple:
     settings = ob.motion_loom_transfer
     if settings.subjects is None:
         raise StaleBindingError(f"The clips of '{ob.name}' are not read yet; press Read Clips.")
-    values = [*binding_store.mark(settings.subjects), settings.densify, settings.stretch]
+    stored = binding_store.mark(settings.subjects)[1:]  # the first number is another one in each session
+    values = [*stored, settings.densify, settings.stretch]
     for clip in settings.clips:
         if clip.use:
             values.append(clip.stored)

@@ -118,7 +118,7 @@ def test_a_reopened_file_goes_on_without_training(tmp_path):
     _, bob, _ = play.add_live()
     followed = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
     bob = reopened(saved(tmp_path))
-    assert healthy(bob)
+    assert healthy(bob) and play.status(bob).note is None
     again = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
     assert np.abs(again - followed).max() < SAME
 
