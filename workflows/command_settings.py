@@ -14,7 +14,8 @@ def set_numbers(settings, values: dict) -> None:
             continue
         prop = settings.bl_rna.properties[name]
         if not prop.hard_min <= value <= prop.hard_max:
-            raise InputError(f"{prop.name} cannot be {value:g}; use {_range_text(prop.hard_min, prop.hard_max)}.")
+            allowed = _range_text(prop.hard_min, prop.hard_max, value)
+            raise InputError(f"{prop.name} cannot be {value:g}; use {allowed}.")
         setattr(settings, name, value)
 
 
@@ -34,11 +35,14 @@ def set_range(settings, of: str, start: int | None, end: int | None, option: str
         return
     if start is None or end is None:
         raise InputError(f"Give both {option}start and {option}end.")
-    set_choices(settings, {f"use_{of}_range": True, f"{of}_start": start, f"{of}_end": end})
+    set_numbers(settings, {f"{of}_start": start, f"{of}_end": end})
+    set_choices(settings, {f"use_{of}_range": True})
 
 
-def _range_text(low: float, high: float) -> str:
+def _range_text(low: float, high: float, value: float) -> str:
     """In words; what only the size of a number limits has no limit."""
     if high < _UNLIMITED:
         return f"{low:g} to {high:g}"
-    return f"{low:g} or more" if low > -_UNLIMITED else "a number"
+    if low > -_UNLIMITED and value < low:
+        return f"{low:g} or more"
+    return "a smaller number" if value > high else "a larger number" if value < low else "a number"

@@ -21,9 +21,8 @@ from .transfer_train import train_steps
 _BETWEEN = {"pose": "GAUSSIAN_PROCESS", "straight": "LINE", "linear-map": "PAPER"}
 _KERNELS = {"neural-network": "NEURAL_NETWORK", "squared-exponential": "SQUARED_EXPONENTIAL", "linear": "LINEAR"}
 _RANGE = re.compile(r"(?P<name>.+):(?P<start>-?\d+)\.\.(?P<end>-?\d+)")
-_CLIP = re.compile(r"(?P<source>.+:-?\d+\.\.-?\d+)=(?P<target>.+:-?\d+\.\.-?\d+)")
 _PAIR = re.compile(r"(?:(?P<clip>\d+):)?(?P<frames>[^:]*)")
-_PART = re.compile(r"(?P<name>[^=]+)=(?P<source>[^,]+)(?:,(?P<target>[^,]+))?")
+_PART = re.compile(r"(?P<name>[^=]+)=(?P<groups>.+)")
 
 
 def add_arguments(parser) -> None:
@@ -55,6 +54,7 @@ def add_arguments(parser) -> None:
     parser.add_argument("--perform-end", type=int, metavar="FRAME", help="last frame of the new clip")
     parser.add_argument("--correct", help="take sizes of faces from captured poses", **switch)
     parser.add_argument("--stitch", help="join the parts smoothly", **switch)
+    parser.add_argument("--clearance", help="keep it as high above the ground as its source", **switch)
     parser.add_argument("--travel", choices=("source", "none"), help="how the target moves over the ground")
     parser.add_argument("--travel-scale", type=float, metavar="FACTOR", help="multiplies how far it goes")
     parser.add_argument("--learn-only", action="store_true", help="read and train, bake nothing")
@@ -118,7 +118,7 @@ def _apply(context, ob, args) -> None:
     if args.pair:
         _replace_pairs(settings, args.pair)
     if args.part:
-        _replace_parts(settings, args.part)
+        _replace_parts(ob, args.part)
     if args.perform is not None:
         settings.performed = _object(context, args.perform, "--perform")
     set_range(settings, "performed", args.perform_start, args.perform_end, "--perform-")
@@ -128,7 +128,7 @@ def _apply(context, ob, args) -> None:
     })  # fmt: skip
     set_choices(settings, {
         "densify": _BETWEEN.get(args.between), "kernel": _KERNELS.get(args.kernel), "correct": args.correct,
-        "stitch": args.stitch, "travel": args.travel and args.travel.upper(),
+        "stitch": args.stitch, "keep_clearance": args.clearance, "travel": args.travel and args.travel.upper(),
     })  # fmt: skip
 
 
@@ -142,17 +142,27 @@ def _object(context, name: str, option: str):
 def _replace_clips(context, settings, texts: list[str]) -> None:
     found = []
     for text in texts:
-        match = _CLIP.fullmatch(text)
-        if match is None:
-            raise InputError(f"'{text}' is no clip; write NAME:START..END=NAME:START..END, e.g. Ann:1..40=Bob:1..36.")
-        sides = [_RANGE.fullmatch(match[of]) for of in ("source", "target")]
+        sides = _clip_sides(context.scene, text)
         found.append([(_object(context, s["name"], "--clip"), int(s["start"]), int(s["end"])) for s in sides])
     settings.clips.clear()
     for sides in found:
         clip = settings.clips.add()
         for of, (owner, start, end) in zip(("source", "target"), sides, strict=True):
-            set_choices(clip, {of: owner, f"{of}_start": start, f"{of}_end": end})
+            set_choices(clip, {of: owner})
+            set_numbers(clip, {f"{of}_start": start, f"{of}_end": end})
     settings.active_clip = len(found) - 1
+
+
+def _clip_sides(scene, text: str) -> tuple[re.Match, re.Match]:
+    """Both sides of a clip: names may have "=" in them, those of objects that there are count first."""
+    ways = []
+    for cut in re.finditer("=", text):
+        sides = _RANGE.fullmatch(text[: cut.start()]), _RANGE.fullmatch(text[cut.end() :])
+        if all(sides):
+            ways.append(sides)
+    if not ways:
+        raise InputError(f"'{text}' is no clip; write NAME:START..END=NAME:START..END, e.g. Ann:1..40=Bob:1..36.")
+    return next((sides for sides in ways if all(side["name"] in scene.objects for side in sides)), ways[0])
 
 
 def _replace_pairs(settings, texts: list[str]) -> None:
@@ -175,16 +185,23 @@ def _replace_pairs(settings, texts: list[str]) -> None:
         clip.active_pair = len(pairs) - 1
 
 
-def _replace_parts(settings, texts: list[str]) -> None:
-    found = []
+def _replace_parts(ob, texts: list[str]) -> None:
+    settings, found = ob.motion_loom_transfer, []
     for text in texts:
         match = _PART.fullmatch(text)
         if match is None:
             raise InputError(f"'{text}' is no part; write NAME=GROUP or NAME=GROUP,TARGET_GROUP, the torso first.")
-        found.append(match)
+        found.append((match["name"], *_groups_of(ob, match["groups"])))
     settings.parts.clear()
-    for match in found:
+    for values in found:
         part = settings.parts.add()
-        part.name, part.source_group = match["name"], match["source"]
-        part.target_group = match["target"] or match["source"]
+        part.name, part.source_group, part.target_group = values
     settings.active_part = 0
+
+
+def _groups_of(ob, text: str) -> tuple[str, str]:
+    """The group of each subject: names may have commas in them, those of groups that there are count first."""
+    source = ob.motion_loom_transfer.source
+    ways = [(text, text), *((text[: cut.start()], text[cut.end() :]) for cut in re.finditer(",", text))]
+    there = (way for way in ways if source and way[0] in source.vertex_groups and way[1] in ob.vertex_groups)
+    return next(there, ways[min(1, len(ways) - 1)])
