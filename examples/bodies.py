@@ -120,7 +120,7 @@ def grow_skin(rig: bpy.types.Object, parts, cell: float, name: str) -> bpy.types
     rough.modifiers.clear()
     remesh = rough.modifiers.new("Skin", "REMESH")
     remesh.mode, remesh.voxel_size = "VOXEL", cell
-    mesh = _as_captured(bpy.data.meshes.new_from_object(rough.evaluated_get(bpy.context.evaluated_depsgraph_get())))
+    mesh = _largest(bpy.data.meshes.new_from_object(rough.evaluated_get(bpy.context.evaluated_depsgraph_get())))
     old = rough.data
     bpy.data.objects.remove(rough)
     bpy.data.meshes.remove(old)
@@ -146,8 +146,8 @@ def grow_skin(rig: bpy.types.Object, parts, cell: float, name: str) -> bpy.types
     return body
 
 
-def _as_captured(mesh: bpy.types.Mesh) -> bpy.types.Mesh:
-    """The mesh in triangles, without what does not hang together with most of it."""
+def _largest(mesh: bpy.types.Mesh) -> bpy.types.Mesh:
+    """The mesh without what does not hang together with most of it."""
     edges, count = _edges(mesh), len(mesh.vertices)
     _, piece = connected_components(coo_matrix((np.ones(len(edges)), edges.T), (count, count)), directed=False)
     away = piece != np.bincount(piece).argmax()
@@ -155,7 +155,6 @@ def _as_captured(mesh: bpy.types.Mesh) -> bpy.types.Mesh:
     made.from_mesh(mesh)
     loose = [vertex for vertex, is_away in zip(made.verts, away.tolist(), strict=True) if is_away]
     bmesh.ops.delete(made, geom=loose, context="VERTS")
-    bmesh.ops.triangulate(made, faces=made.faces)
     made.to_mesh(mesh)
     made.free()
     return mesh
