@@ -17,7 +17,7 @@ from solvers.subject import Subject, learn_subject
 from solvers.subject_track import SubjectTrack
 from solvers.torso_frame import to_local
 
-from .transfer_set import PART_NAMES, ClipPair, transfer_set
+from .transfer_set import PART_NAMES, ClipPair, TransferSet, transfer_set
 
 COMPONENTS = 20
 Rows = tuple[np.ndarray, ...]
@@ -93,9 +93,13 @@ def key_rows(cases: tuple[Case, ...]) -> np.ndarray:
 
 
 @functools.cache
-def subjects() -> tuple[Subject, Subject]:
+def direction(backward: bool = False, whole: bool = False) -> Direction:
+    """From Geno to Cranberry, or back.  whole: the body is one part, of as many numbers as five parts have."""
+    return direction_of(transfer_set(), _subjects(), backward, whole)
+
+
+def subjects_of(scored: TransferSet) -> tuple[Subject, Subject]:
     """Both subjects of the set, of five parts."""
-    scored = transfer_set()
     return tuple(
         learn_subject([getattr(clip, side) for clip in scored.training], data.triangles, data.memberships, PART_NAMES)
         for side, data in (("source", scored.source), ("target", scored.target))
@@ -103,9 +107,12 @@ def subjects() -> tuple[Subject, Subject]:
 
 
 @functools.cache
-def direction(backward: bool = False, whole: bool = False) -> Direction:
-    """From Geno to Cranberry, or back.  whole: the body is one part, of as many numbers as five parts have."""
-    scored, both = transfer_set(), subjects()
+def _subjects() -> tuple[Subject, Subject]:
+    return subjects_of(transfer_set())
+
+
+def direction_of(scored: TransferSet, both: tuple[Subject, Subject], backward: bool, whole: bool = False) -> Direction:
+    """See ``direction``, which is of the set that all others are of."""
     spaces = [_whole(subject, [getattr(clip, side) for clip in scored.training]) if whole else subject.parts
               for subject, side in zip(both, ("source", "target"), strict=True)]  # fmt: skip
     source, target = both[::-1] if backward else both

@@ -15,13 +15,15 @@ from solvers.rigid_transfer import RigidTransfer
 from solvers.surface_transfer import bodies_of, rigid_pairs
 
 from ._transfer_bodies import gallopers, moving
-from ._transfer_cases import Case, Direction, Rows, direction, together
-from ._transfer_ways import AFFINE, OURS, SE, WAYS, learnt, regression
+from ._transfer_cases import Case, Direction, Rows, direction, direction_of, subjects_of, together
+from ._transfer_ways import AFFINE, LINEAR, OURS, SE, WAYS, learnt, regression
+from .transfer_set import transfer_set
 
 SIZES, SPLITS, SHARE = (25, 50, 100, 150, 200, 246), 5, 0.7
 TRUTH, SPARSE = "truth", "key poses"
 COSTS = {"ours": GAUSSIAN_PROCESS, "paper": PAPER, "line": LINE}
 PHASES = 4
+SEEDS = (0, 1, 2, 3)
 
 
 # ------------------------------------------------------------------------------------------------- learning curves
@@ -118,6 +120,27 @@ def floors(of: Direction) -> dict[str, dict[str, float]]:
         found["mean pose"][name] = of.error(mean, moments)
     for row in found.values():
         row["unseen"] = float(np.sqrt(np.mean([row[case.name] ** 2 for case in of.unseen])))
+    return found
+
+
+def other_seeds(backward: bool) -> dict[int, dict[str, float]]:
+    """By seed of noise, time and key poses: ratios of errors of ours on unseen clips over others' by way and pairs, and
+    on training clips over those of key poses and of even time; and of the times themselves."""
+    found = {}
+    for seed in SEEDS:
+        scored = transfer_set.__wrapped__(seed)
+        of = direction_of(scored, subjects_of(scored), backward)
+        pairs = by_pairs(of, (SPARSE, "line", "ours", TRUTH), (OURS, SE, LINEAR))
+        times = timing(of)
+        found[seed] = {
+            f"{way}, {label}": pairs[kind, OURS]["unseen"] / pairs[kind, way]["unseen"]
+            for kind, label in (("ours", "dense"), (TRUTH, "true"))
+            for way in (SE, LINEAR)
+        } | {
+            "key poses alone": pairs["ours", OURS]["training"] / pairs[SPARSE, OURS]["training"],
+            "straight line": pairs["ours", OURS]["training"] / pairs["line", OURS]["training"],
+            "times, straight line": times["ours"]["mean"] / times["line"]["mean"],
+        }
     return found
 
 

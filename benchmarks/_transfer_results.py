@@ -24,6 +24,7 @@ class Results:
     whole_pairs: dict[str, dict]
     floors: dict[str, dict]
     timing: dict[str, dict]
+    seeds: dict[str, dict]
     ablations: dict[str, dict]
     drift: dict[str, dict]
     phases: dict[str, dict[str, float]]
@@ -31,7 +32,7 @@ class Results:
 
 
 def results() -> Results:
-    found = Results(*({} for _ in range(11)))
+    found = Results(*({} for _ in range(12)))
     for backward in (False, True):
         of, body = direction(backward), direction(backward, whole=True)
         name, keys = of.name, key_rows(of.training)
@@ -42,6 +43,7 @@ def results() -> Results:
         found.whole_pairs[name] = measures.by_pairs(body, ("ours", measures.TRUTH), (OURS, AFFINE))
         found.floors[name] = measures.floors(of)
         found.timing[name] = measures.timing(of)
+        found.seeds[name] = measures.other_seeds(backward)
         found.ablations[name] = measures.ablations(of)
         found.drift[name] = measures.drift(of)
         start, end = name.split(" to ")
