@@ -138,7 +138,8 @@ def _rows_of(clip: UsedClip) -> ClipRows:
 
 
 def _require_pairs(ob, used: list[UsedClip]) -> None:
-    """Raises InputError for a clip of too few pairs, or of two that contradict each other, by the clip's number."""
+    """Raises InputError, by the clip's number, for too few pairs, all at one moment, or two that contradict each other.
+    """
     for clip in used:
         if len(clip.pairs) < 2:
             raise InputError(f"Clip {clip.number} of '{ob.name}' needs two pairs or more; add some, or switch it off.")
@@ -148,6 +149,11 @@ def _require_pairs(ob, used: list[UsedClip]) -> None:
             raise InputError(
                 f"Clip {clip.number} of '{ob.name}': pairs {first[0]:g}={first[1]:g} and {second[0]:g}={second[1]:g} "
                 "are out of order: time must go on in both clips; change or remove one."
+            )
+        if np.floor(clip.pairs[-1, 0]) - np.ceil(clip.pairs[0, 0]) < 1.0:
+            raise InputError(
+                f"Clip {clip.number} of '{ob.name}' has no two whole frames of the source between its pairs; move them "
+                "apart, or add one."
             )
 
 

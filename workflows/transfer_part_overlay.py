@@ -24,7 +24,7 @@ def parts_overlay(context, ob) -> list[Overlay]:
     out = []
     for subject, of in ((settings.source, "source_group"), (ob, "target_group")):
         groups = [getattr(part, of) for part in settings.parts]
-        if subject is None or not groups or not all(groups):
+        if subject is None or subject.type != "MESH" or not groups or not all(groups):
             continue
         shape = shape_now(context.view_layer.depsgraph, subject)
         if shape is None or len(shape.positions) != len(subject.data.vertices):

@@ -82,6 +82,15 @@ def test_the_overlay_in_every_state():
     _, bob, _ = play.add_read(())
     settings, clip = bob.motion_loom_transfer, bob.motion_loom_transfer.clips[0]
     assert overlay_of(bpy.context, bob) is not None  # the pose to be paired
+    settings.show_parts = True
+    settings.source, ann = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")), settings.source
+    bpy.context.scene.collection.objects.link(settings.source)
+    assert overlay_of(bpy.context, bob) is not None
+    settings.source = ann
+    bob.vertex_groups["Left"].name = "Other"
+    with pytest.raises(MotionLoomError, match="'Bob' has no vertex group 'Left'"):
+        overlay_of(bpy.context, bob)
+    settings.show_parts = False
     settings.target_frame = np.nan
     with pytest.raises(MotionLoomError):
         overlay_of(bpy.context, bob)

@@ -404,6 +404,7 @@ BAD_PAIRS = {
     "the same pair twice": (((1, 1), (9, 12), (9, 12), (40, 40)), "9=12 and 9=12 are out of order"),
     "before the source": (((-3, 1), (40, 40)), "pair 1: frame -3 is outside of the source's clip, 1 to 40"),
     "after the target": (((1, 1), (40, 41)), "pair 2: frame 41 is outside of the target's clip, 1 to 40"),
+    "one moment": (((3.2, 3), (4.4, 5)), "no two whole frames of the source between its pairs"),
     "no number": (((1, 1), (np.nan, 9), (40, 40)), "pair 2: frame nan is outside"),
     "endless": (((1, 1), (9, np.inf), (40, 40)), "pair 2: frame (inf|3.40282e.38) is outside"),
 }
