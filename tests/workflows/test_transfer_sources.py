@@ -13,6 +13,7 @@ from mathutils import Matrix
 from tests import map_play, map_scenes
 from tests import transfer_play as play
 from tests.transfer_play import FRAMES, PAIRS
+from tests.workflows import test_map_refusals as odd
 
 NEW = np.arange(1, 31)
 CLIPS = {
@@ -131,6 +132,35 @@ def test_a_cache_file_that_is_gone(tmp_path):
     play.add_parts(bob)
     with pytest.raises(RuntimeError, match="'Ann' does not change: its cache file '.*Ann.pc2' is not there"):
         bpy.ops.motion_loom.fit(workflow="transfer")
+
+
+# ------------------------------------------------------------------------------------------------------- odd meshes
+
+
+@pytest.mark.parametrize(
+    "change",
+    (odd.flipped, odd.zero_area, odd.slivers, odd.loose_vertices, odd.double_faces, odd.collapses, odd.inside_out),
+)
+def test_meshes_that_are_not_clean(change):
+    """Of both subjects, their bodies as one part; what is inside out for a while is told otherwise, but whole."""
+    made = []
+    for name, (shape, time, style) in CLIPS.items():
+        vertices, faces = play.shapes(shape, time, style)
+        made.append(map_play.add_target(name, *change(vertices, [list(face) for face in faces])))
+    ann, bob, new = made
+    play.add_clip(bob, ann, PAIRS)
+    for step in ("fit", "train"):
+        map_play.press(step, workflow="transfer")
+    bob.motion_loom_transfer.performed = new
+    play.toggle(bob)
+    found = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    assert healthy(bob) and np.isfinite(found).all()
+    np.testing.assert_allclose(map_play.shown(play.bake(bob), NEW), found, atol=2e-6)
+    truth = play.shapes(play.TARGET, 7.0 + 1.2 * np.arange(30), 1.0)[0]
+    found = found[:, : truth.shape[1]]
+    poses = [clip - clip.mean(axis=1, keepdims=True) for clip in (found, truth)]
+    allowed = 0.2 if change is odd.inside_out else 0.03
+    assert np.linalg.norm(poses[0] - poses[1], axis=-1).mean() < allowed * np.ptp(truth[0], axis=0).max()
 
 
 # ----------------------------------------------------------------------------------------------------------- armature
