@@ -10,9 +10,11 @@ class MOTION_LOOM_UL_transfer_clips(bpy.types.UIList):
         row = layout.row(align=True)
         row.use_property_split = False  # the panel's split would leave the names no room
         row.prop(item, "use", text="")
-        row.label(text=_named(item.source), icon="LINKED" if item.stored else "UNLINKED")
+        row.label(text=_named(item.source), icon="CHECKMARK" if item.stored else "FILE_REFRESH")
         row.label(text=_named(item.target), icon="FORWARD")
-        row.label(text=f"{len(item.pairs)}", icon="LINK_BLEND")
+        count = row.row()
+        count.alignment = "RIGHT"  # as wide as it is, however long the names are
+        count.label(text=f"{len(item.pairs)}", icon="KEYFRAME_HLT")
 
 
 class MOTION_LOOM_UL_transfer_parts(bpy.types.UIList):

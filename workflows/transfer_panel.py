@@ -13,6 +13,7 @@ from .overlay import problem_of
 from .panel_parts import draw_bake, draw_linked, draw_range, draw_status, draw_steps, draw_text, draw_toggles, is_baked
 from .transfer_model import is_trained
 from .transfer_pairs import active_clip
+from .transfer_picture import is_current
 from .transfer_run import costs
 
 _PICTURE = 9.0  # units of the interface
@@ -75,6 +76,7 @@ def _draw_clips(layout, shown: _Shown) -> None:
 def _draw_parts(layout, shown: _Shown) -> None:
     chosen = shown.chosen
     suggest = layout.row(align=True)
+    suggest.use_property_split = False  # else the button is cut off in a narrow sidebar
     suggest.prop(chosen, "part_count")
     suggest.operator("motion_loom.transfer_suggest_parts", text="Suggest", icon="LIGHT")
     row = layout.row()
@@ -118,7 +120,7 @@ def _draw_pairs(layout, shown: _Shown) -> None:
     layout.operator("motion_loom.transfer_add_pair", icon="ADD")
     layout.prop(chosen, "densify")
     if clip.picture is not None:
-        layout.template_icon(icon_value=icon_of(clip.picture), scale=_PICTURE)
+        _draw_picture(layout, shown)
     buttons = layout.row(align=True)
     shown.transfer.button(buttons, "densify", text="Densify")
     buttons.operator("motion_loom.transfer_edit_path", icon="IPO_EASE_IN_OUT")
@@ -126,6 +128,12 @@ def _draw_pairs(layout, shown: _Shown) -> None:
     problem = problem_of(shown.transfer.id, shown.context.object)
     if problem:
         draw_text(layout, shown.context, problem, "ERROR")
+
+
+def _draw_picture(layout, shown: _Shown) -> None:
+    layout.template_icon(icon_value=icon_of(shown.clip.picture), scale=_PICTURE)
+    if shown.chosen.subjects is not None and not is_current(shown.ob, shown.clip):
+        draw_text(layout, shown.context, "Pairs or choices were changed since: densify again", "INFO")
 
 
 # -------------------------------------------------------------------------------------------------------- train

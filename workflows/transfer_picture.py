@@ -5,9 +5,21 @@ from __future__ import annotations
 from ..scene.pictures import write_picture
 from ..scene.rigs import require_editable
 from ..solvers.cost_picture import cost_picture
+from ..state.cache import fingerprint
 from .base import Steps
-from .transfer_model import dense_of
+from .transfer_model import dense_of, training_mark
 from .transfer_train import notes_of
+
+_OF = "motion_loom_of"  # a custom property of pictures: what they show
+
+
+def is_current(ob, clip) -> bool:
+    """Whether a clip's picture is of the pairs and choices as they are; StaleBindingError where nothing is read."""
+    return clip.picture.get(_OF) == _key(ob)
+
+
+def _key(ob) -> str:
+    return fingerprint(*training_mark(ob))
 
 
 def densify_steps(context, ob) -> Steps:
@@ -22,6 +34,7 @@ def densify_steps(context, ob) -> Steps:
     for (used, _), pixels in zip(dense, pictures, strict=True):
         clip = settings.clips[used.number - 1]
         clip.picture = write_picture(f"{ob.name} clip {used.number}", pixels, clip.picture)
+        clip.picture[_OF] = _key(ob)
     count = sum(len(pairs.source_rows) for _, pairs in dense)
     text = f"Paired {count} frames of '{ob.name}'"
     return f"{text}; {notes}" if (notes := notes_of(dense)) else text

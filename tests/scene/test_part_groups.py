@@ -4,7 +4,6 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene.part_groups import part_masks, write_parts
-from bl_ext.devrepo.motion_loom.scene.pictures import write_picture
 from bl_ext.devrepo.motion_loom.solvers.errors import InputError, SceneError
 
 from tests import map_scenes as scenes
@@ -56,25 +55,3 @@ def test_the_mesh_of_a_library_gets_no_groups(tmp_path):
     linked = scenes.linked(scenes.add_strip(), tmp_path, override=True)
     with pytest.raises(SceneError, match="is linked"):
         write_parts(linked, ["Torso"], MASKS[:1])
-
-
-def test_a_picture_keeps_its_pixels_in_the_file(tmp_path):
-    pixels = np.random.default_rng(0).uniform(0, 1, (5, 7, 4)).astype(np.float32)
-    pixels[..., 3] = 1.0
-    image = write_picture("Cost", pixels)
-    assert tuple(image.size) == (7, 5) and image.packed_file is not None
-    image.use_fake_user = True
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "picture.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "picture.blend"))
-    found = np.empty(140, np.float32)
-    bpy.data.images["Cost"].pixels.foreach_get(found)
-    assert np.abs(found.reshape(5, 7, 4) - pixels).max() < 1 / 255
-
-
-def test_the_same_image_takes_another_picture_of_another_size():
-    first = write_picture("Cost", np.zeros((4, 4, 4), np.float32))
-    second = write_picture("Cost", np.ones((6, 3, 4), np.float32), first)
-    assert second == first and tuple(second.size) == (3, 6)
-    found = np.empty(72, np.float32)
-    second.pixels.foreach_get(found)
-    assert (found == 1.0).all()
