@@ -7,7 +7,7 @@ import bpy
 from ..solvers.errors import MotionLoomError
 from ..workflows import transfer_path
 from ..workflows.mesh_target import target_in
-from ..workflows.overlay import free_width
+from ..workflows.overlay import free_width, screen_sides
 from .reporting import ExplainedOperator
 
 _REMOVE, _END, _CANCEL = {"X", "DEL", "BACK_SPACE"}, {"RET", "NUMPAD_ENTER", "SPACE"}, {"ESC", "RIGHTMOUSE"}
@@ -43,18 +43,18 @@ class MOTION_LOOM_OT_transfer_edit_path(ExplainedOperator, bpy.types.Operator):
             return self._end(context, {"CANCELLED"})
         if event.type in _END and event.value == "PRESS":
             return self._end(context)
-        place = self._place(context, event)
+        place = None if self._held is not None else self._place(context, event)
         if event.type == "LEFTMOUSE" and event.value == "PRESS":
             if place is None:
                 return {"PASS_THROUGH"}
             self._held = transfer_path.grab(context, place)
+            self._area = self._area_under(context, event)
             return {"RUNNING_MODAL"}
         if event.type == "LEFTMOUSE" and event.value == "RELEASE" and self._held is not None:
             self._held = None
             return {"RUNNING_MODAL"}
         if event.type == "MOUSEMOVE" and self._held is not None:
-            if place is not None:
-                transfer_path.drag(context, self._held, place)
+            transfer_path.drag(context, self._held, self._place_in(self._area, event))
             return {"RUNNING_MODAL"}
         if event.type in _REMOVE and event.value == "PRESS" and place is not None:
             transfer_path.remove_at(context, place)
@@ -66,17 +66,27 @@ class MOTION_LOOM_OT_transfer_edit_path(ExplainedOperator, bpy.types.Operator):
 
     def _place(self, context, event) -> tuple[float, float] | None:
         """Where the mouse is in the picture of the viewport under it, shares; None where it is outside."""
-        for area in context.screen.areas:
-            if area.type != "VIEW_3D":
-                continue
-            region = next(region for region in area.regions if region.type == "WINDOW")
-            left, width = free_width(area, region)
-            x = (event.mouse_x - region.x - left) / max(width, 1.0)
-            y = (event.mouse_y - region.y) / max(region.height, 1)
-            place = transfer_path.in_picture(x, y)
-            if place is not None:
-                return place
-        return None
+        area = self._area_under(context, event)
+        place = area and self._place_in(area, event)
+        return place if place and transfer_path.is_in_picture(place) else None
+
+    def _area_under(self, context, event):
+        return next(
+            (
+                area
+                for area in context.screen.areas
+                if area.type == "VIEW_3D"
+                and 0 <= event.mouse_x - area.x < area.width
+                and 0 <= event.mouse_y - area.y < area.height
+            ),
+            None,
+        )
+
+    def _place_in(self, area, event) -> tuple[float, float]:
+        region = next(region for region in area.regions if region.type == "WINDOW")
+        left, width = free_width(area, region)
+        side = max(*screen_sides(width, region.height, is_square=True), 1.0)
+        return transfer_path.in_picture((event.mouse_x - region.x - left) / side, (event.mouse_y - region.y) / side)
 
     def _end(self, context, result=frozenset({"FINISHED"})):
         context.workspace.status_text_set(None)

@@ -197,7 +197,8 @@ def _draw_screen(drawn: _Drawn) -> None:
     left, width = overlays.free_width(bpy.context.area, bpy.context.region)
     if width < _LEAST:
         return
-    height = bpy.context.region.height
+    end = left + width
+    width, height = overlays.screen_sides(width, bpy.context.region.height, made.is_square)
     gpu.state.depth_test_set("NONE")
     if drawn.screen_place != (left, width, height):
         drawn.screen_place, drawn.screen = (left, width, height), _screen_batches(made, left, width, height)
@@ -208,7 +209,7 @@ def _draw_screen(drawn: _Drawn) -> None:
             shader.uniform_float("lineWidth", _LINE * _pixel())
         batch.draw(shader)
     for line in made.screen_texts:
-        _draw_text(line, left + line.x * width, line.y * height, left + width)
+        _draw_text(line, left + line.x * width, line.y * height, end)
 
 
 def _screen_batches(made: overlays.Overlay, left: float, width: float, height: float) -> list[tuple]:

@@ -27,7 +27,7 @@ def cost_picture(cost: np.ndarray, nodes: np.ndarray, line: np.ndarray, pairs: n
         raise InputError("Only a table of finite costs can be shown; densify the clips first.")
     scale = _scale(max(cost.shape))
     columns, rows = (_thinned(count, scale) for count in cost.shape)
-    colours = _ramp(cost[np.ix_(columns, rows)].T)
+    colours = shades(cost[np.ix_(columns, rows)].T)
     thickness = max(1.0, max(colours.shape) / 256.0)
     picture = _Canvas(colours, scale)
     straight = np.stack((np.ceil(pairs[0, 0] - 1e-9) + np.arange(len(line)), line), axis=1)
@@ -52,8 +52,8 @@ def _thinned(count: int, scale: float) -> np.ndarray:
     return np.minimum(((np.arange(pixels) + 0.5) / scale).astype(int), count - 1)
 
 
-def _ramp(values: np.ndarray) -> np.ndarray:
-    """(H, W, 3): what share of the picture is cheaper, as a colour."""
+def shades(values: np.ndarray) -> np.ndarray:
+    """(H, W, 3) sRGB of costs (H, W), by what share of them is cheaper."""
     share = np.searchsorted(np.sort(values, axis=None), values, side="left") / values.size
     stops = np.array((CHEAP, MIDDLE, DEAR))
     return np.stack([np.interp(share, (0.0, 0.5, 1.0), stop) for stop in stops.T], axis=-1)

@@ -43,7 +43,8 @@ class Overlay:
 
     points: (N, 3), colours (N, 4).  lines: (L, 2, 3), colours (L, 2, 4).  triangles: (T, 3, 3), colours (T, 3, 4).
     screen_lines, screen_triangles: (S, 2, 2) and (U, 3, 2), drawn over all, colours alike; shares, from the bottom
-    left, of the region's height and of the width that its toolbar and sidebar leave.  screen_texts: so as well.
+    left, of the region's height and of the width that its toolbar and sidebar leave, or of the shorter of the two
+    along both where is_square.  screen_texts: so as well.
     Never changed once made: what is drawn is kept for as long as it is the same object.
     """
 
@@ -58,6 +59,7 @@ class Overlay:
     screen_triangles: np.ndarray
     screen_triangle_colours: np.ndarray
     screen_texts: tuple[TextLine, ...] = ()
+    is_square: bool = False
 
 
 def problem_of(workflow_id: str, ob) -> str | None:
@@ -87,13 +89,13 @@ def forget_problems() -> None:
 
 
 def overlay(
-    points=None, lines=None, triangles=None, screen_lines=None, screen_triangles=None, screen_texts=()
+    points=None, lines=None, triangles=None, screen_lines=None, screen_triangles=None, screen_texts=(), is_square=False
 ) -> Overlay:
     """An overlay of (places, colours) pairs; colours are broadcast to the places. Float32, as the GPU takes it."""
     shapes = (
         (points, (3,)), (lines, (2, 3)), (triangles, (3, 3)), (screen_lines, (2, 2)), (screen_triangles, (3, 2))
     )  # fmt: skip
-    return Overlay(*(array for pair, shape in shapes for array in _pair(pair, shape)), tuple(screen_texts))
+    return Overlay(*(array for pair, shape in shapes for array in _pair(pair, shape)), tuple(screen_texts), is_square)
 
 
 def _pair(pair, shape):
@@ -103,11 +105,12 @@ def _pair(pair, shape):
 
 
 def joined(parts: Iterable[Overlay]) -> Overlay:
-    """Several overlays as one."""
+    """Several overlays as one; those with something over the region agree about ``is_square``."""
     parts = list(parts)
-    names = [field.name for field in fields(Overlay) if field.name != "screen_texts"]
+    names = [field.name for field in fields(Overlay) if field.name not in ("screen_texts", "is_square")]
     arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
-    return Overlay(*arrays, tuple(line for part in parts for line in part.screen_texts))
+    texts = tuple(line for part in parts for line in part.screen_texts)
+    return Overlay(*arrays, texts, any(part.is_square for part in parts))
 
 
 def in_pixels(places: np.ndarray, left: float, width: float, height: float) -> np.ndarray:
@@ -126,6 +129,11 @@ def free_width(area, region) -> tuple[float, float]:
         elif other.type == "UI" and other.width > 1:
             right = min(right, other.x)
     return left - region.x, right - left
+
+
+def screen_sides(width: float, height: float, is_square: bool) -> tuple[float, float]:
+    """What screen places are shares of, pixels: the sides of the free part of a region, or its shorter one twice."""
+    return (min(width, height),) * 2 if is_square else (width, height)
 
 
 def ramp(values: np.ndarray) -> np.ndarray:

@@ -6,23 +6,25 @@ import numpy as np
 
 from ..scene import binding_store
 from ..scene.frames import frame_now
+from ..solvers.cost_picture import PAIR, PATH, STRAIGHT, shades
 from ..solvers.errors import MotionLoomError
 from .kept import kept
 from .mesh_target import target_behind
-from .overlay import Overlay, TextLine, joined, overlay, ramp
+from .overlay import Overlay, TextLine, joined, overlay
 from .transfer_model import UsedClip, clip_number, dense_of, stored_clip, subjects_of, training_mark
 from .transfer_pairs import active_clip
 from .transfer_part_overlay import parts_overlay
 from .transfer_store import StoredClip, matrices
 
+# Of the target's poses, and of what stands for them in the picture.
 _CHOSEN, _PAIRED = np.array([0.2, 0.6, 1.0]), np.array([0.15, 0.85, 0.4])
-_PATH, _LINE = np.array([1.0, 1.0, 1.0, 1.0]), np.array([1.0, 0.55, 0.2, 0.8])
-_NOW = np.array([1.0, 0.9, 0.2, 0.9])
 _EDGES_SHOWN = 6000
-_CELLS = 72  # across the picture, at most
-# The picture's place, shares of the region: left, bottom, width, height.
-PLACE = (0.03, 0.06, 0.26, 0.42)
-_MARK = 0.008  # half the size of a pair's mark, share of the picture
+_CELLS = 96  # across the picture, at most
+_OPAQUE = 0.9
+# The picture's place, shares of the shorter side of the region: left, bottom, width, height.
+PLACE = (0.03, 0.04, 0.44, 0.44)
+_MARK = 0.014  # half the size of a pair's mark, and
+_DASH = 0.012  # the length of a dash, shares of the picture
 
 
 def overlay_of(context, ob) -> Overlay | None:
@@ -80,12 +82,24 @@ def _path(context, ob, clip) -> list[Overlay]:
     if found is None:
         return []
     used, pairs = found
-    still = kept(ob, "transfer path", (*training_mark(ob), clip_number(clip)), lambda: _picture(used, pairs))
-    now = (frame_now(context.scene) - used.source.frames[0]) / max(len(used.source.frames) - 1, 1)
-    if not 0.0 <= now <= 1.0:
-        return [still]
-    mark = _placed(np.array([[[now, 0.0], [now, 1.0]]]))
-    return [still, overlay(screen_lines=(mark, _NOW))]
+    mark = *training_mark(ob), clip_number(clip), clip.active_pair
+    still = kept(ob, "transfer path", mark, lambda: _picture(used, pairs, clip.active_pair))
+    return [still, _cross(context, ob, used)]
+
+
+def _cross(context, ob, used: UsedClip) -> Overlay:
+    """What Add Pair would pair: lines at the shown frame of the source and at the chosen one of the target."""
+    lines = []
+    for along, frame, frames in (
+        (0, frame_now(context.scene), used.source.frames),
+        (1, ob.motion_loom_transfer.target_frame, used.target.frames),
+    ):
+        share = (frame - frames[0]) / max(frames[-1] - frames[0], 1)
+        if 0.0 <= share <= 1.0:
+            ends = np.array([[0.0, 0.0], [1.0, 1.0]])
+            ends[:, along] = share
+            lines.append(ends)
+    return overlay(screen_lines=(_placed(np.array(lines).reshape(-1, 2, 2)), np.append(_CHOSEN, 0.9)), is_square=True)
 
 
 def used_dense(ob, clip):
@@ -100,48 +114,57 @@ def used_dense(ob, clip):
     return next(((used, pairs) for used, pairs in dense if used.number == number), None)
 
 
-def _picture(used: UsedClip, pairs) -> Overlay:
+def _picture(used: UsedClip, pairs, active: int) -> Overlay:
     corners, colours = _cells(pairs.cost)
     ends = np.array(pairs.cost.shape, float) - 1.0
     across = pairs.source_rows / ends[0]
-    lines, shades = [], []
-    for heights, colour in ((pairs.line, _LINE), (pairs.target_rows, _PATH)):
-        points = np.stack((across, heights / ends[1]), axis=1)
-        lines.append(np.stack((points[:-1], points[1:]), axis=1))
-        shades.append(np.tile(colour, (len(points) - 1, 1)))
+    straight, path = (np.stack((across, rows / ends[1]), axis=1) for rows in (pairs.line, pairs.target_rows))
     marks = _diamonds(used.pairs / ends)
-    lines.append(marks)
-    shades.append(np.tile(np.append(_PAIRED, 1.0), (len(marks), 1)))
-    words = (("Path", tuple(_PATH)), ("Straight", (*_LINE[:3], 1.0)), ("Pairs", (*_PAIRED, 1.0)))
-    text = TextLine(PLACE[0], PLACE[1] + PLACE[3] + 0.012, words)
+    number = np.arange(len(marks)) // 4  # four edges each
+    shade = np.where((number == active)[:, None], np.append(_PAIRED, 1.0), np.append(PAIR, 1.0))
+    parts = (
+        (_dashes(straight), np.append(STRAIGHT, 1.0)), (np.stack((path[:-1], path[1:]), axis=1), np.append(PATH, 1.0)),
+        (marks, shade),
+    )  # fmt: skip
+    places = np.concatenate([lines for lines, _ in parts])
+    shade = np.concatenate([np.broadcast_to(colour, (len(lines), 4)) for lines, colour in parts])
+    words = (("Path", (*PATH, 1.0)), ("Even Time", (*STRAIGHT, 0.8)), ("Active Pair", (*_PAIRED, 1.0)))
+    text = TextLine(PLACE[0] + 0.015, PLACE[1] + PLACE[3] + 0.02, (*words, ("Chosen", (*_CHOSEN, 1.0))))
     return overlay(
-        screen_lines=(_placed(np.concatenate(lines)), np.concatenate(shades)[:, None]),
+        screen_lines=(_placed(places), shade[:, None]),
         screen_triangles=(_placed(corners), colours[:, None]),
         screen_texts=[text],
+        is_square=True,
     )
 
 
 def _cells(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two triangles (2 N, 3, 2) for each of N cells of the unit square, and their colours (2 N, 4), by rank of cost."""
+    """Two triangles (2 N, 3, 2) for each of N cells of the unit square, and their colours (2 N, 4)."""
     rows, columns = (np.unique(np.linspace(0, count - 1, min(count, _CELLS)).astype(int)) for count in cost.shape)
     thinned = cost[np.ix_(rows, columns)]
-    rank = np.argsort(np.argsort(thinned, axis=None)).reshape(thinned.shape) / max(thinned.size - 1, 1)
     x, y = (np.linspace(0.0, 1.0, count + 1) for count in thinned.shape)
     left, bottom = (grid.ravel() for grid in np.meshgrid(x[:-1], y[:-1], indexing="ij"))
     right, top = (grid.ravel() for grid in np.meshgrid(x[1:], y[1:], indexing="ij"))
     first = np.stack([np.stack(at, axis=1) for at in ((left, bottom), (right, bottom), (left, top))], axis=1)
     second = np.stack([np.stack(at, axis=1) for at in ((right, bottom), (right, top), (left, top))], axis=1)
-    colours = np.concatenate((ramp(0.85 * rank.ravel()), np.full((rank.size, 1), 0.8)), axis=1)
+    colours = np.concatenate((shades(thinned).reshape(-1, 3), np.full((thinned.size, 1), _OPAQUE)), axis=1)
     return np.concatenate((first, second)), np.concatenate((colours, colours))
+
+
+def _dashes(points: np.ndarray) -> np.ndarray:
+    """(N, 2, 2) dashes along a line through points (M, 2) of the unit square."""
+    along = np.concatenate(([0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))))
+    at = np.arange(0.0, along[-1], _DASH)
+    at = at[: len(at) // 2 * 2]
+    return np.stack([np.interp(at, along, axis) for axis in points.T], axis=1).reshape(-1, 2, 2)
 
 
 def _diamonds(places: np.ndarray) -> np.ndarray:
     """(4 N, 2, 2) outlines of marks at places (N, 2) of the unit square."""
-    turn = _MARK * np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
-    corners = places[:, None] + 2.0 * turn
+    corners = places[:, None] + _MARK * np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
     return np.stack((corners, np.roll(corners, -1, axis=1)), axis=2).reshape(-1, 2, 2)
 
 
 def _placed(shares: np.ndarray) -> np.ndarray:
-    """Places (..., 2) of the unit square where the picture is, shares of the region."""
+    """Places (..., 2) of the unit square where the picture is, shares of the region's shorter side."""
     return np.array(PLACE[:2]) + np.array(PLACE[2:]) * shares

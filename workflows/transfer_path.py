@@ -9,6 +9,7 @@ from .transfer_model import dense_of, stored_clip
 from .transfer_overlay import PLACE
 from .transfer_pairs import active_clip, sort_pairs, why_no_clip
 
+_SIDES = "source_frame", "target_frame"
 _NEAR = 0.03  # of the picture's side: a pair that near to the mouse is meant
 
 
@@ -46,10 +47,14 @@ def put_pairs(context, pairs: list[tuple[float, float]]) -> None:
     _note(clip)
 
 
-def in_picture(x: float, y: float) -> tuple[float, float] | None:
-    """A place of the region, shares, as a place of the picture, shares of its sides; None outside of it."""
-    place = (x - PLACE[0]) / PLACE[2], (y - PLACE[1]) / PLACE[3]
-    return place if all(-_NEAR <= share <= 1.0 + _NEAR for share in place) else None
+def in_picture(x: float, y: float) -> tuple[float, float]:
+    """A place of the region, shares of its shorter side, as one of the picture, shares of its sides."""
+    return (x - PLACE[0]) / PLACE[2], (y - PLACE[1]) / PLACE[3]
+
+
+def is_in_picture(place: tuple[float, float]) -> bool:
+    """Whether it is there, or so near that a pair at the edge may be meant."""
+    return all(-_NEAR <= share <= 1.0 + _NEAR for share in place)
 
 
 def grab(context, place: tuple[float, float]) -> int | None:
@@ -74,13 +79,21 @@ def _added(clip, frame: float, answer: float) -> int | None:
 
 
 def drag(context, number: int, place: tuple[float, float]) -> None:
-    """Move a pair to a place of the picture that is between the pairs before and after it."""
+    """Move a pair towards a place of the picture, as far as the pairs before and after it let time go on."""
     clip, source, target = _active(context)
     pair = clip.pairs[number]
-    frame, answer = _frames_at(place, source, target)
-    if all(_is_later(clip.pairs[n], frame, answer, n > number) for n in range(len(clip.pairs)) if n != number):
-        pair.source_frame, pair.target_frame = frame, answer
+    wanted = _frames_at(place, source, target)
+    frames = tuple(_between(clip.pairs, number, of, frame) for of, frame in zip(_SIDES, wanted, strict=True))
+    if None not in frames and frames != (pair.source_frame, pair.target_frame):
+        pair.source_frame, pair.target_frame = frames
         _note(clip)
+
+
+def _between(pairs, number: int, of: str, frame: float) -> float | None:
+    """The nearest whole frame to one that lies between a pair's neighbours; None where there is none."""
+    least = np.floor(getattr(pairs[number - 1], of)) + 1.0 if number else -np.inf
+    most = np.ceil(getattr(pairs[number + 1], of)) - 1.0 if number + 1 < len(pairs) else np.inf
+    return float(np.clip(frame, least, most)) if least <= most else None
 
 
 def remove_at(context, place: tuple[float, float]) -> None:

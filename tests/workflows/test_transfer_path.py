@@ -29,7 +29,8 @@ def test_a_place_of_the_region_is_one_of_the_picture():
     assert path.in_picture(left, bottom) == pytest.approx((0, 0))
     assert path.in_picture(left + width, bottom + height) == pytest.approx((1, 1))
     assert path.in_picture(left + 0.5 * width, bottom + 0.25 * height) == pytest.approx((0.5, 0.25))
-    assert path.in_picture(left + 1.2 * width, bottom) is None and path.in_picture(left, 0.0) is None
+    assert path.is_in_picture((1.02, -0.02))
+    assert not path.is_in_picture((1.2, 0.5)) and not path.is_in_picture((0.5, -0.1))
 
 
 def test_a_pair_is_dragged_as_far_as_time_goes_on(bob):
@@ -37,9 +38,25 @@ def test_a_pair_is_dragged_as_far_as_time_goes_on(bob):
     assert number == 2 and bob.motion_loom_transfer.clips[0].active_pair == 2
     path.drag(bpy.context, number, place(20, 22))
     assert frames(bob) == [*PAIRS[:2], (20.0, 22.0), *PAIRS[3:]]
-    for there in ((30, 22), (20, 31), (5, 5), (27, 22)):
+    (first, below), (last, above) = PAIRS[1], PAIRS[3]
+    for there, where in (
+        ((30, 22), (last - 1, 22)), ((20, 39), (20, above - 1)), ((2, 2), (first + 1, below + 1)),
+        ((99, 99), (last - 1, above - 1)),
+    ):  # fmt: skip
         path.drag(bpy.context, number, place(*there))
-    assert frames(bob) == [*PAIRS[:2], (20.0, 22.0), *PAIRS[3:]]
+        assert frames(bob) == [*PAIRS[:2], where, *PAIRS[3:]]
+
+
+def test_a_pair_without_room_stays(bob):
+    pairs = bob.motion_loom_transfer.clips[0].pairs
+    pairs[1].source_frame, pairs[3].source_frame = 17.5, 18.5
+    for there in ((10, 20), (30, 20)):
+        path.drag(bpy.context, 2, place(*there))
+        assert frames(bob)[2][0] == 18.0
+    pairs[3].source_frame = 18.0
+    before = frames(bob)
+    path.drag(bpy.context, 2, place(30, 20))
+    assert frames(bob) == before
 
 
 def test_a_pair_is_added_where_the_path_is_grabbed(bob):
