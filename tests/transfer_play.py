@@ -94,10 +94,14 @@ def add_clip(bob, ann, pairs=()):
     map_play.activate(bob)
     map_play.press("transfer_add_clip")
     clip = settings.clips[settings.active_clip]
+    add_pairs(clip, pairs)
+    return clip
+
+
+def add_pairs(clip, pairs=PAIRS):
     for source, target in pairs:
         pair = clip.pairs.add()
         pair.source_frame, pair.target_frame = source, target
-    return clip
 
 
 def add_parts(bob):

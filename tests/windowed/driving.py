@@ -5,16 +5,48 @@ Cases are generators that are resumed on a timer: they yield seconds to wait, or
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import time
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 
 import bpy
+import numpy as np
 
+PACKAGE = "bl_ext.devrepo.motion_loom"
+_ROOT = Path(__file__).resolve().parents[2]
 _EVENT = 0.06  # seconds after an event until what it caused has been drawn, with software rendering
 _LONG = 60.0
+
+
+def enable(folder: Path, buttons: dict[str, tuple[str, dict]]) -> None:
+    """Enable this checkout as an extension, linked from a folder. buttons: see ``add_buttons``."""
+    os.symlink(_ROOT, folder / "motion_loom", target_is_directory=True)
+    bpy.context.preferences.extensions.repos.new(
+        name="devrepo", module="devrepo", custom_directory=str(folder), remote_url="", source="USER"
+    )
+    importlib.import_module("addon_utils").enable(PACKAGE, default_set=True)
+    add_buttons(buttons)
+
+
+def add_buttons(buttons: dict[str, tuple[str, dict]]) -> None:
+    """Keys that stand for buttons: the event queue calls their operators, undo steps and all.
+
+    buttons: key -> the operator's name and arguments.
+    """
+    keymap = bpy.context.window_manager.keyconfigs.addon.keymaps.new("3D View", space_type="VIEW_3D")
+    for key, (name, arguments) in buttons.items():
+        item = keymap.keymap_items.new(f"motion_loom.{name}", key, "PRESS")
+        for argument, value in arguments.items():
+            setattr(item.properties, argument, value)
+
+
+def part(name: str):
+    """A module of the extension."""
+    return importlib.import_module(f"{PACKAGE}.{name}")
 
 
 @dataclass(frozen=True)
@@ -126,6 +158,26 @@ def middle() -> tuple[int, int]:
     return region.x + region.width // 2, region.y + region.height // 2
 
 
+def choose(ob) -> None:
+    """Make an object the only selected one, and active."""
+    for other in bpy.context.view_layer.objects:
+        other.select_set(other == ob)
+    bpy.context.view_layer.objects.active = ob
+
+
+def seen(ob, graph=None) -> np.ndarray:
+    """(V, 3) world vertices of an object as they are on the screen."""
+    shown = ob.evaluated_get(graph or bpy.context.view_layer.depsgraph)
+    out = np.empty(3 * len(shown.data.vertices), np.float32)
+    shown.data.vertices.foreach_get("co", out)
+    world = np.array(shown.matrix_world)
+    return out.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+
+
+def gap(one: np.ndarray, other: np.ndarray) -> float:
+    return float(np.abs(one - other).max())
+
+
 def press(key: str, at: tuple[int, int] | None = None, unicode: str = "", **held):
     """Press and let go a key or mouse button in the viewport. unicode: what it types.  held: ctrl, shift, alt."""
     x, y = at or middle()
@@ -140,6 +192,18 @@ def press(key: str, at: tuple[int, int] | None = None, unicode: str = "", **held
 def move_mouse(x: int, y: int):
     window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
     yield _EVENT
+
+
+def drag(*places: tuple[int, int], let_go: bool = True):
+    """Press the left button at the first place, move over the others, let go at the last, in pixels of the window."""
+    yield from move_mouse(*places[0])
+    window().event_simulate(type="LEFTMOUSE", value="PRESS", **dict(zip("xy", places[0], strict=True)))
+    yield _EVENT
+    for place in places[1:]:
+        yield from move_mouse(*place)
+    if let_go:
+        window().event_simulate(type="LEFTMOUSE", value="RELEASE", **dict(zip("xy", places[-1], strict=True)))
+        yield _EVENT
 
 
 def until(is_so, seconds: float = _LONG):

@@ -22,39 +22,33 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "examples"), str(Path(__file__).parent)]
 
-from driving import Open, Session, middle, move_mouse, press, redo, undo, until, window  # noqa: E402
+from driving import (  # noqa: E402
+    PACKAGE,
+    Open,
+    Session,
+    add_buttons,
+    enable,
+    middle,
+    move_mouse,
+    part,
+    press,
+    redo,
+    undo,
+    until,
+    window,
+)  # fmt: skip
 
-PACKAGE = "bl_ext.devrepo.motion_loom"
 FOLDER = Path(tempfile.mkdtemp(prefix="motion_loom_"))
 RIG, STEP = "Walker", "Slab high"
 FRAME = 58  # the figure stands on the step
 # A single frame knows nothing of what is smoothed over time; metres.
 EXACT, ALONE = 2e-5, 0.06
-# Keys that stand for the buttons: their operators are called by the event queue, undo steps and all.
-BUTTONS = {"F13": "fit", "F14": "live", "F15": "live_refresh", "F16": "live_resume", "F17": "bake"}
+STEPS = "fit", "live", "live_refresh", "live_resume", "bake"
+BUTTONS = {f"F{number}": (step, {"workflow": "adapt"}) for number, step in enumerate(STEPS, start=13)}
 BIND, LIVE, REFRESH, RESUME, BAKE = BUTTONS
 
 
-def part(name: str):
-    return importlib.import_module(f"{PACKAGE}.{name}")
-
-
 # --------------------------------------------------------------------------------------------------- the scene
-
-
-def enable() -> None:
-    os.symlink(ROOT, FOLDER / "motion_loom", target_is_directory=True)
-    bpy.context.preferences.extensions.repos.new(
-        name="devrepo", module="devrepo", custom_directory=str(FOLDER), remote_url="", source="USER"
-    )
-    importlib.import_module("addon_utils").enable(PACKAGE, default_set=True)
-    add_buttons()
-
-
-def add_buttons() -> None:
-    keymap = bpy.context.window_manager.keyconfigs.addon.keymaps.new("3D View", space_type="VIEW_3D")
-    for key, name in BUTTONS.items():
-        keymap.keymap_items.new(f"motion_loom.{name}", key, "PRESS").properties.workflow = "adapt"
 
 
 def make_scene() -> str:
@@ -737,7 +731,7 @@ def disabled(session: Session):
     yield from session.quiet("off")
     bpy.context.scene.frame_set(FRAME)
     tools.enable(PACKAGE, default_set=True)
-    add_buttons()
+    add_buttons(BUTTONS)
     yield from until(lambda: status() is not None, 5)
     yield from settled(session, "on again")
 
@@ -799,7 +793,7 @@ def main() -> None:
     if names and "bind" not in names:
         names = ["bind", *names]
     try:
-        enable()
+        enable(FOLDER, BUTTONS)
         make_scene()
         Session().run(CASES, names, finish)
     except BaseException:

@@ -27,16 +27,31 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "examples"), str(Path(__file__).parent)]
 
-from driving import Open, Session, middle, press, redo, undo, until, viewport, window  # noqa: E402
+from driving import (  # noqa: E402
+    PACKAGE,
+    Open,
+    Session,
+    add_buttons,
+    choose,
+    enable,
+    gap,
+    middle,
+    part,
+    press,
+    redo,
+    seen,
+    undo,
+    until,
+    viewport,
+    window,
+)  # fmt: skip
 from map_stages import Stage, make_stage  # noqa: E402
 from pictures import save_window  # noqa: E402
 
-PACKAGE = "bl_ext.devrepo.motion_loom"
 FOLDER = Path(tempfile.mkdtemp(prefix="motion_loom_"))
 FRAME = 50
 MOST_BUTTONS = 12
 EXACT = 2e-4  # metres: single precision, far from the origin
-# Keys that stand for the buttons: their operators are called by the event queue, undo steps and all.
 BUTTONS = {
     "F13": ("fit", {"workflow": "map"}), "F14": ("live", {"workflow": "map"}), "F15": ("bake", {"workflow": "map"}),
     "F16": ("map_suggest", {}), "F17": ("map_next_suggestion", {"step": 1}), "F18": ("map_add_pair", {}),
@@ -49,28 +64,7 @@ PICTURES: list[Path] = []
 ORIGINAL: list[str] = []  # what the target was at first, see `digest`
 
 
-def part(name: str):
-    return importlib.import_module(f"{PACKAGE}.{name}")
-
-
 # --------------------------------------------------------------------------------------------------- the scene
-
-
-def enable() -> None:
-    os.symlink(ROOT, FOLDER / "motion_loom", target_is_directory=True)
-    bpy.context.preferences.extensions.repos.new(
-        name="devrepo", module="devrepo", custom_directory=str(FOLDER), remote_url="", source="USER"
-    )
-    importlib.import_module("addon_utils").enable(PACKAGE, default_set=True)
-    add_buttons()
-
-
-def add_buttons() -> None:
-    keymap = bpy.context.window_manager.keyconfigs.addon.keymaps.new("3D View", space_type="VIEW_3D")
-    for key, (name, arguments) in BUTTONS.items():
-        item = keymap.keymap_items.new(f"motion_loom.{name}", key, "PRESS")
-        for argument, value in arguments.items():
-            setattr(item.properties, argument, value)
 
 
 def make_file() -> None:
@@ -154,25 +148,12 @@ def digest() -> str:
     return found.hexdigest()
 
 
-def seen(ob, graph=None) -> np.ndarray:
-    """(V, 3) world vertices of an object as they are on the screen."""
-    shown = ob.evaluated_get(graph or bpy.context.view_layer.depsgraph)
-    out = np.empty(3 * len(shown.data.vertices), np.float32)
-    shown.data.vertices.foreach_get("co", out)
-    world = np.array(shown.matrix_world)
-    return out.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
-
-
 def wanted(frame: float) -> np.ndarray:
     """(V, 3) world vertices that the map says for a frame."""
     ob, live = target(), part("workflows.map_live")
     coefficients, position, heading = live.result_at(ob, np.array([frame]))
     vertices, world = live.pose_of(ob, coefficients[0], position[0], heading[0])
     return vertices @ world[:3, :3].T + world[:3, 3]
-
-
-def gap(one: np.ndarray, other: np.ndarray) -> float:
-    return float(np.abs(one - other).max())
 
 
 def follows(session: Session, name: str):
@@ -504,7 +485,7 @@ def disabled(session: Session):
     yield from session.quiet("off")
     session.check("the copy stays as it was", gap(seen(bpy.data.objects[name]), before) < EXACT)
     tools.enable(PACKAGE, default_set=True)
-    add_buttons()
+    add_buttons(BUTTONS)
     yield from until(lambda: status() is not None, 5)
     yield from follows(session, "on again")
 
@@ -536,13 +517,6 @@ def deleted(session: Session):
             session.check("deleted again", status() and status().problem, status())
             yield from undo()
             yield from follows(session, "undone again")
-
-
-def choose(ob) -> None:
-    """Make an object the only selected one, and active."""
-    for other in bpy.context.view_layer.objects:
-        other.select_set(other == ob)
-    bpy.context.view_layer.objects.active = ob
 
 
 def scenes(session: Session):
@@ -775,7 +749,7 @@ def main() -> None:
     if names and "buttons" not in names:
         names = ["buttons", *names]
     try:
-        enable()
+        enable(FOLDER, BUTTONS)
         make_file()
         Session().run(CASES, names, finish)
     except BaseException:

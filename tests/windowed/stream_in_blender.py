@@ -9,7 +9,6 @@ written there.
 
 from __future__ import annotations
 
-import importlib
 import os
 import subprocess
 import sys
@@ -24,35 +23,19 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
-from driving import Open, Session, press, redo, undo, until, viewport  # noqa: E402
+from driving import Open, Session, enable, part, press, redo, undo, until, viewport  # noqa: E402
 from pictures import save_window  # noqa: E402
 
-PACKAGE = "bl_ext.devrepo.motion_loom"
 FOLDER = Path(tempfile.mkdtemp(prefix="motion_loom_"))
-# Keys that stand for the buttons: their operators are called by the event queue, undo steps and all.
-BUTTONS = {"F13": "stream_start", "F14": "stream_stop", "F15": "stream_record", "F16": "stream_keep"}
+STEPS = "stream_start", "stream_stop", "stream_record", "stream_keep"
+BUTTONS = {f"F{number}": (step, {}) for number, step in enumerate(STEPS, start=13)}
 START, STOP, RECORD, KEEP = BUTTONS
 JOINTS, RATE = 55, 120.0
 senders: list[subprocess.Popen] = []
 
 
-def part(name: str):
-    return importlib.import_module(f"{PACKAGE}.{name}")
-
-
 def status():
     return part("workflows.stream_follow").status()
-
-
-def enable() -> None:
-    os.symlink(ROOT, FOLDER / "motion_loom", target_is_directory=True)
-    bpy.context.preferences.extensions.repos.new(
-        name="devrepo", module="devrepo", custom_directory=str(FOLDER), remote_url="", source="USER"
-    )
-    importlib.import_module("addon_utils").enable(PACKAGE, default_set=True)
-    keymap = bpy.context.window_manager.keyconfigs.addon.keymaps.new("3D View", space_type="VIEW_3D")
-    for key, name in BUTTONS.items():
-        keymap.keymap_items.new(f"motion_loom.{name}", key, "PRESS")
 
 
 def open_panel() -> None:
@@ -271,7 +254,7 @@ def main() -> None:
     if names and "listen" not in names:
         names = ["listen", *names]
     try:
-        enable()
+        enable(FOLDER, BUTTONS)
         write_clip()
         start_file()
         Session().run(CASES, names, finish)
