@@ -22,6 +22,7 @@ import demo
 WORKFLOW = "transfer"
 PARTS = (6, 5)  # torso, head, arms, legs; where no neck shows, the head is torso
 SLIM, STOUT, HIMSELF = (0.80, 0.50, 0.28), (0.16, 0.36, 0.62), (0.45, 0.45, 0.47)
+COMPARED = 100  # frames, at most
 ASIDE = -60.0  # degrees: where the pictures are taken from, about up from the way that is walked
 
 
@@ -155,15 +156,20 @@ class _Watch:
 
     def compared(self, baked) -> Comparison:
         people = self.people
-        frames = people.frames
+        frames = _some(people.frames, COMPARED)
         source, result = _shapes(people.new, frames), _shapes(baked, frames)
-        himself = _shapes(people.stout, frames - frames[0] + people.own)
+        himself = _shapes(people.stout, frames - people.frames[0] + people.own)
         ranges = [np.arange(clip.target[0], clip.target[1] + 1) for clip in people.clips]
-        captured = _shapes(people.stout, np.concatenate(ranges))
+        captured = _shapes(people.stout, _some(np.concatenate(ranges), 4 * COMPARED))
         nearest = [min(_apart(captured, pose)) for pose in himself]
         off = [_apart(pose[None], wanted)[0] for pose, wanted in zip(result, himself, strict=True)]
         three = source, result, himself
         return Comparison(np.array(off), np.array(nearest), tuple(map(_went, three)), tuple(map(_turned, three)))
+
+
+def _some(frames: np.ndarray, most: int) -> np.ndarray:
+    """No more than so many of frames (F,), evenly spread, both ends among them."""
+    return frames[np.unique(np.linspace(0, len(frames) - 1, most).round().astype(int))]
 
 
 def _shapes(ob, frames) -> np.ndarray:
