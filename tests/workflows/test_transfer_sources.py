@@ -163,6 +163,27 @@ def test_meshes_that_are_not_clean(change):
     assert np.linalg.norm(poses[0] - poses[1], axis=-1).mean() < allowed * np.ptp(truth[0], axis=0).max()
 
 
+def test_faces_of_many_corners_in_several_clips():
+    """Blender splits them otherwise in each pose; they are the same all the same."""
+
+    def add(name, time):
+        vertices, quads = play.shapes(play.SOURCE, time)
+        pairs = quads.reshape(-1, 2, 4)  # of neighbours around the beam
+        faces = [[a[0], a[1], b[1], b[2], b[3], a[3]] for a, b in pairs.tolist() if a[1] == b[0]]
+        faces += [quad for pair in pairs.tolist() if pair[0][1] != pair[1][0] for quad in pair]
+        return map_play.add_target(name, vertices, faces)
+
+    ann, other = add("Ann", np.arange(FRAMES)), add("Other", 11.3 + np.arange(FRAMES))
+    bob = play.add_subject("Bob", *CLIPS["Bob"], groups=False)
+    for source in (ann, other):
+        play.add_clip(bob, ann, PAIRS).source = source
+    for step in ("fit", "train"):
+        map_play.press(step, workflow="transfer")
+    bob.motion_loom_transfer.performed = other
+    play.toggle(bob)
+    assert healthy(bob)
+
+
 # ----------------------------------------------------------------------------------------------------------- armature
 
 
