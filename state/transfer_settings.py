@@ -8,6 +8,7 @@ from .mesh_result_settings import MeshResultSettings
 from .noted import noted
 
 _OWN, _LIST = {"LIBRARY_OVERRIDABLE"}, {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
+_SIDES, _ENDS = ("source", "target"), ("start", "end")
 _KERNELS = (
     ("NEURAL_NETWORK", "Neural Network", "Extrapolates calmly to poses that no clip has; the paper's choice"),
     ("SQUARED_EXPONENTIAL", "Squared Exponential", "Falls back to the mean pose away from the clips"),
@@ -24,9 +25,19 @@ _TRAVEL = (
 )
 
 
+def clip_signature(clip) -> str:
+    """What a clip is of: objects and ranges."""
+    return " / ".join(_side(getattr(clip, of), *(getattr(clip, f"{of}_{end}") for end in _ENDS)) for of in _SIDES)
+
+
+def _side(ob, start: int, end: int) -> str:
+    # Objects of libraries may have the same name.
+    return f"{ob.library.filepath if ob.library else ''}{ob.name} {start} {end}" if ob else ""
+
+
 def _unread(clip, context) -> None:
-    """What was read was of another object or range."""
-    clip.stored = ""
+    """What was read is of another object or range, or of those that are chosen once more."""
+    clip.stored = clip.read_as if clip.read_as.partition(": ")[2] == clip_signature(clip) else ""
     noted(clip, context)
 
 
@@ -75,7 +86,10 @@ class MotionLoomTransferClip(bpy.types.PropertyGroup):
     )
     pairs: bpy.props.CollectionProperty(type=MotionLoomTransferPair, override=_LIST)
     active_pair: bpy.props.IntProperty(name="Pair", default=-1, override=_OWN)
-    stored: bpy.props.StringProperty(description="Under which name the clip was read; empty: not yet", override=_OWN)
+    stored: bpy.props.StringProperty(
+        description="Under which name the clip is stored; empty: not read as it is", override=_OWN
+    )
+    read_as: bpy.props.StringProperty(description="Under which name the clip was read, and what it was", override=_OWN)
     picture: bpy.props.PointerProperty(
         name="Picture", type=bpy.types.Image, override=_OWN,
         description="What it costs to pair each pose of the source with each of the target, and the path found",

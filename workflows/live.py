@@ -34,7 +34,7 @@ _UNLOCKED = "Renders do not follow: switch on Render > Lock Interface, or bake"
 
 
 class LiveProblem(MotionLoomError):
-    """Why a rig does not follow. remedy: "BIND", "REFRESH", "RESUME" or None, the button that mends it."""
+    """Why a rig does not follow. remedy: the button that mends it, "BIND", "TRAIN", "REFRESH", "RESUME" or None."""
 
     def __init__(self, text: str, remedy: str | None = None):
         super().__init__(text)
@@ -89,7 +89,7 @@ class Follower(Protocol):
 @dataclass(frozen=True)
 class LiveStatus:
     """ms: the last frame took.  track: "READY", "WAITING", "SOLVING" or "SWEEP" (needs the frames stepped through).
-    progress: 0 to 1.  problem: why nothing follows.  remedy: "BIND", "REFRESH", "RESUME" or None.
+    progress: 0 to 1.  problem: why nothing follows.  remedy: as of a ``LiveProblem``.
     source_untouched: the source action is as it was.  note: what happened that is worth knowing."""
 
     ms: float | None

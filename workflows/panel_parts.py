@@ -15,6 +15,7 @@ _REMEDIES = {
     "BIND": ("fit", "Bind Again", "LINKED"),
     "REFRESH": ("live_refresh", "Refresh", "FILE_REFRESH"),
     "RESUME": ("live_resume", "Resume", "PLAY"),
+    "TRAIN": ("train", "Train", "MESH_DATA"),
 }
 
 

@@ -48,7 +48,7 @@ class TransferFollower:
     def check(self, ob, moment: Moment) -> tuple[str, str]:
         require_copy(ob, ob.motion_loom_transfer)
         require_subject(ob)
-        learnt_of(ob)
+        _require_learnt(ob)
         _require_clip(ob, moment)
         key, _ = keyed_track(ob)
         self._now = _vertices_now(ob, moment)
@@ -101,6 +101,14 @@ class TransferFollower:
         live_mesh.write(ob.motion_loom_transfer.live_copy, moment.depsgraph, vertices, world)
 
 
+def _require_learnt(ob) -> None:
+    """Raises LiveProblem where nothing is learnt of the clips as they were read."""
+    try:
+        learnt_of(ob)
+    except StaleBindingError as error:
+        raise LiveProblem(str(error), "TRAIN") from error
+
+
 def _require_clip(ob, moment: Moment) -> None:
     """Raises LiveProblem where the new clip is gone, or what was read is not of it."""
     settings = ob.motion_loom_transfer
@@ -111,7 +119,9 @@ def _require_clip(ob, moment: Moment) -> None:
         raise LiveProblem(
             f"The new clip '{performed.name}' is not in the scene '{moment.scene.name}'; link it, or choose another."
         )
-    if settings.clip is None or settings.clip_is_other:
+    if settings.clip is None:
+        raise LiveProblem(f"The new clip '{performed.name}' is to be read anew; press Refresh.", "REFRESH")
+    if settings.clip_is_other:
         raise LiveProblem(f"The new clip '{performed.name}' is not read as it is chosen now; press Refresh.", "REFRESH")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..scene import live_mesh
 from ..scene.part_groups import write_parts
 from ..scene.present import shape_now
 from ..scene.rigs import require_editable
@@ -65,7 +66,8 @@ def suggest_for(context, ob) -> str:
 
 def _suggested(context, subject, count: int) -> tuple[np.ndarray, np.ndarray]:
     """World vertices (V, 3) of a subject as it is now, and masks (K, V) of its parts."""
-    shape = shape_now(context.evaluated_depsgraph_get(), subject)
+    with live_mesh.shown(context, subject):
+        shape = shape_now(context.evaluated_depsgraph_get(), subject)
     if shape is None:
         raise SceneError(f"'{subject.name}' is hidden or has no surface; show it.")
     if len(shape.positions) != len(subject.data.vertices):

@@ -17,6 +17,7 @@ from ..scene.session import object_of
 from ..scene.topology import read_faces, splits
 from ..solvers.errors import InputError, SceneError
 from ..solvers.subject import Subject
+from ..state.transfer_settings import clip_signature
 from .base import Steps, relayed, within
 from .command_words import counted
 from .transfer_model import clip_name, subjects_of
@@ -169,7 +170,8 @@ def world_vertices(sequence: MeshSequence) -> np.ndarray:
 
 def _store(context, ob, source: _Side, target: _Side) -> str:
     settings = ob.motion_loom_transfer
-    names = [_stored_name(number, clip) for number, clip in enumerate(settings.clips, start=1)]
+    # Unlike all others, also where two clips are of the same.
+    names = [f"{number}: {clip_signature(clip)}" for number, clip in enumerate(settings.clips, start=1)]
     clips = dict(zip(names, zip(source.clips, target.clips, strict=True), strict=True))
     fps = frames_per_second(context.scene)
     subjects = Subjects(source.subject, target.subject, clips, fps, target.place, len(ob.data.polygons))
@@ -177,7 +179,7 @@ def _store(context, ob, source: _Side, target: _Side) -> str:
     old, settings.subjects = settings.subjects, mesh
     binding_store.discard(old)
     for clip, name in zip(settings.clips, names, strict=True):
-        clip.stored = name
+        clip.stored = clip.read_as = name
     # Poses are told by other numbers now.
     for name in ("learnt", "clip"):
         old = getattr(settings, name)
@@ -188,15 +190,6 @@ def _store(context, ob, source: _Side, target: _Side) -> str:
     parts = counted(len(settings.parts) or 1, "part")
     settings.subjects_summary = f"{counted(len(names), 'clip')}, {frames} frames of the target, {parts}"
     return f"Read '{settings.source.name}' and '{ob.name}': {settings.subjects_summary}"
-
-
-def _stored_name(number: int, clip) -> str:
-    """Unlike all others: objects of libraries may have the same name."""
-    ends = [f"{getattr(clip, of).name} {getattr(clip, f'{of}_start')} {getattr(clip, f'{of}_end')}" for of in _SIDES]
-    return f"{number}: {' / '.join(ends)}"
-
-
-_SIDES = ("source", "target")
 
 
 # ------------------------------------------------------------------------------------------------------ new clip

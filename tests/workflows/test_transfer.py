@@ -201,3 +201,36 @@ def test_pair_and_path_are_shown():
     assert np.isfinite(shown.lines).all() and np.isfinite(shown.screen_lines).all()
     bob.motion_loom_transfer.show_pair = bob.motion_loom_transfer.show_path = False
     assert by_id("transfer").overlay(bpy.context, bob) is None
+
+
+def test_a_range_that_is_changed_and_put_back_is_read_still():
+    _, bob, _ = play.add_read()
+    clip = bob.motion_loom_transfer.clips[0]
+    clip.source_end = 30
+    assert not clip.stored
+    clip.source_end = FRAMES
+    assert clip.stored
+    clip.source = bpy.data.objects["Ann Again"]
+    assert not clip.stored
+
+
+def test_reading_again_while_live_says_what_to_press():
+    ann, bob, _ = play.add_live()
+    map_play.activate(bob.motion_loom_transfer.live_copy)
+    before = play.now(bob)
+    map_play.press("fit", workflow="transfer")
+    bpy.context.view_layer.update()
+    assert play.status(bob).remedy == "TRAIN" and "Train" in play.status(bob).problem
+    map_play.press("train", workflow="transfer")
+    bpy.context.view_layer.update()
+    assert play.status(bob).remedy == "REFRESH" and "read anew" in play.status(bob).problem
+    map_play.press("live_refresh", workflow="transfer")
+    assert healthy(bob) and np.abs(play.now(bob) - before).max() < SAME
+
+
+def test_parts_are_suggested_while_live():
+    ann, bob, _ = play.add_live()
+    bob.motion_loom_transfer.part_count = 3
+    map_play.press("transfer_suggest_parts")
+    assert [part.name for part in bob.motion_loom_transfer.parts] == ["Torso", "Limb 1", "Limb 2"]
+    assert bob.hide_viewport and healthy(bob)
