@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .between_rows import BetweenRows
-from .errors import InputError
+from .errors import InputError, PartError
 
 # A part that moves by less than this share of what the subject's liveliest part does, does not move.
 _STILL = 1e-6
@@ -109,7 +109,7 @@ def _check_moves(side: str, clips) -> None:
         sizes.append(np.ptp(values, axis=0).max(initial=0.0))
     still = np.flatnonzero(np.array(sizes) <= _STILL * max(sizes))
     if still.size:
-        raise InputError(
-            f"Part {still[0] + 1} of the {side} never moves in any clip; add a clip in which it does, or make it part "
-            "of its neighbour."
+        raise PartError(
+            int(still[0]),
+            f"it never moves in any clip of the {side}; add a clip in which it does, or make it part of its neighbour.",
         )

@@ -9,7 +9,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from .association_cost import bridge_cost, linear_map_cost, regression_cost, unevenness
 from .clip_rows import ClipRows, checked_clips
-from .errors import InputError
+from .errors import InputError, PartError
 from .gaussian_process import NEURAL_NETWORK, NOISE_FLOOR
 from .pose_regression import PoseRegression
 from .time_warping import constrained_path, within_reach
@@ -68,7 +68,7 @@ def _learnt(clips, noise_floor, seed) -> list[PoseRegression]:
         try:
             one = PoseRegression.fit(np.concatenate(inputs), np.concatenate(outputs), NEURAL_NETWORK, noise_floor, seed)
         except InputError as problem:
-            raise InputError(f"Part {part + 1}: {problem}") from problem
+            raise PartError(part, str(problem)) from problem
         learnt.append(one)
     return learnt
 

@@ -9,6 +9,14 @@ class InputError(MotionLoomError):
     """The data handed in cannot be used: NaN, an empty range, a bad shape, a degenerate mesh."""
 
 
+class PartError(InputError):
+    """Something about one body part. part: counts from 0.  problem: what is wrong, without a name for the part."""
+
+    def __init__(self, part: int, problem: str):
+        super().__init__(f"Part {part + 1}: {problem}")
+        self.part, self.problem = part, problem
+
+
 class StaleBindingError(MotionLoomError):
     """The binding no longer fits the scene: topology, bones or action changed since bind."""
 

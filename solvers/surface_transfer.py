@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .correspondence import DenseClip
-from .errors import InputError
+from .errors import InputError, PartError
 from .gaussian_process import NEURAL_NETWORK, NOISE_FLOOR
 from .motion_rows import with_velocity
 from .pose_regression import PoseRegression
@@ -50,8 +50,8 @@ class SurfaceTransfer:
 
         The order of the clips makes no difference to poses; place and heading are those of the first.
 
-        Raises InputError where there is no clip, tracks differ in their number of parts, and as ``PoseRegression.fit``,
-        then with the number of the part.
+        Raises InputError where there is no clip, tracks differ in their number of parts, and PartError as
+        ``PoseRegression.fit``.
         """
         clips = list(clips)
         _check(clips)
@@ -128,7 +128,7 @@ def _fitted(part: int, *pairs_and_options) -> PoseRegression:
     try:
         return PoseRegression.fit(*pairs_and_options)
     except InputError as problem:
-        raise InputError(f"Part {part + 1}: {problem}") from problem
+        raise PartError(part, str(problem)) from problem
 
 
 def _pairs(clip: Clip, fps: float, whole: bool) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..scene import binding_store
 from ..solvers.correspondence import ClipRows, DenseClip, densify
-from ..solvers.errors import InputError, StaleBindingError
+from ..solvers.errors import InputError, PartError, StaleBindingError
 from ..solvers.ground_contact import with_clearance
 from ..solvers.subject import SubjectTrack
 from ..solvers.surface_transfer import SurfaceTransfer
@@ -127,9 +129,19 @@ def dense_of(ob) -> list[tuple[UsedClip, DenseClip]]:
         settings, used = ob.motion_loom_transfer, used_clips(ob)
         _require_pairs(ob, used)
         rows = [_rows_of(clip) for clip in used]
-        return list(zip(used, densify(rows, settings.densify.lower(), settings.stretch), strict=True))
+        with parts_named(ob):
+            return list(zip(used, densify(rows, settings.densify.lower(), settings.stretch), strict=True))
 
     return kept(ob, "transfer dense", training_mark(ob), make)
+
+
+@contextmanager
+def parts_named(ob) -> Iterator[None]:
+    """Says the name of a part where something is wrong with it."""
+    try:
+        yield
+    except PartError as error:
+        raise InputError(f"'{subjects_of(ob).target.names[error.part]}': {error.problem}") from error
 
 
 def _rows_of(clip: UsedClip) -> ClipRows:

@@ -7,7 +7,7 @@ from ..scene.rigs import require_editable
 from ..solvers.surface_transfer import SurfaceTransfer, bodies_of
 from .base import Steps, relayed
 from .command_words import counted
-from .transfer_model import dense_of, subjects_of, training_key
+from .transfer_model import dense_of, parts_named, subjects_of, training_key
 from .transfer_store import pack_learnt
 
 
@@ -20,7 +20,8 @@ def train_steps(context, ob) -> Steps:
     clips = [(used.source.track, used.target.track, pairs) for used, pairs in dense]
     bodies = bodies_of(subjects.source, subjects.target)
     steps = SurfaceTransfer.learn_steps(clips, subjects.fps, settings.kernel.lower(), settings.noise, bodies=bodies)
-    learnt = yield from relayed(steps, 0.1, 0.95, "Learning")
+    with parts_named(ob):
+        learnt = yield from relayed(steps, 0.1, 0.95, "Learning")
     yield 0.97, "Storing"
     mesh = binding_store.save(ob.name, *pack_learnt(learnt))
     old, settings.learnt = settings.learnt, mesh

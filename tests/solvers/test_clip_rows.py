@@ -74,7 +74,7 @@ def test_a_part_that_never_moves_is_named(rng, side):
     getattr(clips[0], side)[1][:] = 7.0
     checked_clips(clips)
     getattr(clips[1], side)[1][:] = 7.0 + 1e-9 * rng.normal(size=getattr(clips[1], side)[1].shape)
-    with pytest.raises(InputError, match=f"Part 2 of the {side} never moves"):
+    with pytest.raises(InputError, match=f"Part 2: it never moves in any clip of the {side}"):
         checked_clips(clips)
 
 
