@@ -7,6 +7,7 @@ import numpy as np
 from ..scene import binding_store
 from ..scene.frames import frame_now
 from ..solvers.cost_picture import PAIR, PATH, STRAIGHT, shades
+from ..solvers.descriptor_frames import cross
 from ..solvers.errors import MotionLoomError
 from .kept import kept
 from .mesh_target import target_behind
@@ -18,7 +19,8 @@ from .transfer_store import StoredClip, matrices
 
 # Of the target's poses, and of what stands for them in the picture.
 _CHOSEN, _PAIRED = np.array([0.2, 0.6, 1.0]), np.array([0.15, 0.85, 0.4])
-_EDGES_SHOWN = 6000
+_DARKEST, _FACES_SHOWN = 0.25, 40_000
+_LIGHT = np.array([0.3, -0.4, 0.87])
 _CELLS = 96  # across the picture, at most
 _OPAQUE = 0.9
 # The picture's place, shares of the shorter side of the region: left, bottom, width, height.
@@ -37,40 +39,42 @@ def overlay_of(context, ob) -> Overlay | None:
     if settings.subjects is None or clip is None or not clip.stored:
         return joined(parts) if parts else None
     if settings.show_pair:
-        source, target = stored_clip(ob, clip)
-        parts.append(_ghost(ob, target, settings.target_frame, _CHOSEN))
-        if 0 <= clip.active_pair < len(clip.pairs):
-            parts.append(_ghost(ob, target, clip.pairs[clip.active_pair].target_frame, _PAIRED))
+        parts += _ghosts(ob, clip)
     if settings.show_path:
         parts += _path(context, ob, clip)
     return joined(parts) if parts else None
 
 
-def _ghost(ob, clip: StoredClip, frame: float, colour: np.ndarray) -> Overlay:
-    """The target's captured pose at a frame of its clip, where it stood, as edges."""
-    subject = subjects_of(ob).target
+def _ghosts(ob, clip) -> list[Overlay]:
+    """The target's pose that is to be paired, over a fainter one of the active pair where that is another one."""
+    target = stored_clip(ob, clip)[1]
+    chosen = ob.motion_loom_transfer.target_frame
+    ghosts = [_ghost(ob, clip, target, chosen, np.append(_CHOSEN, 0.4))]
+    if 0 <= clip.active_pair < len(clip.pairs):
+        paired = clip.pairs[clip.active_pair].target_frame
+        if paired != chosen:
+            ghosts.insert(0, _ghost(ob, clip, target, paired, np.append(_PAIRED, 0.2)))
+    return ghosts
 
-    def make() -> np.ndarray:
-        track = clip.track.sampled(np.array([frame - clip.frames[0]]))
+
+def _ghost(ob, clip, target: StoredClip, frame: float, colour: np.ndarray) -> Overlay:
+    """The target's captured pose at a frame of its clip, where it stood: translucent faces, lit from above."""
+    subject = subjects_of(ob).target
+    faces = subject.triangles[:: max(1, len(subject.triangles) // _FACES_SHOWN)]
+
+    def make() -> Overlay:
+        track = target.track.sampled(np.array([frame - target.frames[0]]))
         world = matrices(track)[0]
         vertices = subject.assemble(tuple(rows[0] for rows in track.rows), False, False)
-        return (vertices @ world[:3, :3].T + world[:3, 3])[_edges(ob)]
+        corners = (vertices @ world[:3, :3].T + world[:3, 3])[faces]
+        normals = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
+        lit = _DARKEST + (1.0 - _DARKEST) * (0.5 + 0.5 * normals @ _LIGHT)
+        shades = colour * np.stack((lit, lit, lit, np.ones(len(lit))), axis=1)
+        return overlay(triangles=(corners, shades[:, None]))
 
-    mark = *binding_store.mark(ob.motion_loom_transfer.subjects), frame, float(clip.frames[0]), len(clip.frames)
-    lines = kept(ob, f"transfer ghost {colour.tobytes().hex()}", mark, make)
-    return overlay(lines=(lines, np.append(colour, 0.5)))
-
-
-def _edges(ob) -> np.ndarray:
-    """(E, 2) edges of the target, thinned out where there are many."""
-    triangles = subjects_of(ob).target.triangles
-
-    def make() -> np.ndarray:
-        edges = np.sort(np.concatenate((triangles[:, :2], triangles[:, 1:], triangles[:, ::2])), axis=1)
-        edges = np.unique(edges, axis=0)
-        return edges[:: max(1, len(edges) // _EDGES_SHOWN)]
-
-    return kept(ob, "transfer edges", binding_store.mark(ob.motion_loom_transfer.subjects), make)
+    mark = *binding_store.mark(ob.motion_loom_transfer.subjects), clip.stored, frame
+    return kept(ob, f"transfer ghost {colour.tobytes().hex()}", mark, make)
 
 
 # --------------------------------------------------------------------------------------------------------- path

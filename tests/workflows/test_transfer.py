@@ -197,8 +197,8 @@ def test_parts_are_shown_on_both_subjects():
 def test_pair_and_path_are_shown():
     _, bob, _ = play.add_read()
     shown = by_id("transfer").overlay(bpy.context, bob)
-    assert len(shown.lines) and len(shown.screen_triangles) and len(shown.screen_lines)
-    assert np.isfinite(shown.lines).all() and np.isfinite(shown.screen_lines).all()
+    assert len(shown.triangles) and len(shown.screen_triangles) and len(shown.screen_lines)
+    assert np.isfinite(shown.triangles).all() and np.isfinite(shown.screen_lines).all()
     bob.motion_loom_transfer.show_pair = bob.motion_loom_transfer.show_path = False
     assert by_id("transfer").overlay(bpy.context, bob) is None
 
@@ -234,3 +234,21 @@ def test_parts_are_suggested_while_live():
     map_play.press("transfer_suggest_parts")
     assert [part.name for part in bob.motion_loom_transfer.parts] == ["Torso", "Limb 1", "Limb 2"]
     assert bob.hide_viewport and healthy(bob)
+
+
+def test_the_chosen_pose_and_that_of_the_active_pair_are_where_the_target_was():
+    _, bob, _ = play.add_read()
+    settings = bob.motion_loom_transfer
+    settings.show_path = False
+    settings.clips[0].active_pair, settings.target_frame = 2, 5.0
+
+    def shown():
+        return by_id("transfer").overlay(bpy.context, bob).triangles.reshape(-1, 3)
+
+    was = play.shapes(play.TARGET, play.warped(), 1.0)[0]
+    both = shown()
+    for half, frame in ((both[len(both) // 2 :], 5), (both[: len(both) // 2], int(PAIRS[2][1]))):
+        assert np.abs(half.min(axis=0) - was[frame - 1].min(axis=0)).max() < 0.02
+        assert np.abs(half.max(axis=0) - was[frame - 1].max(axis=0)).max() < 0.02
+    settings.target_frame = PAIRS[2][1]
+    assert len(shown()) == len(both) // 2
