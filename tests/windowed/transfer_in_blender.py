@@ -408,6 +408,45 @@ def _speed(session: Session):
     yield from press("ESC")
 
 
+def overlays(session: Session):
+    """Drawn for the target and its live copy; what a new frame and the same one take."""
+    yield from opened("trained.blend")
+    spent = {"made": [], "kept": []}
+    workflow = next(each for each in part("panels.overlays")._Session.workflows if each.id == "transfer")
+    of = workflow.overlay
+    calls = []
+
+    def timed(*arguments):
+        began = time.perf_counter()
+        found = of(*arguments)
+        calls.append(1000.0 * (time.perf_counter() - began))
+        shown.append(found)
+        return found
+
+    shown = []
+    workflow.overlay = timed
+    for frame in range(1, 31):
+        bpy.context.scene.frame_set(frame)
+        calls.clear()
+        bpy.ops.wm.redraw_timer(type="DRAW_WIN", iterations=1)
+        spent["made"] += calls
+        calls.clear()
+        bpy.ops.wm.redraw_timer(type="DRAW_WIN", iterations=1)
+        spent["kept"] += calls
+        yield 0.02
+    session.check("made once a frame", len(spent["made"]) == 30 and not spent["kept"], f"{len(spent['kept'])} again")
+    took = statistics.median(spent["made"])
+    session.check("making it is cheap", took < 10.0, f"{took:.1f} ms")
+    session.check("poses and path", all(len(each.triangles) and len(each.screen_triangles) for each in shown))
+    yield from press(LIVE)
+    yield from until(lambda: settings().live)
+    yield 0.3
+    session.check("drawn for the live copy", bpy.context.object == copy() and len(shown[-1].screen_triangles))
+    problem = part("workflows.overlay").problem_of("transfer", copy())
+    session.check("nothing is wrong with it", problem is None, problem or "")
+    workflow.overlay = of
+
+
 def undone(session: Session):
     """Undo and redo across every button: each is one step."""
     yield from opened("read.blend")
@@ -516,7 +555,8 @@ def edits(session: Session):
     yield from until(lambda: not status().note, 20)
     yield from follows(session, "trained again")
     new = bpy.data.objects["Ann Again"]
-    new.data.shape_keys.key_blocks[15].points[3].co.z += 0.4
+    for point in new.data.shape_keys.key_blocks[15].points:
+        point.co.z += 0.1
     new.data.shape_keys.update_tag()
     bpy.context.scene.frame_set(16)
     yield 0.3
@@ -577,7 +617,7 @@ def disabled(session: Session):
     yield from follows(session, "on again")
 
 
-CASES = buttons, escape, path, undone, playback, bakes, edits, saving, disabled
+CASES = buttons, escape, path, overlays, undone, playback, bakes, edits, saving, disabled
 
 
 def finish(session: Session):
