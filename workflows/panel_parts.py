@@ -105,7 +105,8 @@ def draw_status(layout, workflow, context, status, bind_again: str = _REMEDIES["
     else:
         speed = "" if status.ms is None else f"{status.ms:.1f} ms a frame"
         box.label(text=speed or "Waiting for a change", icon="PREVIEW_RANGE")
-        _draw_track(box, status)
+        if speed or status.track != "READY":  # a file that was just opened has not been looked at yet
+            _draw_track(box, status)
     if status.source_untouched:
         box.label(text="Source untouched", icon="LOCKED")
     if status.note:
