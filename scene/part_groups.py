@@ -49,6 +49,14 @@ def write_parts(ob: bpy.types.Object, groups: Sequence[str], masks: np.ndarray) 
         group.add(np.flatnonzero(mask).tolist(), 1.0, "REPLACE")
 
 
+def remove_parts(ob: bpy.types.Object, groups: Sequence[str]) -> None:
+    """Remove vertex groups, those that there are."""
+    for name in groups:
+        group = ob.vertex_groups.get(name)
+        if group is not None:
+            ob.vertex_groups.remove(group)
+
+
 def _require_no_edit(ob: bpy.types.Object) -> None:
     if ob.data.is_editmode:
         raise SceneError(f"'{ob.name}' is being edited; leave Edit Mode.")

@@ -42,7 +42,8 @@ class Faces:
 
 def read_faces(mesh: bpy.types.Mesh) -> Faces:
     corners = np.empty(len(mesh.loops), np.int32)
-    mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
+    if corners.size:  # without faces there is no such attribute
+        mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
     return Faces(len(mesh.vertices), corners, _read_starts(mesh))
 
 

@@ -146,14 +146,19 @@ def _weights(shares: np.ndarray, inside: np.ndarray) -> np.ndarray:
     return weights
 
 
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
 def _require_cover(memberships: np.ndarray, names: tuple[str, ...]) -> None:
     for name, row in zip(names, memberships, strict=True):
         if not row.any():
             raise InputError(f"'{name}' has no vertex; paint it, or remove it from the parts.")
     bare = np.flatnonzero(~memberships.any(axis=0))
     if len(bare):
+        bare_ones = _counted(len(bare), "vertex is", "vertices are")
         raise InputError(
-            f"{len(bare)} vertices are in no part, the first of them {bare[0]}; give them to one of the parts."
+            f"{bare_ones} in no part, the first of them {bare[0]}; give them to one of the parts."
         )
 
 
@@ -173,9 +178,10 @@ def _require_tree(memberships: np.ndarray, names: tuple[str, ...], graph: csr_ma
         for other in range(1, limb):
             shared = np.flatnonzero(memberships[limb] & memberships[other])
             if len(shared):
+                both_ones = _counted(len(shared), "vertex", "vertices")
                 raise InputError(
-                    f"'{names[other]}' and '{names[limb]}' overlap in {len(shared)} vertices, the first of them "
-                    f"{shared[0]}; limbs may overlap '{names[0]}' only."
+                    f"'{names[other]}' and '{names[limb]}' overlap in {both_ones}, the first of them {shared[0]}; "
+                    f"limbs may overlap '{names[0]}' only."
                 )
 
 
@@ -188,9 +194,10 @@ def _require_faces(memberships, names, triangles, whole) -> None:
         # Each corner is in a part, but no part has all three.
         of_corners = memberships[:, triangles[cut[0]]]
         touching = " and ".join(f"'{names[part]}'" for part in np.flatnonzero(of_corners.any(axis=1)))
+        cut_ones = _counted(len(cut), "face is", "faces are")
         raise InputError(
-            f"{len(cut)} faces are in no part as a whole, the first of them {cut[0]} between {touching}; widen the "
-            "band where these overlap."
+            f"{cut_ones} in no part as a whole, the first of them {cut[0]} between {touching}; widen the band where "
+            "these overlap."
         )
 
 
@@ -207,6 +214,6 @@ def _require_one_piece(memberships: np.ndarray, names: tuple[str, ...], graph: c
         stray = order[1:][of_piece[order][1:] == of_piece[order][:-1]]
         if len(stray):
             raise InputError(
-                f"'{name}' is in {count} pieces; take the {sizes[stray[0]]} vertices around vertex "
-                f"{inside[first[stray[0]]]} out of it, or join them."
+                f"'{name}' is in {count} pieces; take the {_counted(sizes[stray[0]], 'vertex', 'vertices')} around "
+                f"vertex {inside[first[stray[0]]]} out of it, or join them."
             )

@@ -51,7 +51,7 @@ class Transfer(MeshWorkflow):
         if step in ("densify", "train"):
             return _why_not_paired(settings)
         if settings.learnt is None:
-            return "Press Train first."
+            return f"'{ob.name}' has learnt nothing yet; press Train."
         if settings.performed is None:
             return "Choose the new clip: a mesh of the source subject."
         if step == "live_on":

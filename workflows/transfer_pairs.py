@@ -23,7 +23,9 @@ _AT_END = 0.02  # of a clip: a pair that near to its end counts as being there
 def active_clip(ob):
     """The clip of the list that is looked at, or None."""
     settings = ob.motion_loom_transfer
-    return settings.clips[settings.active_clip] if 0 <= settings.active_clip < len(settings.clips) else None
+    if not len(settings.clips):
+        return None
+    return settings.clips[min(max(settings.active_clip, 0), len(settings.clips) - 1)]  # scripts may choose none
 
 
 # -------------------------------------------------------------------------------------------------------- reasons
@@ -84,7 +86,7 @@ def remove_clip(context) -> str | None:
     """Remove the active pair of clips, with its pairs of poses."""
     ob = target_in(context)
     settings = ob.motion_loom_transfer
-    settings.clips.remove(settings.active_clip)
+    settings.clips.remove(clip_number(active_clip(ob)) - 1)
     settings.active_clip = min(settings.active_clip, len(settings.clips) - 1)
     ob.update_tag(refresh={"OBJECT"})
     return None

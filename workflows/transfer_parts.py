@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..scene import live_mesh
-from ..scene.part_groups import write_parts
+from ..scene.part_groups import remove_parts, write_parts
 from ..scene.present import shape_now
 from ..scene.rigs import require_editable
 from ..scene.topology import read_triangles
@@ -17,6 +17,7 @@ from .mesh_target import target_in, why_no_target
 from .transfer_read import source_subject
 
 TORSO = "Torso"
+_PREFIX = "Transfer "  # of the groups that are suggested
 
 
 def why_no_suggestion(context) -> str | None:
@@ -52,7 +53,10 @@ def suggest_for(context, ob) -> str:
     (from_vertices, from_masks), (to_vertices, to_masks) = found
     order = match_parts(from_vertices, from_masks, to_vertices, to_masks)
     names = [TORSO, *(f"Limb {number}" for number in range(1, len(from_masks)))]
-    groups = [f"Transfer {name}" for name in names]
+    groups = [f"{_PREFIX}{name}" for name in names]
+    for subject, of in ((source, "source_group"), (ob, "target_group")):
+        before = [getattr(part, of) for part in settings.parts]
+        remove_parts(subject, [group for group in before if group.startswith(_PREFIX) and group not in groups])
     write_parts(source, groups, from_masks)
     write_parts(ob, groups, to_masks[order])
     settings.parts.clear()
