@@ -83,6 +83,15 @@ def masks_of(ob, source) -> tuple[tuple[str, ...], tuple[np.ndarray, np.ndarray]
         for group, subject in ((part.source_group, source), (part.target_group, ob)):
             if not group:
                 raise InputError(f"Part '{part.name}' has no vertex group of '{subject.name}'; choose one.")
+    for of in ("source_group", "target_group"):
+        first: dict[str, str] = {}
+        for part in parts:
+            other = first.setdefault(getattr(part, of), part.name)
+            if other != part.name:
+                group = getattr(part, of)
+                raise InputError(
+                    f"Parts '{other}' and '{part.name}' have the same vertex group '{group}'; choose another."
+                )
     names = tuple(part.name for part in parts)
     of_source = part_masks(source, [part.source_group for part in parts])
     return names, (of_source, part_masks(ob, [part.target_group for part in parts]))
@@ -118,6 +127,8 @@ def _require_mesh(scene, ob, name: str) -> None:
         raise SceneError(f"{name}: '{ob.name}' is not in the scene '{scene.name}'; link it, or choose another one.")
     if ob.data.is_editmode:
         raise SceneError(f"{name}: '{ob.name}' is being edited; leave Edit Mode.")
+    if not len(ob.data.polygons):
+        raise InputError(f"{name}: '{ob.name}' has no faces; choose a mesh that has a surface.")
 
 
 def _side(context, settings, of: str, subject, names, mask) -> Generator[tuple[float, str], None, _Side]:
