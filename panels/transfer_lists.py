@@ -11,7 +11,7 @@ class MOTION_LOOM_UL_transfer_clips(bpy.types.UIList):
         row.use_property_split = False  # the panel's split would leave the names no room
         row.prop(item, "use", text="")
         row.label(text=_named(item.source), icon="CHECKMARK" if item.stored else "FILE_REFRESH")
-        row.label(text=_named(item.target), icon="FORWARD")
+        row.label(text=f"→ {_named(item.target)}")  # an icon would leave long names three letters
         count = row.row()
         count.alignment = "RIGHT"  # as wide as it is, however long the names are
         count.label(text=f"{len(item.pairs)}", icon="KEYFRAME_HLT")

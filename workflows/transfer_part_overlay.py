@@ -16,9 +16,9 @@ _OPAQUE = 0.9
 
 
 def parts_overlay(context, ob) -> list[Overlay]:
-    """Of the target and its source subject, as far as Blender has evaluated them; overlaps are white.
+    """Of the target, on its copy while live, and its source subject, as far as Blender has evaluated them.
 
-    Raises InputError where a part names a group that there is not.
+    Overlaps are white.  Raises InputError where a part names a group that there is not.
     """
     settings = ob.motion_loom_transfer
     out = []
@@ -26,7 +26,8 @@ def parts_overlay(context, ob) -> list[Overlay]:
         groups = [getattr(part, of) for part in settings.parts]
         if subject is None or subject.type != "MESH" or not groups or not all(groups):
             continue
-        shape = shape_now(context.view_layer.depsgraph, subject)
+        shown = settings.live_copy if subject == ob and settings.live_copy is not None else subject
+        shape = shape_now(context.view_layer.depsgraph, shown)
         if shape is None or len(shape.positions) != len(subject.data.vertices):
             continue
         out.append(_coloured(shape, part_masks(subject, groups)))

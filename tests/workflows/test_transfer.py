@@ -194,6 +194,15 @@ def test_parts_are_shown_on_both_subjects():
     assert by_id("transfer").overlay(bpy.context, bob) is None
 
 
+def test_while_live_parts_are_shown_on_the_copy():
+    ann, bob, _ = play.add_live()
+    settings = bob.motion_loom_transfer
+    settings.show_parts = True
+    bpy.context.scene.frame_set(12)
+    shown = by_id("transfer").overlay(bpy.context, settings.live_copy).points
+    assert np.allclose(shown[len(ann.data.vertices) :], play.now(bob), atol=1e-4)
+
+
 def test_pair_and_path_are_shown():
     _, bob, _ = play.add_read()
     shown = by_id("transfer").overlay(bpy.context, bob)
