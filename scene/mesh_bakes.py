@@ -43,7 +43,7 @@ class MeshResult:
 class Baked:
     """ob: the new object.  byte_count: what its motion takes, in the file at path or else in the .blend.
 
-    error: largest and root mean square distance from the result, own space, where the form is not exact.
+    error: largest and root mean square distance from the result, metres, where the form is not exact.
     """
 
     ob: bpy.types.Object
@@ -61,7 +61,8 @@ def bake_pc2(
 ) -> Baked:
     """A PC2 file and a Mesh Cache modifier that plays it, its path relative to the .blend.
 
-    folder: relative ("//...") or absolute; it is made if need be.  The file never replaces another.
+    folder: absolute, or of the .blend's folder with or without "//"; it is made if need be.  The file never replaces
+    another.
     Raises SceneError while the .blend has not been saved, InputError for frames that are not evenly spaced, and
     OutputError where the file cannot be written or the result is not numbers.
     """
@@ -278,17 +279,25 @@ def _unsheared(name: str, placement: Placement, mean: np.ndarray, basis: np.ndar
 
 
 def _error(scene: bpy.types.Scene, new: bpy.types.Object, result: MeshResult, placement: Placement):
-    """Largest and root mean square distance of the object's shapes from the result's, own space."""
+    """Largest and root mean square distance of the object's shapes from the result's, metres."""
     largest, total, start = 0.0, 0.0, 0
     for wanted in _shapes(result, placement):
-        frames = result.frames[start : start + len(wanted)]
+        part = slice(start, start + len(wanted))
         start += len(wanted)
         shown = np.empty(wanted.shape, np.float32)
-        for _ in shapes_by_curves(scene, new, frames, shown):
+        for _ in shapes_by_curves(scene, new, result.frames[part], shown):
             pass
-        square = np.square(shown - wanted).sum(axis=2)
+        apart = shown - wanted
+        if placement.rest is not None:
+            apart = _turned(apart, np.linalg.inv(placement.rest[part]))
+        square = np.square(_turned(apart, result.worlds[part])).sum(axis=2)
         largest, total = max(largest, float(square.max())), total + float(square.sum(dtype=float))
     return largest**0.5, (total / (result.vertices.shape[0] * result.vertices.shape[1])) ** 0.5
+
+
+def _turned(ways: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """Ways (F, V, 3) from vertex to vertex by matrices (F, 4, 4)."""
+    return ways @ np.swapaxes(matrices[:, :3, :3], 1, 2)
 
 
 # -------------------------------------------------------------------------------------------- the cache file
@@ -323,7 +332,8 @@ def _at_times(scene: bpy.types.Scene, first: float, step: float) -> tuple[float,
 @contextmanager
 def _made_folder(folder: str) -> Iterator[Path]:
     """The folder, made if need be, and taken away again when what follows fails."""
-    place = Path(bpy.path.abspath(folder))
+    # A name alone would be of the folder that the program was started in.
+    place = Path(bpy.path.abspath("//")) / bpy.path.abspath(folder)
     missing = [part for part in (place, *place.parents) if not part.exists()]
     try:
         place.mkdir(parents=True, exist_ok=True)

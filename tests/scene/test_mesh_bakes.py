@@ -148,14 +148,17 @@ def test_pca_keys(tmp_path, shear):
     assert_plays(reopened(baked), expected, 4e-4)
 
 
-def test_pca_keys_tell_their_error():
+@pytest.mark.parametrize("shear", (0.0, 0.4))
+def test_pca_keys_tell_their_error(shear):
+    """In the world, where the object is scaled and sheared."""
     ob = target()
-    expected, waves, weights = result(ob, FRAMES["whole"])
+    expected, waves, weights = result(ob, FRAMES["whole"], shear)
     mean = scenes.positions(ob.data)
     weights[:, 1] = 0.0
     baked = mesh_bakes.bake_pca_keys(bpy.context, ob, expected, mean, waves, weights)
     assert [block.name for block in baked.ob.data.shape_keys.key_blocks] == ["Mean", "Mode 01", "Mode 03"]
-    distance = np.linalg.norm(scenes.seen(baked.ob, expected.frames)[0] - expected.vertices, axis=2)
+    seen = world_vertices(*scenes.seen(baked.ob, expected.frames))
+    distance = np.linalg.norm(seen - world_vertices(expected.vertices, expected.worlds), axis=2)
     np.testing.assert_allclose(baked.error, (distance.max(), np.sqrt(np.square(distance).mean())), rtol=1e-4)
 
 
