@@ -28,7 +28,8 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
     began = time.perf_counter()
     require_learnt_mesh(ob)
     map_of(ob)
-    frames = bake_frames(clip_of(ob).frames, options)
+    known = clip_of(ob).frames
+    frames = bake_frames(known, options)
     clip = None
     if not ob.motion_loom_map.live_input:
         clip = yield from within(read_again_steps(context, ob), 0.0, 0.2)
@@ -36,7 +37,7 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
     baked = yield from within(write_steps(context, ob, result, options, "mapped"), 0.8, 1.0)
     ob.motion_loom_map.result = baked.ob
     store_clip(ob, clip)  # not before: a bake that is cancelled or fails leaves all as it was
-    return report_of(ob, frames, options, baked) | {
+    return report_of(ob, known, frames, options, baked) | {
         "pairs": sum(pair.use for pair in ob.motion_loom_map.pairs),
         "contradiction": contradicting(ob),
         "components": target_of(ob).space.components,

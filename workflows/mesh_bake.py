@@ -17,6 +17,7 @@ from .command_words import counted
 PC2, PCA_KEYS, ABSOLUTE_KEYS = "PC2", "PCA_KEYS", "ABSOLUTE_KEYS"
 _EXACT = 0.99999  # of the result's variance: more keys than that show nothing
 _MOST_FRAMES = 100_000
+_MET = 1e-6  # frames: differences that count as none
 _COORDINATE = 4  # bytes, single precision
 _KEY = 72  # bytes of a key of a curve, as Blender keeps it
 _MEGABYTE = 1e6
@@ -52,19 +53,39 @@ def why_no_bake(context, settings) -> str | None:
 def bake_frames(known: np.ndarray, options: MeshBakeOptions) -> np.ndarray:
     """Scene frames (N,) to bake, by default from the first to the last of the source's (F,).
 
-    Raises InputError for an empty range, an endless one or a step that is none.
+    Shape keys have the last one whatever the step; a cache file, whose samples are evenly spaced, what the step meets.
+    Raises InputError for an empty range, an endless one, one in which the source does nothing or a step that is none.
     """
-    start = known[0] if options.start is None else options.start
-    end = known[-1] if options.end is None else options.end
+    start, end = _ends(known, options)
     if not options.step >= 1:
         raise InputError(f"The frame step must be 1 or more, not {options.step}.")
     if not start <= end:
         raise InputError(
             f"The range {start:g} to {end:g} is empty; the source has frames {known[0]:g} to {known[-1]:g}."
         )
+    if end < known[0] or start > known[-1]:
+        raise InputError(
+            f"Frames {start:g} to {end:g} are outside the source's, {known[0]:g} to {known[-1]:g}, where its pose is "
+            "only held; choose some of those."
+        )
     if end - start > _MOST_FRAMES * options.step:
         raise InputError(f"Frames {start:g} to {end:g} are too many; raise the step or bake a part.")
-    return np.arange(start, end + 1e-6, options.step, dtype=float)
+    frames = np.arange(start, end + _MET, options.step, dtype=float)
+    is_met = options.kind == PC2 or end - frames[-1] < _MET
+    return frames if is_met else np.append(frames, end)
+
+
+def _ends(known: np.ndarray, options: MeshBakeOptions) -> tuple[float, float]:
+    return (
+        float(known[0] if options.start is None else options.start),
+        float(known[-1] if options.end is None else options.end),
+    )
+
+
+def _left_out(known: np.ndarray, frames: np.ndarray, options: MeshBakeOptions) -> float | None:
+    """The last frame of the range, where the step does not meet it."""
+    _, end = _ends(known, options)
+    return end if end - frames[-1] >= _MET else None
 
 
 def result_steps(
@@ -98,8 +119,8 @@ def write_steps(
         return _written(context, ob, result, modes, options, options.name or f"{ob.name} ({done})")
 
 
-def report_of(ob, frames: np.ndarray, options: MeshBakeOptions, baked: Baked) -> dict:
-    """What there is to say of any bake at scene frames (N,), for JSON."""
+def report_of(ob, known: np.ndarray, frames: np.ndarray, options: MeshBakeOptions, baked: Baked) -> dict:
+    """What there is to say of any bake at scene frames (N,) of a source's (F,), for JSON."""
     return {
         "target": ob.name,
         "object": baked.ob.name,
@@ -108,6 +129,8 @@ def report_of(ob, frames: np.ndarray, options: MeshBakeOptions, baked: Baked) ->
         "frames": len(frames),
         "start": float(frames[0]),
         "end": float(frames[-1]),
+        "step": options.step,
+        "left_out": _left_out(known, frames, options),
         "bytes": baked.byte_count,
         "error_max": baked.error[0],
         "error_rms": baked.error[1],
@@ -116,12 +139,16 @@ def report_of(ob, frames: np.ndarray, options: MeshBakeOptions, baked: Baked) ->
 
 def written_text(report: dict) -> str:
     """Where it lies and how large it is, in words, of a report."""
-    return f"{_size(report['bytes'])} in {report['file'] or 'the .blend'}"
+    text = f"{_size(report['bytes'])} in {report['file'] or 'the .blend'}"
+    if report["left_out"] is None:
+        return text
+    last = f"ends at frame {report['end']:g}, as steps of {report['step']} do not meet frame {report['left_out']:g}"
+    return f"{text}, {last}"
 
 
 def accuracy_text(report: dict) -> str | None:
     """How near shape keys came, of a report; None for what is exact."""
-    return f"shape keys within {report['error_max']:.2g}" if report["kind"] == PCA_KEYS else None
+    return f"shape keys within {_length(report['error_max'])}" if report["kind"] == PCA_KEYS else None
 
 
 def costs_of(vertex_count: int, frame_count: int, keys: int) -> dict[str, str]:
@@ -133,6 +160,14 @@ def costs_of(vertex_count: int, frame_count: int, keys: int) -> dict[str, str]:
         PCA_KEYS: f"at most {_size(shape * (keys + 1) + _KEY * keys * frame_count)} in the .blend",
         ABSOLUTE_KEYS: f"{_size((shape + _KEY) * frame_count)} in the .blend, {counted(frame_count, 'key')}",
     }
+
+
+def _length(metres: float) -> str:
+    """Rounded to what can be told apart, a micrometre at least."""
+    if metres >= 1.0:
+        return f"{metres:.2f} m"
+    millimetres = max(1e3 * metres, 1e-3)
+    return f"{millimetres:.0f} mm" if millimetres >= 10.0 else f"{millimetres:.2g} mm"
 
 
 def _size(count: float) -> str:

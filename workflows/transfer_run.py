@@ -29,7 +29,8 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
     require_subject(ob)
     learnt = learnt_of(ob)
     settings = ob.motion_loom_transfer
-    frames = bake_frames(performed_frames(context.scene, settings), options)
+    known = performed_frames(context.scene, settings)
+    frames = bake_frames(known, options)
     clip = yield from within(read_clip_steps(context, ob), 0.0, 0.3)
     track = result_track(ob, learnt, clip).sampled(frames - clip.frames[0])
     torso = matrices(track)
@@ -42,7 +43,7 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
     baked = yield from within(write_steps(context, ob, result, options, "transferred"), 0.8, 1.0)
     settings.result = baked.ob
     store_clip(ob, clip)  # not before: a bake that is cancelled or fails leaves all as it was
-    return report_of(ob, frames, options, baked) | {
+    return report_of(ob, known, frames, options, baked) | {
         "source": settings.performed.name,
         "trained_as_set": is_trained(ob),
         "learnt": settings.learnt_summary,
