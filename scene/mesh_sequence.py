@@ -46,9 +46,11 @@ class MeshSequence:
 
 
 def mesh_sequence_steps(
-    context: bpy.types.Context, ob: bpy.types.Object, frames: Sequence[float]
+    context: bpy.types.Context, ob: bpy.types.Object, frames: Sequence[float], instead: str = ""
 ) -> Generator[float, None, MeshSequence]:
     """The motion of a mesh object at scene frames (F,), subframes allowed; yields the share done.
+
+    instead: another way out for a shape that never changes, as ", or ...".
 
     Keyed shape keys are worked out from their curves; anything else is read by stepping through the frames, and the
     scene goes back to its frame, also after an error or where the generator is closed half way.
@@ -67,7 +69,7 @@ def mesh_sequence_steps(
         found = yield from _by_curves(context, ob, frames, worlds)
     else:
         found = yield from _by_stepping(context, ob, frames, reason)
-    _require_motion(ob, found)
+    _require_motion(ob, found, instead)
     return found
 
 
@@ -170,7 +172,7 @@ def _require_frames(ob: bpy.types.Object, frames: np.ndarray) -> None:
         raise InputError(f"The motion of '{ob.name}' needs two frames or more; choose a longer range.")
 
 
-def _require_motion(ob: bpy.types.Object, found: MeshSequence) -> None:
+def _require_motion(ob: bpy.types.Object, found: MeshSequence, instead: str = "") -> None:
     """Raises InputError for a shape that is the same at every frame."""
     first = found.vertices[0]
     extent = float(np.ptp(first, axis=0).max())
@@ -184,7 +186,7 @@ def _require_motion(ob: bpy.types.Object, found: MeshSequence) -> None:
     place = "Only its object moves" if np.ptp(found.worlds, axis=0).max() > _STILL else "It stands still"
     raise InputError(
         f"The shape of '{ob.name}' does not change from frame {found.frames[0]:g} to {found.frames[-1]:g}. {place}; "
-        "choose frames in which it bends, or learn its shape keys as poses."
+        f"choose frames in which it bends{instead}."
     )
 
 
