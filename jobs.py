@@ -117,6 +117,9 @@ def _output_path(args) -> str | None:
     folder = os.path.dirname(path)
     if os.path.isdir(path):
         raise OutputError(f"'{path}' is a folder; name a .blend file in it.")
+    if not args.save and not path.casefold().endswith(".blend"):
+        # Whatever lies there would become a scene.
+        raise OutputError(f"'{path}' is no name of a scene; end --output in .blend.")
     if not os.path.isdir(folder):
         raise OutputError(f"The folder '{folder}' does not exist; make it or choose another --output.")
     if os.path.exists(path) and not os.access(path, os.W_OK):

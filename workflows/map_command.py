@@ -11,9 +11,9 @@ from .command_words import counted, given, line_on_file, pair_of_frames
 from .map_learn import learn_steps
 from .map_pair_file import load_pairs_of, save_pairs_of
 from .map_pairs import contradiction_text
-from .map_run import bake_target
+from .map_run import bake_steps
 from .mesh_bake import accuracy_text, options_of, written_text
-from .mesh_command import add_bake_arguments, apply_bake, mesh_named
+from .mesh_command import add_bake_arguments, apply_bake, mesh_named, played_steps, require_player
 
 _WITHOUT = {"place-and-heading": "FULL", "place": "PLACE", "nothing": "NONE"}
 
@@ -54,14 +54,15 @@ def run(context, args) -> dict:
     settings = ob.motion_loom_map
     _apply(context, ob, args)
     if args.learn or settings.learnt is None or settings.clip is None or _changes_what_is_learnt(args):
-        print(run_to_end(learn_steps(context, ob)))
+        print(run_to_end(played_steps(learn_steps(context, ob), settings, args)))
     if args.pairs:
         print(load_pairs_of(ob, args.pairs))
     if args.pair:
         _replace_pairs(settings, [pair_of_frames(text) for text in args.pair])
     if args.save_pairs:
+        require_player(settings, args)
         print(save_pairs_of(ob, args.save_pairs))
-    report = bake_target(context, ob, options_of(settings))
+    report = run_to_end(played_steps(bake_steps(context, ob, options_of(settings)), settings, args))
     print(summary(report))
     if report["contradiction"]:
         print(f"motion_loom map: {contradiction_text(report['contradiction'])}", file=sys.stderr)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Generator
+from typing import Any
 
 from ..scene.rigs import require_editable
 from ..solvers.errors import OutputError, SceneError
 from .command_settings import set_choices, set_numbers, set_range
 from .mesh_bake import ABSOLUTE_KEYS, PC2, PCA_KEYS
+from .mesh_target import target_behind, why_none
 
 _KINDS = {"pc2": PC2, "pca-keys": PCA_KEYS, "absolute-keys": ABSOLUTE_KEYS}
 
@@ -26,26 +29,45 @@ def add_bake_arguments(parser) -> None:
 
 
 def apply_bake(settings, args) -> None:
-    """Arguments become ``MeshResultSettings``.
-
-    Raises InputError for what a setting cannot be, OutputError for a cache file that nothing would play.
-    """
+    """Arguments become ``MeshResultSettings``.  Raises InputError for what a setting cannot be."""
     set_numbers(settings, {"bake_keys": args.keys, "bake_step": args.step})
     kind = args.bake and _KINDS[args.bake]
     set_choices(settings, {"hold_ground": args.above_ground, "bake_kind": kind, "bake_folder": args.folder})
     set_range(settings, "bake", args.start, args.end, "--")
+
+
+def require_player(settings, args) -> None:
+    """Raises OutputError for a cache file that nothing would play."""
     if settings.bake_kind == PC2 and not (args.output or args.save):
         raise OutputError(
             "The cache file would belong to a .blend that is not saved: give --output or --save, or --bake pca-keys."
         )
 
 
+def played_steps(steps: Generator[tuple[float, str], None, Any], settings, args):
+    """The same steps, which end as ``require_player`` where they begin to work: what they miss by then comes first."""
+    while True:
+        try:
+            share, text = next(steps)
+        except StopIteration as end:
+            return end.value
+        if share > 0.0:
+            require_player(settings, args)
+        yield share, text
+
+
 def mesh_named(context, name: str):
-    """The mesh object that is to move; raises SceneError where there is none of that name or it cannot be changed."""
+    """The mesh object that is to move, for a live copy its original.
+
+    Raises SceneError where there is none of that name or it cannot be changed.
+    """
     ob = context.scene.objects.get(name)
     if ob is None:
         raise SceneError(f"There is no object '{name}' in the scene; name the mesh that is to move.")
     if ob.type != "MESH":
         raise SceneError(f"'{name}' is of type {ob.type}; the target must be a mesh.")
-    require_editable(ob)
-    return ob
+    target = target_behind(ob)
+    if target is None:
+        raise SceneError(why_none(ob))
+    require_editable(target)
+    return target

@@ -23,7 +23,7 @@ def why_no_target(context) -> str | None:
     """Why nothing can be done with the active object, or None."""
     ob = target_in(context)
     if ob is None:
-        return _why_none(context.object)
+        return why_none(context.object)
     try:
         require_editable(ob)
     except MotionLoomError as error:
@@ -31,7 +31,8 @@ def why_no_target(context) -> str | None:
     return None
 
 
-def _why_none(ob) -> str:
+def why_none(ob) -> str:
+    """Why ``target_behind`` of an object, or of no object, is none."""
     if ob is not None and live_mesh.is_live(ob):
         return f"The mesh that '{ob.name}' stood for was deleted; undo that, or delete '{ob.name}' as well."
     return "Select the mesh that is to move."

@@ -10,12 +10,12 @@ from .base import run_to_end
 from .command_settings import set_choices, set_numbers, set_range
 from .command_words import counted, given, line_on_file, pair_of_frames
 from .mesh_bake import accuracy_text, options_of, written_text
-from .mesh_command import add_bake_arguments, apply_bake, mesh_named
+from .mesh_command import add_bake_arguments, apply_bake, mesh_named, played_steps
 from .transfer_model import is_trained
 from .transfer_pairs import sort_pairs
 from .transfer_parts import suggest_for
 from .transfer_read import read_steps
-from .transfer_run import bake_target
+from .transfer_run import bake_steps
 from .transfer_train import train_steps
 
 _BETWEEN = {"pose": "GAUSSIAN_PROCESS", "straight": "LINE", "linear-map": "PAPER"}
@@ -68,15 +68,19 @@ def run(context, args) -> dict:
     _apply(context, ob, args)
     if not args.learn_only:
         apply_bake(settings, args)
+
+    def end_of(steps):
+        return run_to_end(steps if args.learn_only else played_steps(steps, settings, args))
+
     if args.suggest_parts is not None:
         print(suggest_for(context, ob))
     if args.read or args.suggest_parts is not None or _changes_what_is_read(args) or not _is_read(settings):
-        print(run_to_end(read_steps(context, ob)))
+        print(end_of(read_steps(context, ob)))
     if settings.learnt is None or not is_trained(ob):
-        print(run_to_end(train_steps(context, ob)))
+        print(end_of(train_steps(context, ob)))
     if args.learn_only:
         return {"target": ob.name, "read": settings.subjects_summary, "learnt": settings.learnt_summary}
-    report = bake_target(context, ob, options_of(settings))
+    report = end_of(bake_steps(context, ob, options_of(settings)))
     print(summary(report))
     return report
 
