@@ -1,12 +1,15 @@
-"""A local copy of a linked rig, in its place."""
+"""A local copy of a linked rig or mesh, in its place."""
 
 from __future__ import annotations
 
 import bpy
 
+from ..workflows.mesh_local_copy import local_copy
+from ..workflows.mesh_target import target_in
+
 
 class MOTION_LOOM_OT_make_local_copy(bpy.types.Operator):
-    """Copy the linked rig and the objects that hang on it into this file, and hide the linked ones"""
+    """Copy the linked mesh, or rig with the objects that hang on it, into this file, and hide the linked ones"""
 
     bl_idname = "motion_loom.make_local_copy"
     bl_label = "Make Local Copy"
@@ -14,9 +17,9 @@ class MOTION_LOOM_OT_make_local_copy(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        ob = getattr(context, "object", None)  # timers have no such context
-        if ob is None or ob.type != "ARMATURE":
-            cls.poll_message_set("Make the armature the active object")
+        ob = _chosen(context)
+        if ob is None:
+            cls.poll_message_set("Make the armature or the mesh the active object")
             return False
         if ob.library is None:
             cls.poll_message_set(f"'{ob.name}' is not linked, it can be changed as it is")
@@ -24,17 +27,29 @@ class MOTION_LOOM_OT_make_local_copy(bpy.types.Operator):
         return True
 
     def execute(self, context):
-        rig = context.object
-        copies = {ob: _copied(ob, context.scene) for ob in _with_skin(rig, context.view_layer)}
+        ob = _chosen(context)
+        copies = {ob: local_copy(context, ob)} if ob.type == "MESH" else _copied_rig(context, ob)
         for copy in copies.values():
             _point_to_copies(copy, copies)
-        for ob in copies:
-            ob.select_set(False)
-            ob.hide_set(True)
-        context.view_layer.objects.active = copies[rig]
-        copies[rig].select_set(True)
-        self.report({"INFO"}, f"'{copies[rig].name}' is local; the linked '{rig.name}' is hidden")
+        layer = context.view_layer
+        for linked in {*copies, context.object}:  # the active one may be the live copy of the linked one
+            if linked in layer.objects.values():
+                linked.select_set(False)
+                linked.hide_set(True)
+        layer.objects.active = copies[ob]
+        copies[ob].select_set(True)
+        self.report({"INFO"}, f"'{copies[ob].name}' is local; the linked '{ob.name}' is hidden")
         return {"FINISHED"}
+
+
+def _chosen(context):
+    """The active rig or mesh, the latter also by its live copy; None where there is none."""
+    ob = getattr(context, "object", None)  # timers have no such context
+    return ob if ob is None or ob.type == "ARMATURE" else target_in(context)
+
+
+def _copied_rig(context, rig) -> dict:
+    return {ob: _copied(ob, context.scene) for ob in _with_skin(rig, context.view_layer)}
 
 
 def _with_skin(rig, view_layer) -> list:

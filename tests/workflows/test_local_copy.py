@@ -90,6 +90,8 @@ def test_local_rigs_and_other_objects_need_none(linked):
     bpy.ops.motion_loom.make_local_copy()
     with pytest.raises(RuntimeError, match="poll"):
         bpy.ops.motion_loom.make_local_copy()
-    bpy.context.view_layer.objects.active = bpy.data.objects.get("Floor")
+    empty = bpy.data.objects.new("Empty", None)
+    bpy.context.scene.collection.objects.link(empty)
+    bpy.context.view_layer.objects.active = empty
     with pytest.raises(RuntimeError, match="poll"):
         bpy.ops.motion_loom.make_local_copy()
