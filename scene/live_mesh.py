@@ -73,6 +73,13 @@ def live_of(ob: bpy.types.Object) -> bpy.types.Object | None:
     return next((other for other in bpy.data.objects if LIVE_MARK in other and original_of(other) == ob), None)
 
 
+def release_others(ob: bpy.types.Object, live: bpy.types.Object | None = None) -> None:
+    """Make ordinary objects of all that bear the mark of an object's live copy and are not it: duplicates of one."""
+    for other in bpy.data.objects:
+        if other != live and other.library is None and LIVE_MARK in other and original_of(other) == ob:
+            del other[LIVE_MARK]
+
+
 def original_of(live: bpy.types.Object) -> bpy.types.Object | None:
     """What a live copy stands for, whatever it is called now; None where it was deleted."""
     mark = live.get(LIVE_MARK)

@@ -230,6 +230,7 @@ def prepared_steps(ob) -> Steps:
 
 def refresh_steps(context, ob, workflow) -> Steps:
     """Read the source's range again, for the map as it is."""
+    mesh_live.require_copy_if_live(ob, ob.motion_loom_map)
     store_clip(ob, (yield from read_again_steps(context, ob)))
     run = live_runs.runs.get((ob.session_uid, workflow.id))
     if run is not None:

@@ -16,6 +16,7 @@ from .map_model import clip_of, confidence_of, map_of, require_learnt_mesh, targ
 from .map_pairs import contradicting
 from .map_store import SourceClip
 from .mesh_bake import MeshBakeOptions, bake_frames, options_of, report_of, result_steps, write_steps
+from .mesh_live import require_copy_if_live
 
 
 def bake_target(context, ob, options: MeshBakeOptions) -> dict:
@@ -26,6 +27,7 @@ def bake_target(context, ob, options: MeshBakeOptions) -> dict:
 def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, str], None, dict]:
     """Bake, with progress; the new object is made after the last step only. Returns the report."""
     began = time.perf_counter()
+    require_copy_if_live(ob, ob.motion_loom_map)
     require_learnt_mesh(ob)
     map_of(ob)
     known = clip_of(ob).frames

@@ -24,7 +24,8 @@ def live_on_steps(context, ob, workflow, follower: live.Follower, prepare: Steps
     yield from prepare
     settings = workflow.settings_of(ob)
     chosen = _chosen(context, ob)
-    copy = live_mesh.live_of(ob) or live_mesh.make(context, ob)
+    live_mesh.release_others(ob)  # nothing is live on it: what looks like its copy is a duplicate of a former one
+    copy = live_mesh.make(context, ob)
     try:
         settings.live_copy, settings.live = copy, True
         _require_visible(context, ob, copy)
@@ -45,7 +46,8 @@ def live_off(context, ob, workflow) -> str | None:
     copy = settings.live_copy
     settings.live, settings.live_copy = False, None
     live.end(ob, workflow.id)
-    if copy is None or not live_mesh.is_live(copy):
+    live_mesh.release_others(ob, copy)
+    if copy is None or not _is_copy_of(ob, copy):
         ob.hide_viewport = ob.hide_render = False  # how it was is gone with the copy
         return f"The live copy of '{ob.name}' was deleted: the original is shown again"
     chosen = _chosen(context, copy)
@@ -78,9 +80,20 @@ def why_live_elsewhere(ob, workflow) -> str | None:
 def require_copy(ob, settings) -> Any:
     """The live copy; raises LiveProblem where it was deleted."""
     copy = settings.live_copy
-    if copy is None or not live_mesh.is_live(copy) or not copy.users_scene:
+    if copy is None or not _is_copy_of(ob, copy) or not copy.users_scene:
         raise live.LiveProblem(f"The live copy of '{ob.name}' was deleted; undo that, or switch Live off and on.")
     return copy
+
+
+def require_copy_if_live(ob, settings) -> None:
+    """Raises LiveProblem where the mesh is live and its copy was deleted: it is hidden then, and cannot be read."""
+    if settings.live:
+        require_copy(ob, settings)
+
+
+def _is_copy_of(ob, copy) -> bool:
+    """Whether a live copy is that of this object: a duplicate of a live object names the copy of the other one."""
+    return live_mesh.is_live(copy) and live_mesh.original_of(copy) == ob
 
 
 def _moves_meshes(workflow) -> bool:

@@ -147,3 +147,23 @@ def test_a_copy_that_was_deleted_is_told(climb):
     play.activate(ob)
     press()
     assert not ob.motion_loom_climb.live and not ob.hide_viewport and not ob.hide_render
+
+
+def test_a_duplicate_of_the_copy_is_left_alone(climb):
+    """Live makes a new copy, and removes only that."""
+    ob = play.add_target()
+    play.activate(ob)
+    press()
+    settings = ob.motion_loom_climb
+    play.activate(settings.live_copy)
+    bpy.ops.object.duplicate()
+    keep = bpy.context.object
+    keep.name = "Keep"
+    for _ in range(2):
+        play.activate(settings.live_copy)
+        press()
+        assert not settings.live and not ob.hide_viewport and not live_mesh.is_live(keep) and keep.users_scene
+        play.activate(ob)
+        press()
+        assert settings.live_copy != keep and ob.hide_viewport and live.status(ob, "climb").problem is None
+    assert "Keep" in bpy.data.objects
