@@ -41,10 +41,15 @@ class Faces:
 
 
 def read_faces(mesh: bpy.types.Mesh) -> Faces:
+    return Faces(len(mesh.vertices), read_corners(mesh), _read_starts(mesh))
+
+
+def read_corners(mesh: bpy.types.Mesh) -> np.ndarray:
+    """(C,) int32 vertex of each corner, face after face."""
     corners = np.empty(len(mesh.loops), np.int32)
     if corners.size:  # without faces there is no such attribute
         mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
-    return Faces(len(mesh.vertices), corners, _read_starts(mesh))
+    return corners
 
 
 def _read_starts(mesh: bpy.types.Mesh) -> np.ndarray:

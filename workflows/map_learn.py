@@ -30,6 +30,8 @@ from ..solvers.travel_ways import TravelWays
 from .base import Steps, relayed
 from .command_words import counted
 from .map_store import LearntTarget, SourceClip, pack_clip, pack_target
+from .mesh_faces import faces_mark
+from .mesh_live import require_copy_if_live
 
 # Largest over smallest scale above which an object counts as flat.
 _FLAT = 1e6
@@ -64,6 +66,7 @@ def learn_steps(context, ob) -> Steps:
     """Read and learn, with progress; the scene is changed after the last step only."""
     require_editable(ob)
     settings = ob.motion_loom_map
+    require_copy_if_live(ob, settings)
     source = source_of(settings)
     _require_in_scene(context.scene, settings.source)
     frames = source_frames(context.scene, settings)
@@ -137,9 +140,9 @@ def learn_sequence(
     else:
         times = (sequence.frames - sequence.frames[0]) / fps
         travel = TravelWays.learn(space.coefficients, times, translation, yaw, vertices)
-    counts = len(ob.data.vertices), len(ob.data.polygons)
+    mesh = len(ob.data.vertices), len(ob.data.polygons), faces_mark(ob)
     floor = -np.inf if remove == NONE else float(vertices[..., 2].min())
-    return LearntTarget(space, sequence.frames, place, pivot, travel, floor, *counts)
+    return LearntTarget(space, sequence.frames, place, pivot, travel, floor, *mesh)
 
 
 def _read_target(context, ob):

@@ -19,7 +19,7 @@ from ..solvers.travel_ways import TravelChoices
 from ..state import cache
 from .kept import kept, kept_by, unpacked
 from .map_store import LearntTarget, SourceClip, unpack_clip, unpack_target
-from .mesh_target import require_same_mesh
+from .mesh_faces import require_read_mesh
 
 _KINDS = {"ARMATURE": JOINTS, "MESH": VERTICES}
 _WAYS = {
@@ -34,9 +34,9 @@ def target_of(ob) -> LearntTarget:
 
 
 def require_learnt_mesh(ob) -> None:
-    """Raises StaleBindingError where the mesh has other vertices or faces than when it was learnt."""
+    """Raises StaleBindingError where the mesh has other vertices or faces than when it was learnt, or another order."""
     target = target_of(ob)
-    require_same_mesh(ob, target.vertices, target.faces)
+    require_read_mesh(ob, target.vertices, target.faces, target.mark)
 
 
 def clip_of(ob) -> SourceClip:

@@ -14,7 +14,7 @@ from ..solvers.target_space import TargetSpace
 from ..solvers.travel_ways import TravelWays
 
 # Raised when what is stored changes its meaning.
-FORMAT = 1
+FORMAT = 2
 _TEXTS = "texts"
 
 
@@ -23,7 +23,8 @@ class LearntTarget:
     """space: its poses, in the object's space at the first frame.  frames: (F,) that were learnt.  place: (4, 4) world
     matrix at the first frame.  pivot: (3,) world, about which it turns.  travel: how its pose moves it.
     floor: the lowest it ever was, world, metres; minus infinity where all of its movement is pose.
-    vertices, faces: of the mesh, to tell later whether it is still that one."""
+    vertices, faces, mark: how many the mesh had, and ``mesh_faces.faces_mark`` of it, to tell later whether it is still
+    that one."""
 
     space: TargetSpace
     frames: np.ndarray
@@ -33,6 +34,7 @@ class LearntTarget:
     floor: float
     vertices: int
     faces: int
+    mark: str
 
     def coefficients_at(self, frames: np.ndarray) -> np.ndarray:
         """(N, D) at frames (N,), on the line between the learnt ones; InputError for one that is not a number."""
@@ -71,7 +73,7 @@ def pack_target(learnt: LearntTarget) -> tuple[dict[str, np.ndarray], dict]:
     arrays = {name: value for name, value in found.items() if name not in texts}
     arrays |= {"frames": learnt.frames, "place": learnt.place, "pivot": learnt.pivot, "floor": np.array(learnt.floor)}
     header = {"workflow": "map target", "format": FORMAT, _TEXTS: texts}
-    return arrays, header | {"vertices": learnt.vertices, "faces": learnt.faces}
+    return arrays, header | {"vertices": learnt.vertices, "faces": learnt.faces, "mark": learnt.mark}
 
 
 def unpack_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
@@ -84,8 +86,8 @@ def unpack_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
 
     space, travel = TargetSpace.from_arrays(part("space")), TravelWays.from_arrays(part("travel"))
     places = arrays["frames"], arrays["place"], arrays["pivot"]
-    counts = header["vertices"], header["faces"]
-    return LearntTarget(space, *places, travel, float(arrays["floor"]), *counts)
+    mesh = header["vertices"], header["faces"], header["mark"]
+    return LearntTarget(space, *places, travel, float(arrays["floor"]), *mesh)
 
 
 def pack_clip(clip: SourceClip) -> tuple[dict[str, np.ndarray], dict]:

@@ -7,7 +7,7 @@ from bl_ext.devrepo.motion_loom import workflows
 from bl_ext.devrepo.motion_loom.scene import actions, binding_store, live_mesh
 from bl_ext.devrepo.motion_loom.solvers.errors import MotionLoomError
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
-from bl_ext.devrepo.motion_loom.workflows import live, map_live
+from bl_ext.devrepo.motion_loom.workflows import live, mesh_live
 
 from tests import map_play as play
 
@@ -98,9 +98,8 @@ def test_live_on_that_fails_half_way_leaves_nothing(monkeypatch):
 
     with monkeypatch.context() as broken:
         broken.setattr(live, "begin", fail)
-        steps = live.while_paused(map_live.live_on_steps(bpy.context, ob, workflows.by_id("map")))
         with pytest.raises(MemoryError):
-            list(steps)
+            live_on(ob)
     assert play.everything() == before
     assert not ob.motion_loom_map.live and ob.motion_loom_map.live_copy is None and not live_runs.runs
     play.toggle(ob)
@@ -317,7 +316,9 @@ def hide(ob, way):
 
 def live_on(ob):
     """As for the active object, which one of an excluded collection cannot be."""
-    list(live.while_paused(map_live.live_on_steps(bpy.context, ob, workflows.by_id("map"))))
+    workflow = workflows.by_id("map")
+    steps = mesh_live.live_on_steps(bpy.context, ob, workflow, workflow.follower(ob), workflow.prepare_live(None, ob))
+    list(live.while_paused(steps))
 
 
 @pytest.mark.parametrize("way", ("disabled", "collection disabled", "collection hidden", "collection excluded"))
@@ -342,3 +343,50 @@ def test_a_target_hidden_with_h_goes_live():
     assert healthy(ob) and ob.motion_loom_map.live_copy.visible_get()
     play.toggle(ob)
     assert ob.hide_get() and not ob.hide_viewport
+
+
+def put_in_reverse(ob):
+    """As Mesh > Sort Elements does in Edit Mode; shape keys go along."""
+    play.activate(ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.sort_elements(type="REVERSE", elements={"VERT"})
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_a_target_in_another_order_is_refused():
+    ob = play.add_ready()
+    ob.motion_loom_map.bake_kind = "ABSOLUTE_KEYS"
+    put_in_reverse(ob)
+    for button in (bpy.ops.motion_loom.live, bpy.ops.motion_loom.bake):
+        with pytest.raises(RuntimeError, match="faces of 'Worm' are in another order than when it was learnt; undo"):
+            button(workflow="map")
+    put_in_reverse(ob)
+    play.toggle(ob)
+    before = play.now(ob)
+    twin = bpy.data.objects.new("Twin", ob.data)  # the target itself is hidden
+    bpy.context.scene.collection.objects.link(twin)
+    put_in_reverse(twin)
+    assert "'Worm' are in another order" in problem(ob) and play.status(ob).remedy == "BIND"
+    np.testing.assert_array_equal(play.now(ob), before)
+    put_in_reverse(twin)
+    assert problem(ob) is None
+
+
+@pytest.mark.parametrize("how", ("data", "operator"))
+@pytest.mark.parametrize("button", ("live_refresh", "bake", "fit"))
+def test_a_deleted_copy_is_told_by_every_button(button, how):
+    ob = play.add_live()
+    if how == "data":
+        bpy.data.objects.remove(ob.motion_loom_map.live_copy)
+    else:
+        play.activate(ob.motion_loom_map.live_copy)
+        bpy.ops.object.delete()
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.objects.active = ob
+    ob.motion_loom_map.bake_kind = "ABSOLUTE_KEYS"
+    with pytest.raises(RuntimeError, match="live copy of 'Worm' was deleted; undo that, or switch Live off and on"):
+        getattr(bpy.ops.motion_loom, button)(workflow="map")
+    play.press("live", workflow="map")
+    play.toggle(ob)
+    assert healthy(ob)
