@@ -81,8 +81,7 @@ class Transfer(MeshWorkflow):
         ob = target_in(context)
         clip = yield from prepared_steps(context, ob)
         text = yield from mesh_live.live_on_steps(context, ob, self, self.follower(ob), iter(()))
-        if clip is not None:
-            store_clip(ob, clip)  # not before: where there can be no copy nothing is changed
+        store_clip(ob, clip)  # not before: where there can be no copy nothing is changed
         return text
 
     def live_refresh(self, context) -> Steps:

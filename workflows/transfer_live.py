@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,10 +19,10 @@ from ..state.cache import fingerprint
 from ..state.live_runs import live_runs
 from .base import Steps
 from .live import NOTHING, SWEEP, LiveProblem, Moment
-from .mesh_live import require_copy
-from .mesh_target import require_same_mesh
+from .mesh_faces import is_split_by, require_read_mesh
+from .mesh_live import require_copy, require_copy_if_live
 from .transfer_model import cleared, clip_of, is_trained, keyed_track, learnt_of, moved_track, subjects_of
-from .transfer_read import performed_frames, read_clip_steps, store_clip
+from .transfer_read import other_faces, read_clip_steps, store_clip
 from .transfer_store import NewClip, matrices
 
 _SAME = 1e-4  # of the source's size: what single precision and the program's own evaluation may differ by
@@ -113,8 +114,13 @@ def _require_clip(ob, moment: Moment) -> None:
     """Raises LiveProblem where the new clip is gone, or what was read is not of it."""
     settings = ob.motion_loom_transfer
     performed = settings.performed
-    if performed is None or not performed.users_scene:
+    if performed is None:
         raise LiveProblem(f"The new clip of '{ob.name}' was deleted; undo that, or choose another one.")
+    if not performed.users_scene:
+        raise LiveProblem(
+            f"The new clip '{performed.name}' is in no scene: it was deleted or unlinked; undo that, link it, or "
+            "choose another one."
+        )
     if object_of(moment.scene, performed.session_uid, performed.name) is None:
         raise LiveProblem(
             f"The new clip '{performed.name}' is not in the scene '{moment.scene.name}'; link it, or choose another."
@@ -127,7 +133,8 @@ def _require_clip(ob, moment: Moment) -> None:
 
 def _vertices_now(ob, moment: Moment) -> np.ndarray | None:
     """World vertices (V, 3) of the new clip's object as it was evaluated; None where modifiers add to them after."""
-    performed = ob.motion_loom_transfer.performed
+    settings = ob.motion_loom_transfer
+    performed = settings.performed
     shape = shape_now(moment.depsgraph, performed)
     if shape is None:
         raise SceneError(
@@ -140,6 +147,8 @@ def _vertices_now(ob, moment: Moment) -> np.ndarray | None:
             f"'{performed.name}' has {len(performed.data.vertices)} vertices where the source subject has {count}; "
             "undo that, or choose another new clip."
         )
+    if not is_split_by(performed, subjects_of(ob).source.triangles, binding_store.mark(settings.subjects)):
+        raise LiveProblem(other_faces(performed, "undo that, or choose another new clip"))
     if len(shape.positions) != count:
         return None
     if not np.isfinite(shape.positions).all():
@@ -151,13 +160,13 @@ def _with_frame(ob, frame: float, vertices: np.ndarray) -> NewClip:
     """The stored clip with the pose of vertices (V, 3) at the row of a frame."""
     clip = clip_of(ob)
     row = int(np.clip(frame - clip.frames[0], 0, len(clip.frames) - 1))
-    now = subjects_of(ob).source.read(vertices[None])
+    now = subjects_of(ob).source.read(vertices[None] / clip.scale)
     rows = tuple(values.copy() for values in clip.track.rows)
     for values, value in zip(rows, now.rows, strict=True):
         values[row] = value[0]
     rotations, translations = clip.track.rotations.copy(), clip.track.translations.copy()
     rotations[row], translations[row] = now.rotations[0], now.translations[0]
-    return NewClip(SubjectTrack(rows, rotations, translations), clip.frames, clip.samples, clip.places, clip.fps)
+    return replace(clip, track=SubjectTrack(rows, rotations, translations))
 
 
 def _cut(track: SubjectTrack, some: slice) -> SubjectTrack:
@@ -169,7 +178,7 @@ def require_subject(ob) -> None:
     """Raises StaleBindingError where the target's mesh is not the one that was read."""
     subjects = subjects_of(ob)
     count = len(subjects.target.reference)
-    require_same_mesh(ob, count, subjects.faces, "when its clips were read", "press Read Clips")
+    require_read_mesh(ob, count, subjects.faces, subjects.mark, "when its clips were read", "press Read Clips")
 
 
 def result_at(ob, frame: float) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
@@ -190,29 +199,17 @@ def pose_of(ob, rows, world: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return vertices, lifted(vertices, world, subjects.target.floor) if settings.hold_ground else world
 
 
-def prepared_steps(context, ob) -> Generator[tuple[float, str], None, NewClip | None]:
-    """Make sure that there is a result to be shown: the new clip, where what is stored is not of it, else None."""
+def prepared_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
+    """Make sure that there is a result to be shown; the new clip, read as it is now, whatever is stored of it."""
     require_subject(ob)
     learnt_of(ob)
-    if _is_read(context.scene, ob):
-        return None
     return (yield from read_clip_steps(context, ob))
-
-
-def _is_read(scene, ob) -> bool:
-    """Whether what is stored is of the new clip as it is chosen now; edits of it show when they are seen."""
-    settings = ob.motion_loom_transfer
-    if settings.clip_is_other:
-        return False
-    try:
-        clip = clip_of(ob)
-    except StaleBindingError:
-        return False  # not read yet, or damaged
-    return clip.fps == frames_per_second(scene) and np.array_equal(clip.frames, performed_frames(scene, settings))
 
 
 def refresh_steps(context, ob, workflow) -> Steps:
     """Read the new clip again, for what was learnt."""
+    require_copy_if_live(ob, ob.motion_loom_transfer)
+    require_subject(ob)
     clip = yield from read_clip_steps(context, ob)
     store_clip(ob, clip)
     run = live_runs.runs.get((ob.session_uid, workflow.id))

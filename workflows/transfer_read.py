@@ -15,11 +15,14 @@ from ..scene.part_groups import part_masks
 from ..scene.rigs import require_editable
 from ..scene.session import object_of
 from ..scene.topology import read_faces, splits
+from ..solvers.clip_scale import clip_scale
 from ..solvers.errors import InputError, SceneError
 from ..solvers.subject import Subject
 from ..state.transfer_settings import clip_signature
 from .base import Steps, relayed, within
 from .command_words import counted
+from .mesh_faces import faces_mark, is_split_by
+from .mesh_live import require_copy_if_live
 from .transfer_model import clip_name, subjects_of
 from .transfer_store import NewClip, StoredClip, Subjects, pack_clip, pack_subjects
 
@@ -43,6 +46,7 @@ def read_steps(context, ob) -> Steps:
     """Read all clips of both subjects, with progress; the scene is changed after the last step only."""
     require_editable(ob)
     settings = ob.motion_loom_transfer
+    require_copy_if_live(ob, settings)
     source = source_subject(context, ob)
     _require_mesh(context.scene, ob, "target subject")
     if not len(settings.clips):
@@ -185,7 +189,8 @@ def _store(context, ob, source: _Side, target: _Side) -> str:
     names = [f"{number}: {clip_signature(clip)}" for number, clip in enumerate(settings.clips, start=1)]
     clips = dict(zip(names, zip(source.clips, target.clips, strict=True), strict=True))
     fps = frames_per_second(context.scene)
-    subjects = Subjects(source.subject, target.subject, clips, fps, target.place, len(ob.data.polygons))
+    mark = faces_mark(ob)
+    subjects = Subjects(source.subject, target.subject, clips, fps, target.place, len(ob.data.polygons), mark)
     mesh = binding_store.save(ob.name, *pack_subjects(subjects))
     old, settings.subjects = settings.subjects, mesh
     binding_store.discard(old)
@@ -235,12 +240,14 @@ def performed_object(context, ob):
             f"'{performed.name}' has {len(performed.data.vertices)} vertices and the source subject has {count}; "
             "choose a mesh of that subject."
         )
-    if not splits(read_faces(performed.data), subject.triangles, False):
-        raise InputError(
-            f"'{performed.name}' has other faces than the source subject, so that its vertices are others; choose a "
-            "mesh of that subject."
-        )
+    if not is_split_by(performed, subject.triangles, binding_store.mark(settings.subjects)):
+        raise InputError(other_faces(performed, "choose a mesh of that subject"))
     return performed
+
+
+def other_faces(performed, remedy: str) -> str:
+    """What is wrong with a new clip of as many vertices whose faces are others."""
+    return f"'{performed.name}' has other faces than the source subject, so that its vertices are others; {remedy}."
 
 
 def read_clip_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
@@ -257,8 +264,10 @@ def read_clip_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
     vertices = world_vertices(sequence)
     samples = np.unique(np.linspace(0, vertices.shape[1] - 1, _SAMPLES).astype(int))
     places = np.ascontiguousarray(vertices[:, samples])
-    fps = frames_per_second(context.scene)
-    return NewClip(subjects.source.read(vertices), frames, samples, places, fps)
+    fps, scale = frames_per_second(context.scene), clip_scale(vertices, subjects.source)
+    if scale != 1.0:  # else exactly as the subject's own clips were read
+        vertices = vertices / np.float32(scale)
+    return NewClip(subjects.source.read(vertices), frames, samples, places, fps, scale)
 
 
 def store_clip(ob, clip: NewClip) -> None:
@@ -267,4 +276,5 @@ def store_clip(ob, clip: NewClip) -> None:
     settings.clip_is_other = False
     old, settings.clip = settings.clip, binding_store.save(ob.name, *pack_clip(clip))
     binding_store.discard(old)
-    settings.clip_summary = f"'{settings.performed.name}', frames {clip.frames[0]:g} to {clip.frames[-1]:g}"
+    size = "" if clip.scale == 1.0 else f", {clip.scale:.3g} times the subject's size"
+    settings.clip_summary = f"'{settings.performed.name}', frames {clip.frames[0]:g} to {clip.frames[-1]:g}{size}"

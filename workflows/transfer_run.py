@@ -11,6 +11,7 @@ from ..scene.rigs import require_editable
 from ..solvers.errors import MotionLoomError
 from .base import relayed, run_to_end, within
 from .mesh_bake import MeshBakeOptions, bake_frames, costs_of, options_of, report_of, result_steps, write_steps
+from .mesh_live import require_copy_if_live
 from .transfer_live import pose_of, require_subject
 from .transfer_model import is_trained, learnt_of, result_track, subjects_of
 from .transfer_read import performed_frames, read_clip_steps, store_clip
@@ -26,9 +27,10 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
     """Bake, with progress; the new object is made after the last step only. Returns the report."""
     began = time.perf_counter()
     require_editable(ob)
+    settings = ob.motion_loom_transfer
+    require_copy_if_live(ob, settings)
     require_subject(ob)
     learnt = learnt_of(ob)
-    settings = ob.motion_loom_transfer
     known = performed_frames(context.scene, settings)
     frames = bake_frames(known, options)
     clip = yield from within(read_clip_steps(context, ob), 0.0, 0.3)

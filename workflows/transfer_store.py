@@ -11,7 +11,7 @@ from ..solvers.subject import Subject, SubjectTrack
 from ..solvers.surface_transfer import SurfaceTransfer
 
 # Raised when what is stored changes its meaning.
-FORMAT = 1
+FORMAT = 2
 _TEXTS = "texts"
 _SUBJECTS, _LEARNT, _CLIP = "transfer subjects", "transfer learnt", "transfer clip"
 
@@ -29,7 +29,7 @@ class Subjects:
     """Both subjects, and their clips by name: (source, target).
 
     fps: scene frames a second.  place: (4, 4) world matrix of the target's object at the first frame of its first clip.
-    faces: of the target's mesh, to tell whether it changed.
+    faces, mark: how many the target's mesh had, and ``mesh_faces.faces_mark`` of it, to tell whether it changed.
     """
 
     source: Subject
@@ -38,6 +38,7 @@ class Subjects:
     fps: float
     place: np.ndarray
     faces: int
+    mark: str
 
     @property
     def home(self) -> np.ndarray:
@@ -51,7 +52,8 @@ class NewClip:
     """What was read of a clip to be transferred: its track at scene frames (F,).
 
     samples: (S,) some vertices.  places: (F, S, 3) float32 where they were, world, metres: tells later whether the clip
-    is still so.  fps: scene frames a second.
+    is still so.  fps: scene frames a second.  scale: how many times larger it is than the subject; the track is of the
+    subject's size.
     """
 
     track: SubjectTrack
@@ -59,6 +61,7 @@ class NewClip:
     samples: np.ndarray
     places: np.ndarray
     fps: float
+    scale: float
 
 
 def matrices(track: SubjectTrack) -> np.ndarray:
@@ -77,7 +80,7 @@ def pack_subjects(subjects: Subjects) -> tuple[dict[str, np.ndarray], dict]:
     parts["home"] = {"place": subjects.place}
     arrays, texts = _flat(parts)
     return arrays, {"workflow": _SUBJECTS, "format": FORMAT, _TEXTS: texts, "fps": subjects.fps} | {
-        "clips": list(subjects.clips), "faces": subjects.faces
+        "clips": list(subjects.clips), "faces": subjects.faces, "mark": subjects.mark
     }  # fmt: skip
 
 
@@ -89,7 +92,7 @@ def unpack_subjects(arrays: dict[str, np.ndarray], header: dict) -> Subjects:
         for number, name in enumerate(header["clips"])
     }
     source, target = (Subject.from_arrays(found[of]) for of in ("source", "target"))
-    return Subjects(source, target, clips, header["fps"], found["home"]["place"], header["faces"])
+    return Subjects(source, target, clips, header["fps"], found["home"]["place"], header["faces"], header["mark"])
 
 
 def pack_learnt(learnt: SurfaceTransfer) -> tuple[dict[str, np.ndarray], dict]:
@@ -107,13 +110,14 @@ def pack_clip(clip: NewClip) -> tuple[dict[str, np.ndarray], dict]:
     """Arrays and header for ``scene.binding_store``."""
     samples = {"samples": clip.samples, "places": clip.places}
     arrays, texts = _flat({"clip": _clip_arrays(clip.track, clip.frames), "seen": samples})
-    return arrays, {"workflow": _CLIP, "format": FORMAT, _TEXTS: texts, "fps": clip.fps}
+    return arrays, {"workflow": _CLIP, "format": FORMAT, _TEXTS: texts, "fps": clip.fps, "scale": clip.scale}
 
 
 def unpack_clip(arrays: dict[str, np.ndarray], header: dict) -> NewClip:
     """The reverse of ``pack_clip``; raises StaleBindingError for another format."""
     found = _parts(arrays, header, _CLIP, "press Refresh")
-    return NewClip(*_clip_of(found["clip"]), found["seen"]["samples"], found["seen"]["places"], header["fps"])
+    seen = found["seen"]
+    return NewClip(*_clip_of(found["clip"]), seen["samples"], seen["places"], header["fps"], header["scale"])
 
 
 def _clip_arrays(track: SubjectTrack, frames: np.ndarray) -> dict[str, np.ndarray]:
