@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -306,3 +307,21 @@ def test_what_is_not_linked_needs_no_copy(tmp_path):
     map_play.activate(map_play.add_dots().objects[0])
     with pytest.raises(RuntimeError, match="poll"):
         bpy.ops.motion_loom.make_local_copy()
+
+
+# ---------------------------------------------------------------------------------------------------------- the manual
+
+
+def test_names_for_scripts_in_the_manual():
+    """All that its tables call a setting or one of its values is that."""
+    manual = Path(__file__).parents[2] / "docs" / "manual" / "transfer.md"
+    rows = re.findall(r"^\|[^|]*\|[^|]*\|([^|]+)\|$", manual.read_text(encoding="utf-8"), re.MULTILINE)
+    _, bob, _ = play.add_read()
+    settings = bob.motion_loom_transfer
+    groups = (settings, settings.clips[0], settings.parts[0], settings.clips[0].pairs[0])
+    names = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert len(names) > 30 and {"densify", "hold_ground", "performed"} <= names
+    assert not [name for name in names if not any(hasattr(group, name) for group in groups)]
+    for name, values in re.findall(r"`(\w+)`: ([A-Z_, ]+) $", "\n".join(rows), re.MULTILINE):
+        allowed = settings.bl_rna.properties[name].enum_items.keys()
+        assert set(values.split(", ")) == set(allowed), name
