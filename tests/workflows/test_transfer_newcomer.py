@@ -255,6 +255,7 @@ def test_a_clip_of_another_size_is_performed_all_the_same(scale, is_applied):
             points = np.empty(3 * len(block.points), np.float32)
             block.points.foreach_get("co", points)
             block.points.foreach_set("co", points * np.float32(scale))
+        new.data.shape_keys.update_tag()  # as what edits by hand does
     else:
         new.scale = (scale,) * 3
     play.toggle(bob)
