@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..solvers.errors import InputError
 
 _UNLIMITED = 2**31 - 1  # the limit of a setting that has no other
@@ -43,6 +45,6 @@ def _range_text(low: float, high: float, value: float) -> str:
     """In words; what only the size of a number limits has no limit."""
     if high < _UNLIMITED:
         return f"{low:g} to {high:g}"
-    if low > -_UNLIMITED and value < low:
+    if low > -_UNLIMITED and (value < low or not math.isfinite(value)):
         return f"{low:g} or more"
     return "a smaller number" if value > high else "a larger number" if value < low else "a number"
