@@ -102,7 +102,10 @@ def _why_not_read(settings) -> str | None:
         return "Choose the source subject: a mesh."
     if not len(settings.clips):
         return "Add a pair of clips."
-    missing = [number for number, clip in enumerate(settings.clips, 1) if clip.source is None or clip.target is None]
+    used = [(number, clip) for number, clip in enumerate(settings.clips, 1) if clip.use]
+    if not used:
+        return "Switch a clip on."
+    missing = [number for number, clip in used if clip.source is None or clip.target is None]
     if missing:
         return f"Clip {missing[0]}: choose a mesh for each subject."
     ungrouped = [part.name for part in settings.parts if not part.source_group or not part.target_group]

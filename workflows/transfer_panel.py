@@ -54,7 +54,7 @@ def draw(workflow, layout, context) -> None:
 
 def _is_read(shown: _Shown) -> bool:
     clips = shown.chosen.clips
-    return shown.chosen.subjects is not None and len(clips) > 0 and all(clip.stored for clip in clips)
+    return shown.chosen.subjects is not None and len(clips) > 0 and all(clip.stored for clip in clips if clip.use)
 
 
 def _draw_clips(layout, shown: _Shown) -> None:

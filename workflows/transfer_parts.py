@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..scene import live_mesh
+from ..scene.modifier_split import kept_switched_off
 from ..scene.part_groups import remove_parts, write_parts
 from ..scene.present import shape_now
 from ..scene.rigs import require_editable
@@ -70,7 +71,7 @@ def suggest_for(context, ob) -> str:
 
 def _suggested(context, subject, count: int) -> tuple[np.ndarray, np.ndarray]:
     """World vertices (V, 3) of a subject as it is now, and masks (K, V) of its parts."""
-    with live_mesh.shown(context, subject):
+    with live_mesh.shown(context, subject), kept_switched_off(context.scene, subject):
         shape = shape_now(context.evaluated_depsgraph_get(), subject)
     if shape is None:
         raise SceneError(f"'{subject.name}' is hidden or has no surface; show it.")

@@ -23,7 +23,7 @@ from .base import Steps, relayed, within
 from .command_words import counted
 from .mesh_faces import faces_mark, is_split_by
 from .mesh_live import require_copy_if_live
-from .transfer_model import clip_name, subjects_of
+from .transfer_model import clip_name, clip_number, subjects_of
 from .transfer_store import NewClip, StoredClip, Subjects, pack_clip, pack_subjects
 
 WHOLE = "Body"  # the only part where none are named
@@ -43,7 +43,7 @@ class _Side:
 
 
 def read_steps(context, ob) -> Steps:
-    """Read all clips of both subjects, with progress; the scene is changed after the last step only."""
+    """Read the clips in use of both subjects, with progress; the scene is changed after the last step only."""
     require_editable(ob)
     settings = ob.motion_loom_transfer
     require_copy_if_live(ob, settings)
@@ -51,17 +51,20 @@ def read_steps(context, ob) -> Steps:
     _require_mesh(context.scene, ob, "target subject")
     if not len(settings.clips):
         raise InputError(f"'{ob.name}' has no clips to learn from; add a pair of clips.")
-    for clip in settings.clips:
+    clips = [clip for clip in settings.clips if clip.use]
+    if not clips:
+        raise InputError(f"No clip of '{ob.name}' is in use; switch one on.")
+    for clip in clips:
         for of, subject in (("source", source), ("target", ob)):
             _require_clip(context.scene, clip, of, subject)
     names, masks = masks_of(ob, source)
     sides = []
     with live_mesh.shown(context, ob):
         for number, (of, subject) in enumerate((("source", source), ("target", ob))):
-            reading = _side(context, settings, of, subject, names, masks[number])
+            reading = _side(context, clips, of, subject, names, masks[number])
             sides.append((yield from within(reading, 0.48 * number, 0.48 * (number + 1))))
     yield 0.97, "Storing"
-    return _store(context, ob, *sides)
+    return _store(context, ob, clips, *sides)
 
 
 def source_subject(context, ob):
@@ -135,12 +138,12 @@ def _require_mesh(scene, ob, name: str) -> None:
         raise InputError(f"{name}: '{ob.name}' has no faces; choose a mesh that has a surface.")
 
 
-def _side(context, settings, of: str, subject, names, mask) -> Generator[tuple[float, str], None, _Side]:
-    ends = [(getattr(clip, f"{of}_start"), getattr(clip, f"{of}_end")) for clip in settings.clips]
+def _side(context, clips, of: str, subject, names, mask) -> Generator[tuple[float, str], None, _Side]:
+    ends = [(getattr(clip, f"{of}_start"), getattr(clip, f"{of}_end")) for clip in clips]
     if 3.0 * len(subject.data.vertices) * sum(end - start + 1 for start, end in ends) > _MOST_NUMBERS:
         raise InputError(f"The clips of the {of} are too long to be learnt from together; shorten or remove some.")
     frames, sequences = [np.arange(start, end + 1.0) for start, end in ends], []
-    for number, clip in enumerate(settings.clips):
+    for number, clip in enumerate(clips):
         steps = mesh_sequence_steps(context, getattr(clip, of), frames[number])
         share = (0.7 * number / len(frames), 0.7 * (number + 1) / len(frames))
         sequence = yield from relayed(steps, *share, f"Reading the {of}'s clips")
@@ -148,13 +151,14 @@ def _side(context, settings, of: str, subject, names, mask) -> Generator[tuple[f
         _require_solid(sequence)
         sequences.append(sequence)
     worlds = [world_vertices(sequence) for sequence in sequences]
-    steps = Subject.learn_steps(worlds, sequences[0].triangles, mask, names, components=settings.components)
+    components = clips[0].id_data.motion_loom_transfer.components
+    steps = Subject.learn_steps(worlds, sequences[0].triangles, mask, names, components=components)
     try:
         learnt = yield from relayed(steps, 0.7, 0.95, f"Learning the {of}'s poses")
     except InputError as error:
         raise InputError(f"'{subject.name}': {error}") from error
-    clips = [StoredClip(learnt.read(world), rows) for world, rows in zip(worlds, frames, strict=True)]
-    return _Side(learnt, clips, sequences[0].worlds[0])
+    stored = [StoredClip(learnt.read(world), rows) for world, rows in zip(worlds, frames, strict=True)]
+    return _Side(learnt, stored, sequences[0].worlds[0])
 
 
 def _require_faces(sequence: MeshSequence, name: str, subject) -> None:
@@ -183,10 +187,10 @@ def world_vertices(sequence: MeshSequence) -> np.ndarray:
     return turned + sequence.worlds[:, None, :3, 3].astype(np.float32)
 
 
-def _store(context, ob, source: _Side, target: _Side) -> str:
+def _store(context, ob, used: list, source: _Side, target: _Side) -> str:
     settings = ob.motion_loom_transfer
     # Unlike all others, also where two clips are of the same.
-    names = [f"{number}: {clip_signature(clip)}" for number, clip in enumerate(settings.clips, start=1)]
+    names = [f"{clip_number(clip)}: {clip_signature(clip)}" for clip in used]
     clips = dict(zip(names, zip(source.clips, target.clips, strict=True), strict=True))
     fps = frames_per_second(context.scene)
     mark = faces_mark(ob)
@@ -194,7 +198,9 @@ def _store(context, ob, source: _Side, target: _Side) -> str:
     mesh = binding_store.save(ob.name, *pack_subjects(subjects))
     old, settings.subjects = settings.subjects, mesh
     binding_store.discard(old)
-    for clip, name in zip(settings.clips, names, strict=True):
+    for clip in settings.clips:
+        clip.stored = clip.read_as = ""
+    for clip, name in zip(used, names, strict=True):
         clip.stored = clip.read_as = name
     # Poses are told by other numbers now.
     for name in ("learnt", "clip"):

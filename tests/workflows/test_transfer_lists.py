@@ -56,3 +56,28 @@ def test_suggesting_fewer_parts_leaves_no_groups_behind():
         left = [group.name for group in subject.vertex_groups]
         assert "Transfer Limb 2" in mine and "Transfer Limb 2" not in left
         assert {"Torso", "Left", "Right", "Transfer Torso", "Transfer Limb 1"} == set(left)
+
+
+def test_clips_that_are_switched_off_are_not_read():
+    ann, bob, new = play.add_scene()
+    play.add_clip(bob, ann, play.PAIRS)
+    play.add_parts(bob)
+    other = bob.motion_loom_transfer.clips.add()
+    other.use = False
+    map_play.press("fit", workflow="transfer")
+    assert bob.motion_loom_transfer.clips[0].stored and not other.stored
+    map_play.press("train", workflow="transfer")
+    other.source, other.target, other.use = ann, bob, True
+    other.source_end = other.target_end = 40
+    refused("train", "Clip 2 was changed since it was read", workflow="transfer")
+    bob.motion_loom_transfer.clips[0].use = other.use = False
+    refused("fit", "Switch a clip on", workflow="transfer")
+
+
+def test_parts_are_suggested_before_what_subdivides():
+    ann, bob, _ = play.add_scene()
+    play.add_clip(bob, ann)
+    modifier = ann.modifiers.new("Smooth", "SUBSURF")
+    bob.motion_loom_transfer.part_count = 3
+    map_play.press("transfer_suggest_parts")
+    assert modifier.show_viewport and len(bob.motion_loom_transfer.parts) == 3
