@@ -14,7 +14,7 @@ from ..solvers.target_space import TargetSpace
 from ..solvers.travel_ways import TravelWays
 
 # Raised when what is stored changes its meaning.
-FORMAT = 2
+FORMAT = 1
 _TEXTS = "texts"
 
 
@@ -86,7 +86,7 @@ def unpack_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
 
     space, travel = TargetSpace.from_arrays(part("space")), TravelWays.from_arrays(part("travel"))
     places = arrays["frames"], arrays["place"], arrays["pivot"]
-    mesh = header["vertices"], header["faces"], header["mark"]
+    mesh = header["vertices"], header["faces"], header.get("mark", "")
     return LearntTarget(space, *places, travel, float(arrays["floor"]), *mesh)
 
 

@@ -21,11 +21,11 @@ def require_read_mesh(
 ) -> None:
     """Raises StaleBindingError where the mesh has other numbers of vertices or faces, or has them in another order.
 
-    mark: what ``faces_mark`` was.
+    mark: what ``faces_mark`` was; empty where that was not kept yet.
     """
     require_same_mesh(ob, vertices, faces, when, remedy)
     # What is edited is told when Edit Mode is left: until then the mesh is what it was.
-    if not ob.data.is_editmode and faces_mark(ob) != mark:
+    if mark and not ob.data.is_editmode and faces_mark(ob) != mark:
         raise StaleBindingError(
             f"The vertices or faces of '{ob.name}' are in another order than {when}; undo that or {remedy}."
         )

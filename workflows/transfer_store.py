@@ -11,7 +11,7 @@ from ..solvers.subject import Subject, SubjectTrack
 from ..solvers.surface_transfer import SurfaceTransfer
 
 # Raised when what is stored changes its meaning.
-FORMAT = 2
+FORMAT = 1
 _TEXTS = "texts"
 _SUBJECTS, _LEARNT, _CLIP = "transfer subjects", "transfer learnt", "transfer clip"
 
