@@ -29,7 +29,7 @@ from .transfer_store import NewClip, StoredClip, Subjects, pack_clip, pack_subje
 WHOLE = "Body"  # the only part where none are named
 _MOST_NUMBERS = 4e8  # of one subject's clips together, single precision
 _MOST_FRAMES = 100_000  # of a new clip
-_SAMPLES = 32  # vertices by which a clip is known again
+_SAMPLES = 200  # vertices by which a clip is known again: an edit of a hand moves some of them
 _FLAT = 1e6  # largest over smallest scale above which an object counts as flat
 
 
