@@ -69,8 +69,8 @@ def test_the_ramp_gets_lighter_evenly():
 
 def test_what_is_not_given_is_empty():
     made = shapes.joined([shapes.overlay(), shapes.overlay(points=(np.zeros((2, 3)), np.ones(4)))])
-    *arrays, texts = vars(made).values()
-    assert [len(array) for array in arrays] == [2, 2] + [0] * 8 and texts == ()
+    *arrays, texts, is_square = vars(made).values()
+    assert [len(array) for array in arrays] == [2, 2] + [0] * 8 and texts == () and not is_square
     assert all(array.dtype == np.float32 and array.flags.c_contiguous for array in arrays)
 
 
