@@ -23,6 +23,8 @@ __all__ = ["NEAREST", "Subject", "SubjectTrack", "learn_subject"]
 NEAREST = 3
 # Most frames that the components are learnt from, evenly spaced; neighbouring frames tell little new.
 _MOST_FRAMES = 600
+# Share of a clip's frames that may sink into the ground.
+_LOW = 0.1
 # Frames worked on at a time, in double precision.
 _CHUNK = 64
 
@@ -33,8 +35,8 @@ class Subject:
 
     names: K.  memberships: (K, V) bool.  triangles: (T, 3).  reference: (V, 3) the first mesh of the first clip, local.
     torso: the frame that all is local to.  parts: K spaces.  captured: (N, V, 3) float32 meshes that stand for all that
-    were captured, local, and captured_rows: of each part (N, D_k).  floor: the lowest that the subject ever was, world,
-    metres.
+    were captured, local, and captured_rows: of each part (N, D_k).  floor: height of the ground it stands on, world,
+    metres, see ``ground_of``.
 
     ``to_arrays`` holds 12 N + 12 D bytes a vertex or a little more: at 10,000 vertices, 128 meshes and 20 components
     about 20 MB before compression.
@@ -87,7 +89,7 @@ class Subject:
         kept = _farthest(np.concatenate(rows, axis=1), captured)
         yield 0.75
         meshes = np.ascontiguousarray(local[kept])
-        floor = min(float(clip[..., 2].min()) for clip in clips)
+        floor = ground_of(clips)
         kept_rows = tuple(part[kept] for part in rows)
         reference = local[0].astype(float)
         stitcher = Stitcher.build(reference, triangles, body, meshes)
@@ -188,6 +190,15 @@ class Subject:
     @cached_property
     def _mass(self) -> np.ndarray:
         return lumped_mass(self.reference, self.triangles)
+
+
+def ground_of(clips: list[np.ndarray]) -> float:
+    """Height of the ground under clips, each (F, V, 3), Z up.
+
+    The lowest points of frames, the tenth of a hundred from below in each clip, the middle one of the clips: neither
+    a few frames nor a clip whose feet or seat sink into the ground lower it for all others.
+    """
+    return float(np.median([np.quantile(clip[..., 2].min(axis=1), _LOW) for clip in clips]))
 
 
 def learn_subject(*arguments, **options) -> Subject:

@@ -148,7 +148,10 @@ def written_text(report: dict) -> str:
 
 def accuracy_text(report: dict) -> str | None:
     """How near shape keys came, of a report; None for what is exact."""
-    return f"shape keys within {_length(report['error_max'])}" if report["kind"] == PCA_KEYS else None
+    if report["kind"] != PCA_KEYS:
+        return None
+    where = " at the stored frames" if report["step"] > 1 else ""
+    return f"shape keys within {_length(report['error_max'])}{where}"
 
 
 def costs_of(vertex_count: int, frame_count: int, keys: int) -> dict[str, str]:

@@ -93,7 +93,8 @@ def summary(report: dict) -> str:
         f"travels {report['travel_m']:.2f} m"
     )
     changed = None if report["trained_as_set"] else "pairs or choices were changed since Train"
-    return "; ".join(filter(None, (text, accuracy_text(report), changed)))
+    rate = None if report["rate_as_read"] else "the frame rate was changed since the clips were read"
+    return "; ".join(filter(None, (text, accuracy_text(report), changed, rate)))
 
 
 def command_of(context, ob, program: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Generator
 
 import numpy as np
 
+from ..scene.motion import frames_per_second
 from ..scene.rigs import require_editable
 from ..solvers.errors import MotionLoomError
 from .base import relayed, run_to_end, within
@@ -48,6 +49,7 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
     return report_of(ob, known, frames, options, baked) | {
         "source": settings.performed.name,
         "trained_as_set": is_trained(ob),
+        "rate_as_read": frames_per_second(context.scene) == subjects_of(ob).fps,
         "learnt": settings.learnt_summary,
         "travel_m": float(np.linalg.norm(np.diff(track.translations[:, :2], axis=0), axis=1).sum()),
         "seconds": time.perf_counter() - began,

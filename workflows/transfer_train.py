@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..scene import binding_store
 from ..scene.rigs import require_editable
 from ..solvers.surface_transfer import SurfaceTransfer, bodies_of
@@ -9,6 +11,8 @@ from .base import Steps, relayed
 from .command_words import counted
 from .transfer_model import dense_of, parts_named, subjects_of, training_key
 from .transfer_store import pack_learnt
+
+_TRAVELS = 1.0  # of the source's size, from its centre: who goes less far tells nothing of the way
 
 
 def train_steps(context, ob) -> Steps:
@@ -28,9 +32,21 @@ def train_steps(context, ob) -> Steps:
     binding_store.discard(old)
     settings.learnt_of = training_key(ob)
     count = sum(len(pairs.source_rows) for _, pairs in dense)
-    settings.learnt_summary = f"{counted(count, 'pair')} of {counted(len(dense), 'clip')}"
+    way = way_text(float(np.hypot(*learnt.rigid.way)), [used.source.track for used, _ in dense], subjects.source.size)
+    settings.learnt_summary = f"{counted(count, 'pair')} of {counted(len(dense), 'clip')}, {way}"
     text = f"Learnt '{ob.name}' from {settings.learnt_summary}"
     return f"{text}; {notes}" if (notes := notes_of(dense)) else text
+
+
+def way_text(ratio: float, tracks, size: float) -> str:
+    """How far the target goes for each metre of the source, and whether clips tell that.
+
+    tracks: of the source, in the clips learnt from.  size: of the source, metres.
+    """
+    travelled = max(float(np.ptp(track.translations[:, :2], axis=0).max()) for track in tracks)
+    if travelled < _TRAVELS * size:
+        return f"goes {ratio:.2f} m a metre, guessed from sizes as no clip travels"
+    return f"goes {ratio:.2f} m a metre"
 
 
 def notes_of(dense) -> str:

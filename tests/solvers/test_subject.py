@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from solvers.errors import InputError
-from solvers.subject import NEAREST, Subject, learn_subject
+from solvers.subject import NEAREST, Subject, ground_of, learn_subject
 from solvers.torso_frame import to_world
 from tests.bendy_bodies import NAMES, dance, memberships, performed, tube
 
@@ -149,3 +149,15 @@ def test_bad_input_is_named(subject):
         learn([still])
     with pytest.raises(InputError):
         learn(masks=MASKS & (VERTICES[:, 0] < 0.9))
+
+
+def test_the_ground_is_where_most_clips_stand():
+    """Not where one clip, or a few frames of another, sink."""
+    rng = np.random.default_rng(0)
+    clips = [rng.uniform(0.0, 2.0, (40, 200, 3)) for _ in range(3)]
+    for clip in clips:
+        clip[:, 0, 2] = 0.25 + rng.uniform(0.0, 0.01, 40)
+        clip[:, 1:, 2] += 0.5
+    clips[1][:3, :, 2] -= 1.0
+    clips[2][..., 2] -= 0.7
+    assert 0.25 <= ground_of(clips) <= 0.26

@@ -261,3 +261,30 @@ def test_the_chosen_pose_and_that_of_the_active_pair_are_where_the_target_was():
         assert np.abs(half.max(axis=0) - was[frame - 1].max(axis=0)).max() < 0.02
     settings.target_frame = PAIRS[2][1]
     assert len(shown()) == len(both) // 2
+
+
+def test_what_is_told_of_travel_rate_and_error(capfd):
+    _, bob, new = play.add_trained()
+    assert "m a metre" in bob.motion_loom_transfer.learnt_summary
+    assert "guessed" not in bob.motion_loom_transfer.learnt_summary  # Ann walks 1.2 m
+    bpy.context.scene.render.fps = 60
+    bob.motion_loom_transfer.bake_step = 7
+    play.bake(bob, "PCA_KEYS")
+    told = capfd.readouterr().out
+    assert "the frame rate was changed since the clips were read" in told and "at the stored frames" in told
+
+
+def test_clips_on_the_spot_tell_no_way():
+    ann, bob, _ = play.add_scene()
+    for ob in (ann, bob):
+        for block in ob.data.shape_keys.key_blocks:
+            shape = np.empty(3 * len(block.points), np.float32)
+            block.points.foreach_get("co", shape)
+            shape = shape.reshape(-1, 3)
+            shape -= [0.0, shape[:, 1].mean(), 0.0]
+            block.points.foreach_set("co", shape.ravel())
+    play.add_clip(bob, ann, PAIRS)
+    play.add_parts(bob)
+    map_play.press("fit", workflow="transfer")
+    map_play.press("train", workflow="transfer")
+    assert "guessed from sizes as no clip travels" in bob.motion_loom_transfer.learnt_summary
