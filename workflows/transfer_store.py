@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class Subjects:
     faces: int
     mark: str
 
-    @property
+    @cached_property
     def home(self) -> np.ndarray:
         """(4, 4) takes the torso's frame at the first frame of the target's first clip to the target object's space."""
         first = next(iter(self.clips.values()))[1].track
