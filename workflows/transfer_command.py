@@ -12,7 +12,7 @@ from .command_words import counted, given, line_on_file, pair_of_frames
 from .mesh_bake import accuracy_text, options_of, written_text
 from .mesh_command import add_bake_arguments, apply_bake, mesh_named, played_steps
 from .transfer_model import is_trained
-from .transfer_pairs import sort_pairs
+from .transfer_pairs import replace_pairs, sort_pairs
 from .transfer_parts import suggest_for
 from .transfer_read import read_steps
 from .transfer_run import bake_steps
@@ -182,10 +182,7 @@ def _replace_pairs(settings, texts: list[str]) -> None:
         found.setdefault(number, []).append(pair_of_frames(match["frames"]))
     for number, pairs in found.items():
         clip = settings.clips[number - 1]
-        clip.pairs.clear()
-        for source, target in pairs:
-            pair = clip.pairs.add()
-            pair.source_frame, pair.target_frame = source, target
+        replace_pairs(clip, pairs)
         sort_pairs(clip)
         clip.active_pair = len(pairs) - 1
 

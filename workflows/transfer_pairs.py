@@ -130,6 +130,14 @@ def put_pair(clip, frame: float, answer: float) -> str:
     return f"{clip_name(clip)}, pair {clip.active_pair + 1}: source {frame:g}, target {answer:g}"
 
 
+def replace_pairs(clip, frames: list[tuple[float, float]]) -> None:
+    """Give a clip pairs of these source and target frames alone, in this order."""
+    clip.pairs.clear()
+    for source, target in frames:
+        pair = clip.pairs.add()
+        pair.source_frame, pair.target_frame = source, target
+
+
 def sort_pairs(clip) -> None:
     """In order of the source's time."""
     frames = sorted((pair.source_frame, pair.target_frame) for pair in clip.pairs)

@@ -7,7 +7,7 @@ import numpy as np
 from .mesh_target import target_in
 from .transfer_model import dense_of, stored_clip
 from .transfer_overlay import PLACE
-from .transfer_pairs import active_clip, sort_pairs, why_no_clip
+from .transfer_pairs import active_clip, replace_pairs, sort_pairs, why_no_clip
 
 _SIDES = "source_frame", "target_frame"
 _NEAR = 0.03  # of the picture's side: a pair that near to the mouse is meant
@@ -39,10 +39,7 @@ def pairs_now(context) -> list[tuple[float, float]]:
 def put_pairs(context, pairs: list[tuple[float, float]]) -> None:
     """Give the active clip these pairs."""
     clip = active_clip(target_in(context))
-    clip.pairs.clear()
-    for source, target in pairs:
-        pair = clip.pairs.add()
-        pair.source_frame, pair.target_frame = source, target
+    replace_pairs(clip, pairs)
     clip.active_pair = min(clip.active_pair, len(pairs) - 1)
     _note(clip)
 
