@@ -279,7 +279,9 @@ def changed_modifier(curve):
 
 
 def changed_envelope(curve):
-    curve.modifiers[1].control_points[0].max = 4.0
+    # Not by the point's own property: Blender 5 takes the point for its modifier when told of the change, and reads
+    # past its end, which now and then crashes.
+    curve.modifiers[1].control_points.foreach_set("max", [4.0])
 
 
 @pytest.mark.parametrize("edit", [changed_easing, changed_amplitude, changed_modifier, changed_envelope])
