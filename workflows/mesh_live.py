@@ -11,17 +11,16 @@ from . import live
 from .base import Steps
 
 
-def live_on_steps(context, ob, workflow, follower: live.Follower, prepare: Steps) -> Steps:
-    """Make the copy that moves; the scene is changed after the last step only.
+def live_on_steps(context, ob, workflow) -> Steps:
+    """Make the copy that moves, by a ``MeshWorkflow``; the scene is changed after the last step only.
 
-    workflow: its settings of the object are ``MeshResultSettings``.  follower: moves the copy from then on.
-    prepare: computes what the follower needs, and raises where that cannot be.
-    Raises SceneError where another workflow moves a copy of the mesh, or where the copy could not be seen.
+    Raises SceneError where another workflow moves a copy of the mesh, or where the copy could not be seen, and as what
+    the workflow prepares.
     """
     elsewhere = why_live_elsewhere(ob, workflow)
     if elsewhere:
         raise SceneError(elsewhere)
-    yield from prepare
+    prepared = yield from workflow.prepare_live(context, ob)
     settings = workflow.settings_of(ob)
     chosen = _chosen(context, ob)
     live_mesh.release_others(ob)  # nothing is live on it: what looks like its copy is a duplicate of a former one
@@ -30,13 +29,14 @@ def live_on_steps(context, ob, workflow, follower: live.Follower, prepare: Steps
         settings.live_copy, settings.live = copy, True
         _require_visible(context, ob, copy)
         _choose(context, copy, *chosen)
-        live.begin(ob, workflow, follower)
+        live.begin(ob, workflow, workflow.follower(ob))
     except BaseException:
         settings.live, settings.live_copy = False, None
         live_mesh.restore(copy)
         context.view_layer.update()
         _choose(context, ob, *chosen)
         raise
+    workflow.keep_prepared(ob, prepared)  # not before: where there can be no copy nothing is changed
     return f"'{ob.name}' is live: '{copy.name}' moves, the original is hidden"
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from typing import Any
+
 from ..scene.session import all_objects
 from . import mesh_live
 from .base import Steps, Workflow
@@ -16,9 +19,15 @@ class MeshWorkflow(Workflow):
 
     is_live = True
 
-    def prepare_live(self, context, ob) -> Steps:
-        """Compute what the follower of a mesh object needs, before there is a copy; raises where that cannot be."""
+    def prepare_live(self, context, ob) -> Generator[tuple[float, str], None, Any]:
+        """Compute what the follower of a mesh object needs, before there is a copy; raises where that cannot be.
+
+        Returns what is to be kept once there is one.
+        """
         raise NotImplementedError
+
+    def keep_prepared(self, ob, prepared) -> None:
+        """Store with the object what was prepared."""
 
     def live_objects(self) -> list:
         return mesh_live.live_targets(all_objects(), self.settings_name)
@@ -27,8 +36,7 @@ class MeshWorkflow(Workflow):
         return mesh_live.is_on(target_in(context), self.settings_name)
 
     def live_on(self, context) -> Steps:
-        ob = target_in(context)
-        return mesh_live.live_on_steps(context, ob, self, self.follower(ob), self.prepare_live(context, ob))
+        return mesh_live.live_on_steps(context, target_in(context), self)
 
     def live_off(self, context) -> str | None:
         return mesh_live.live_off(context, target_in(context), self)

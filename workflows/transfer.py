@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from ..state.transfer_settings import CLASSES, MotionLoomTransferSettings
-from . import mesh_live, transfer_command, transfer_panel
+from . import transfer_command, transfer_panel
 from .base import Command, Steps
 from .mesh_bake import options_of, why_no_bake
 from .mesh_live import why_live_elsewhere
@@ -15,6 +17,7 @@ from .transfer_overlay import overlay_of
 from .transfer_picture import densify_steps
 from .transfer_read import read_steps, store_clip
 from .transfer_run import bake_steps
+from .transfer_store import NewClip
 from .transfer_train import train_steps
 
 
@@ -77,12 +80,11 @@ class Transfer(MeshWorkflow):
     def follower(self, ob) -> TransferFollower:
         return TransferFollower()
 
-    def live_on(self, context) -> Steps:
-        ob = target_in(context)
-        clip = yield from prepared_steps(context, ob)
-        text = yield from mesh_live.live_on_steps(context, ob, self, self.follower(ob), iter(()))
-        store_clip(ob, clip)  # not before: where there can be no copy nothing is changed
-        return text
+    def prepare_live(self, context, ob) -> Generator[tuple[float, str], None, NewClip]:
+        return prepared_steps(context, ob)
+
+    def keep_prepared(self, ob, prepared: NewClip) -> None:
+        store_clip(ob, prepared)
 
     def live_refresh(self, context) -> Steps:
         return refresh_steps(context, target_in(context), self)

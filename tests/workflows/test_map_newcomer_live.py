@@ -316,9 +316,7 @@ def hide(ob, way):
 
 def live_on(ob):
     """As for the active object, which one of an excluded collection cannot be."""
-    workflow = workflows.by_id("map")
-    steps = mesh_live.live_on_steps(bpy.context, ob, workflow, workflow.follower(ob), workflow.prepare_live(None, ob))
-    list(live.while_paused(steps))
+    list(live.while_paused(mesh_live.live_on_steps(bpy.context, ob, workflows.by_id("map"))))
 
 
 @pytest.mark.parametrize("way", ("disabled", "collection disabled", "collection hidden", "collection excluded"))

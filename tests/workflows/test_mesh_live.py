@@ -8,12 +8,11 @@ import pytest
 from bl_ext.devrepo.motion_loom import workflows
 from bl_ext.devrepo.motion_loom.scene import live_mesh
 from bl_ext.devrepo.motion_loom.scene.frames import frame_now
-from bl_ext.devrepo.motion_loom.scene.session import all_objects
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.state.mesh_result_settings import MeshResultSettings
 from bl_ext.devrepo.motion_loom.workflows import live, mesh_live
-from bl_ext.devrepo.motion_loom.workflows.base import Workflow
 from bl_ext.devrepo.motion_loom.workflows.mesh_target import target_in
+from bl_ext.devrepo.motion_loom.workflows.mesh_workflow import MeshWorkflow
 
 from tests import map_play as play
 from tests.map_scenes import positions
@@ -41,28 +40,19 @@ class Climber:
         live_mesh.write(ob.motion_loom_climb.live_copy, moment.depsgraph, positions(ob.data), world)
 
 
-class Climb(Workflow):
+class Climb(MeshWorkflow):
     """As little as a workflow needs to be live on a mesh."""
 
-    id, label, settings, is_live = "climb", "Climb", ClimbSettings, True
+    id, label, settings = "climb", "Climb", ClimbSettings
 
     def poll(self, context, step):
         return mesh_live.why_live_elsewhere(target_in(context), self)
 
-    def live_objects(self):
-        return mesh_live.live_targets(all_objects(), self.settings_name)
-
     def follower(self, ob):
         return Climber()
 
-    def is_on(self, context):
-        return mesh_live.is_on(target_in(context), self.settings_name)
-
-    def live_on(self, context):
-        return mesh_live.live_on_steps(context, target_in(context), self, Climber(), iter(()))
-
-    def live_off(self, context):
-        return mesh_live.live_off(context, target_in(context), self)
+    def prepare_live(self, context, ob):
+        return iter(())
 
 
 @pytest.fixture
