@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 from ..scene.motion import motion_range
 from ..solvers.errors import MotionLoomError
-from . import live
 from .adapt_action import plays_result
-from .panel_parts import draw_linked, draw_range, draw_status, draw_steps, draw_text, draw_toggles
+from .panel_parts import Shown, draw_linked, draw_range, draw_status, draw_steps, draw_text, draw_toggles, is_live
 from .wrapping import length
 
 _NAME_WIDTH = 70.0  # pixels that a row of the list has for a name in a sidebar of the usual width
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """What is drawn: the workflow, the rig, its settings, and how live stands (None while it is off)."""
-
-    adapt: Any
-    context: Any
-    ob: Any
-    chosen: Any
-    status: Any
-
-
-def draw(adapt, layout, context) -> None:
+def draw(workflow, layout, context) -> None:
     """Draw Adapt's sub-panel for the active object."""
     ob = context.object
     if ob is None or ob.type != "ARMATURE":
@@ -35,12 +20,11 @@ def draw(adapt, layout, context) -> None:
     if ob.library is not None:
         draw_linked(layout, context, ob, "make a library override of it, or a local copy")
         return
-    chosen = adapt.settings_of(ob)
-    shown = _Shown(adapt, context, ob, chosen, live.status(ob, adapt.id))
-    draw_steps(layout, adapt.id, _STEPS, shown)
+    shown = Shown.of(workflow, context, ob)
+    draw_steps(layout, _STEPS, shown)
     for name, title, draw_part in _PARTS:
         header, body = layout.panel(f"motion_loom_adapt_{name}", default_closed=True)
-        count = len(getattr(chosen, name, ()))
+        count = len(getattr(shown.chosen, name, ()))
         header.label(text=f"{title} ({count})" if count else title)
         if body:
             draw_part(body, shown)
@@ -63,11 +47,11 @@ def _draw_no_rig(layout, context, ob) -> None:
 # ------------------------------------------------------------------------------------------------ environment
 
 
-def _has_environment(shown: _Shown) -> bool:
+def _has_environment(shown: Shown) -> bool:
     return any(item.target for item in shown.chosen.surfaces)
 
 
-def _draw_environment(layout, shown: _Shown) -> None:
+def _draw_environment(layout, shown: Shown) -> None:
     chosen = shown.chosen
     row = layout.row()
     row.template_list("MOTION_LOOM_UL_surfaces", "", chosen, "surfaces", chosen, "active_surface", rows=3)
@@ -80,7 +64,7 @@ def _draw_environment(layout, shown: _Shown) -> None:
         _draw_long_name(layout, shown, chosen.surfaces[chosen.active_surface])
 
 
-def _draw_long_name(layout, shown: _Shown, item) -> None:
+def _draw_long_name(layout, shown: Shown, item) -> None:
     """The whole name of the chosen entry where its row has no room for it."""
     name = item.target.name if item.target else item.name
     if length(name) > _NAME_WIDTH:
@@ -90,11 +74,11 @@ def _draw_long_name(layout, shown: _Shown, item) -> None:
 # ------------------------------------------------------------------------------------------------------- bind
 
 
-def _is_bound(shown: _Shown) -> bool:
+def _is_bound(shown: Shown) -> bool:
     return shown.chosen.binding is not None and all(item.bound_name for item in shown.chosen.surfaces)
 
 
-def _draw_bind(layout, shown: _Shown) -> None:
+def _draw_bind(layout, shown: Shown) -> None:
     chosen = shown.chosen
     if draw_range(layout, chosen):
         _draw_range_warning(layout, shown)
@@ -103,7 +87,7 @@ def _draw_bind(layout, shown: _Shown) -> None:
         new = sum(not item.bound_name for item in chosen.surfaces)
         if new:
             layout.label(text=f"{new} {'object is' if new == 1 else 'objects are'} not bound yet", icon="ERROR")
-    shown.adapt.button(layout, "fit", text="Bind" if chosen.binding is None else "Bind Again")
+    shown.workflow.button(layout, "fit", text="Bind" if chosen.binding is None else "Bind Again")
 
 
 def _draw_bound(layout, chosen) -> None:
@@ -114,7 +98,7 @@ def _draw_bound(layout, chosen) -> None:
     layout.label(text=rest, icon="BLANK1")
 
 
-def _draw_range_warning(layout, shown: _Shown) -> None:
+def _draw_range_warning(layout, shown: Shown) -> None:
     chosen = shown.chosen
     try:
         first, last = motion_range(shown.context.scene, shown.ob)
@@ -130,18 +114,13 @@ def _draw_range_warning(layout, shown: _Shown) -> None:
 # ------------------------------------------------------------------------------------------------------- live
 
 
-def _is_live(shown: _Shown) -> bool:
-    return shown.status is not None and shown.status.problem is None
-
-
-def _draw_live(layout, shown: _Shown) -> None:
+def _draw_live(layout, shown: Shown) -> None:
     chosen = shown.chosen
-    shown.adapt.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
+    shown.workflow.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
     row = layout.row()
     row.use_property_decorate = True  # the dot keys it
     row.prop(chosen, "influence", slider=True)
-    if shown.status is not None:
-        draw_status(layout, shown.adapt, shown.context, shown.status)
+    draw_status(layout, shown)
     overlays = layout.column(align=True)
     for pair in (("show_ghost", "show_contacts"), ("show_points", "show_relations")):
         draw_toggles(overlays, chosen, pair)
@@ -150,11 +129,11 @@ def _draw_live(layout, shown: _Shown) -> None:
 # ------------------------------------------------------------------------------------------------------- bake
 
 
-def _is_baked(shown: _Shown) -> bool:
+def _is_baked(shown: Shown) -> bool:
     return plays_result(shown.ob)
 
 
-def _draw_bake(layout, shown: _Shown) -> None:
+def _draw_bake(layout, shown: Shown) -> None:
     chosen = shown.chosen
     draw_toggles(layout, chosen, ("assign", "bake_strip"))
     column = layout.column()
@@ -162,16 +141,16 @@ def _draw_bake(layout, shown: _Shown) -> None:
     column.prop(chosen, "bake_reduce")
     if chosen.bake_reduce:
         column.prop(chosen, "bake_error")
-    shown.adapt.button(layout, "bake")
+    shown.workflow.button(layout, "bake")
     if plays_result(shown.ob):
         layout.operator("motion_loom.adapt_play_source", icon="LOOP_BACK")
-    shown.adapt.button(layout, "copy_command", text="Copy Command", icon="COPYDOWN")
+    shown.workflow.button(layout, "copy_command", text="Copy Command", icon="COPYDOWN")
 
 
 # ---------------------------------------------------------------------------------------------------- closed
 
 
-def _draw_options(layout, shown: _Shown) -> None:
+def _draw_options(layout, shown: Shown) -> None:
     chosen = shown.chosen
     column = layout.column()
     for name in ("clearance", "contact"):
@@ -182,7 +161,7 @@ def _draw_options(layout, shown: _Shown) -> None:
     column.prop(chosen, "limits")
 
 
-def _draw_pins(layout, shown: _Shown) -> None:
+def _draw_pins(layout, shown: Shown) -> None:
     for index, pin in enumerate(shown.chosen.pins):
         box = layout.box().column()
         _draw_bone(box, shown.ob, pin, "pins", index)
@@ -194,7 +173,7 @@ def _draw_pins(layout, shown: _Shown) -> None:
     layout.operator("motion_loom.adapt_add_item", text="Add Pin", icon="ADD").items = "pins"
 
 
-def _draw_bones(layout, shown: _Shown) -> None:
+def _draw_bones(layout, shown: Shown) -> None:
     for index, item in enumerate(shown.chosen.bones):
         box = layout.box().column()
         _draw_bone(box, shown.ob, item, "bones", index)
@@ -212,7 +191,7 @@ def _draw_bone(layout, ob, item, items: str, index: int) -> None:
 _STEPS = (
     ("Environment", _has_environment, _draw_environment),
     ("Bind", _is_bound, _draw_bind),
-    ("Live", _is_live, _draw_live),
+    ("Live", is_live, _draw_live),
     ("Bake", _is_baked, _draw_bake),
 )
 # The second column also names the list whose length the heading tells.

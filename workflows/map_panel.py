@@ -2,57 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 from ..solvers.errors import MotionLoomError
-from . import live
 from .map_model import confidence_now, target_of
 from .map_run import costs_of
-from .mesh_target import target_in
-from .overlay import problem_of
-from .panel_parts import draw_bake, draw_linked, draw_range, draw_status, draw_steps, draw_text, draw_toggles, is_baked
+from .mesh_panel import draw_bake, draw_mesh, draw_problem, is_baked
+from .panel_parts import Shown, draw_range, draw_status, draw_text, draw_toggles, is_live
 
 _CONFIDENT = 0.5
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """What is drawn: the workflow, the target mesh, its settings, and how live stands (None while it is off)."""
-
-    map: Any
-    context: Any
-    ob: Any
-    chosen: Any
-    status: Any
-
-
 def draw(workflow, layout, context) -> None:
     """Draw Map's sub-panel for the active object."""
-    ob = target_in(context)
-    if ob is None:
-        layout.label(text="Select the mesh that is to move", icon="INFO")
-        return
-    if ob.library is not None:
-        draw_linked(layout, context, ob)
-        return
-    chosen = workflow.settings_of(ob)
-    shown = _Shown(workflow, context, ob, chosen, live.status(ob, workflow.id))
-    draw_steps(layout, workflow.id, _STEPS, shown)
-    header, body = layout.panel("motion_loom_map_options", default_closed=True)
-    header.label(text="Options")
-    if body:
-        _draw_options(body, shown)
+    draw_mesh(workflow, layout, context, _STEPS, _OPTIONS, "Select the mesh that is to move")
 
 
 # -------------------------------------------------------------------------------------------------------- learn
 
 
-def _is_learnt(shown: _Shown) -> bool:
+def _is_learnt(shown: Shown) -> bool:
     return shown.chosen.learnt is not None and shown.chosen.clip is not None
 
 
-def _draw_learn(layout, shown: _Shown) -> None:
+def _draw_learn(layout, shown: Shown) -> None:
     chosen = shown.chosen
     layout.prop(chosen, "source")
     if chosen.source is None:
@@ -70,17 +41,17 @@ def _draw_learn(layout, shown: _Shown) -> None:
         box = layout.box().column(align=True)
         for text, icon in ((chosen.clip_summary, "OUTLINER_OB_ARMATURE"), (chosen.learnt_summary, "MESH_DATA")):
             draw_text(box, shown.context, text, icon)
-    shown.map.button(layout, "fit", text="Learn Target" if chosen.learnt is None else "Learn Again")
+    shown.workflow.button(layout, "fit", text="Learn Target" if chosen.learnt is None else "Learn Again")
 
 
 # -------------------------------------------------------------------------------------------------------- pairs
 
 
-def _is_paired(shown: _Shown) -> bool:
+def _is_paired(shown: Shown) -> bool:
     return sum(pair.use for pair in shown.chosen.pairs) >= 2
 
 
-def _draw_pairs(layout, shown: _Shown) -> None:
+def _draw_pairs(layout, shown: Shown) -> None:
     chosen = shown.chosen
     row = layout.row()
     row.template_list("MOTION_LOOM_UL_pairs", "", chosen, "pairs", chosen, "active_pair", rows=4)
@@ -101,12 +72,10 @@ def _draw_pairs(layout, shown: _Shown) -> None:
     layout.operator("motion_loom.map_add_pair", icon="ADD")
     layout.operator("motion_loom.map_perform", icon="REC")
     draw_toggles(layout, chosen, ("show_pair", "show_scores"))
-    problem = problem_of(shown.map.id, shown.context.object)
-    if problem:
-        draw_text(layout, shown.context, problem, "ERROR")
+    draw_problem(layout, shown)
 
 
-def _draw_confidence(layout, shown: _Shown) -> None:
+def _draw_confidence(layout, shown: Shown) -> None:
     """Of the map at the source's present pose; drawn red while it is low."""
     try:
         confidence = confidence_now(shown.context, shown.ob)
@@ -121,13 +90,9 @@ def _draw_confidence(layout, shown: _Shown) -> None:
 # --------------------------------------------------------------------------------------------------------- live
 
 
-def _is_live(shown: _Shown) -> bool:
-    return shown.status is not None and shown.status.problem is None
-
-
-def _draw_live(layout, shown: _Shown) -> None:
+def _draw_live(layout, shown: Shown) -> None:
     chosen = shown.chosen
-    shown.map.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
+    shown.workflow.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
     column = layout.column()
     column.prop(chosen, "live_input")
     column.prop(chosen, "travel")
@@ -138,11 +103,10 @@ def _draw_live(layout, shown: _Shown) -> None:
     if chosen.travel != "NONE":
         column.prop(chosen, "travel_scale")
     column.prop(chosen, "turn_ratio")
-    if shown.status is not None:
-        draw_status(layout, shown.map, shown.context, shown.status)
+    draw_status(layout, shown)
 
 
-def _draw_auto(layout, shown: _Shown) -> None:
+def _draw_auto(layout, shown: Shown) -> None:
     """Which way was chosen, as the target's own motion tells."""
     try:
         note = target_of(shown.ob).travel.note
@@ -154,26 +118,14 @@ def _draw_auto(layout, shown: _Shown) -> None:
 # --------------------------------------------------------------------------------------------------------- bake
 
 
-def _is_baked(shown: _Shown) -> bool:
-    return is_baked(shown.chosen)
-
-
-def _draw_bake(layout, shown: _Shown) -> None:
-    draw_bake(layout, shown.map, shown.chosen, costs_of(shown.ob))
-
-
-# ------------------------------------------------------------------------------------------------------ options
-
-
-def _draw_options(layout, shown: _Shown) -> None:
-    column = layout.column()
-    for name in ("edge", "hold_ground", "smoothing", "components"):
-        column.prop(shown.chosen, name)
+def _draw_bake(layout, shown: Shown) -> None:
+    draw_bake(layout, shown, costs_of(shown.ob))
 
 
 _STEPS = (
     ("Learn", _is_learnt, _draw_learn),
     ("Pairs", _is_paired, _draw_pairs),
-    ("Live", _is_live, _draw_live),
-    ("Bake", _is_baked, _draw_bake),
+    ("Live", is_live, _draw_live),
+    ("Bake", is_baked, _draw_bake),
 )
+_OPTIONS = ("edge", "hold_ground", "smoothing", "components")

@@ -1,8 +1,11 @@
-"""Parts that panels share: wrapped texts, switches side by side, ranges, bakes of meshes, and how live stands."""
+"""Parts that panels share: steps, wrapped texts, switches side by side, ranges, and how live stands."""
 
 from __future__ import annotations
 
-from .mesh_bake import PC2, PCA_KEYS
+from dataclasses import dataclass
+from typing import Any
+
+from . import live
 from .wrapping import fitting_lines
 
 _TRACKS = {
@@ -19,13 +22,34 @@ _REMEDIES = {
 }
 
 
-def draw_steps(layout, workflow_id: str, steps, shown) -> None:
+@dataclass(frozen=True)
+class Shown:
+    """What is drawn: the workflow, its object, the settings of that, and how live stands (None while it is off)."""
+
+    workflow: Any
+    context: Any
+    ob: Any
+    chosen: Any
+    status: live.LiveStatus | None
+
+    @classmethod
+    def of(cls, workflow, context, ob) -> Shown:
+        """All that there is to show of an object."""
+        return cls(workflow, context, ob, workflow.settings_of(ob), live.status(ob, workflow.id))
+
+
+def is_live(shown: Shown) -> bool:
+    """Whether it is live, and nothing is wrong."""
+    return shown.status is not None and shown.status.problem is None
+
+
+def draw_steps(layout, steps, shown: Shown) -> None:
     """Numbered steps that fold, a tick at those that are done.
 
-    steps: (title, is_done, draw) of each; the two are called with what is shown.
+    steps: (title, is_done, draw) of each; is_done(shown), draw(layout, shown).
     """
     for number, (title, is_done, draw_step) in enumerate(steps, start=1):
-        header, body = layout.panel(f"motion_loom_{workflow_id}_{number}")
+        header, body = layout.panel(f"motion_loom_{shown.workflow.id}_{number}")
         header.label(text=f"{number}   {title}")
         if is_done(shown):
             header.label(text="", icon="CHECKMARK")
@@ -70,38 +94,17 @@ def draw_range(layout, chosen, of: str = "") -> bool:
     return is_on
 
 
-def draw_bake(layout, workflow, chosen, costs: dict[str, str]) -> None:
-    """What a result on a mesh is baked to, and the buttons.
-
-    chosen: ``MeshResultSettings``.  costs: what each kind takes, by kind, as far as known; see ``mesh_bake.costs_of``.
-    """
-    layout.prop(chosen, "bake_kind")
-    if chosen.bake_kind == PC2:
-        layout.prop(chosen, "bake_folder")
-    if chosen.bake_kind == PCA_KEYS:
-        layout.prop(chosen, "bake_keys")
-    layout.prop(chosen, "bake_step")
-    draw_range(layout, chosen, "bake")
-    cost = costs.get(chosen.bake_kind)
-    if cost:
-        layout.label(text=cost, icon="DISK_DRIVE")
-    workflow.button(layout, "bake", text="Bake")
-    workflow.button(layout, "copy_command", text="Copy Command", icon="COPYDOWN")
-
-
-def is_baked(chosen) -> bool:
-    """Whether what was baked last, by ``MeshResultSettings``, is still there."""
-    return chosen.result is not None and bool(chosen.result.users_scene)
-
-
-def draw_status(layout, workflow, context, status, bind_again: str = _REMEDIES["BIND"][1]) -> None:
-    """How live stands (``live.LiveStatus``), and the button that mends what is wrong.
+def draw_status(layout, shown: Shown, bind_again: str = _REMEDIES["BIND"][1]) -> None:
+    """How live stands, while it is on, and the button that mends what is wrong.
 
     bind_again: text of the button of the step "fit".
     """
+    status = shown.status
+    if status is None:
+        return
     box = layout.box().column(align=True)
     if status.problem:
-        draw_text(box, context, status.problem, "ERROR")
+        draw_text(box, shown.context, status.problem, "ERROR")
     else:
         speed = "" if status.ms is None else f"{status.ms:.1f} ms a frame"
         box.label(text=speed or "Waiting for a change", icon="PREVIEW_RANGE")
@@ -110,10 +113,10 @@ def draw_status(layout, workflow, context, status, bind_again: str = _REMEDIES["
     if status.source_untouched:
         box.label(text="Source untouched", icon="LOCKED")
     if status.note:
-        draw_text(box, context, status.note, "INFO")
+        draw_text(box, shown.context, status.note, "INFO")
     if status.remedy:
         step, text, icon = _REMEDIES[status.remedy]
-        workflow.button(layout, step, text=bind_again if step == "fit" else text, icon=icon)
+        shown.workflow.button(layout, step, text=bind_again if step == "fit" else text, icon=icon)
 
 
 def _draw_track(layout, status) -> None:

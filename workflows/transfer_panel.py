@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 from ..scene.pictures import icon_of
 from ..solvers.errors import MotionLoomError
-from . import live
-from .mesh_target import target_in
-from .overlay import problem_of
-from .panel_parts import draw_bake, draw_linked, draw_range, draw_status, draw_steps, draw_text, draw_toggles, is_baked
+from .mesh_panel import draw_bake, draw_mesh, draw_problem, is_baked
+from .panel_parts import Shown, draw_range, draw_status, draw_text, draw_toggles, is_live
 from .transfer_model import is_trained
 from .transfer_pairs import active_clip
 from .transfer_picture import is_current
@@ -19,46 +14,21 @@ from .transfer_run import costs
 _PICTURE = 9.0  # units of the interface
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """What is drawn: the workflow, the target, its settings, the clip that is looked at, and how live stands."""
-
-    transfer: Any
-    context: Any
-    ob: Any
-    chosen: Any
-    clip: Any
-    status: Any
-
-
 def draw(workflow, layout, context) -> None:
     """Draw Transfer's sub-panel for the active object."""
-    ob = target_in(context)
-    if ob is None:
-        layout.label(text="Select a mesh of the subject that is to move", icon="INFO")
-        return
-    if ob.library is not None:
-        draw_linked(layout, context, ob)
-        return
-    chosen = workflow.settings_of(ob)
-    shown = _Shown(workflow, context, ob, chosen, active_clip(ob), live.status(ob, workflow.id))
-    draw_steps(layout, workflow.id, _STEPS, shown)
-    header, body = layout.panel("motion_loom_transfer_options", default_closed=True)
-    header.label(text="Options")
-    if body:
-        _draw_options(body, shown)
+    draw_mesh(workflow, layout, context, _STEPS, _OPTIONS, "Select a mesh of the subject that is to move")
 
 
 # -------------------------------------------------------------------------------------------------------- clips
 
 
-def _is_read(shown: _Shown) -> bool:
+def _is_read(shown: Shown) -> bool:
     clips = shown.chosen.clips
     return shown.chosen.subjects is not None and len(clips) > 0 and all(clip.stored for clip in clips if clip.use)
 
 
-def _draw_clips(layout, shown: _Shown) -> None:
-    chosen, clip = shown.chosen, shown.clip
+def _draw_clips(layout, shown: Shown) -> None:
+    chosen, clip = shown.chosen, active_clip(shown.ob)
     layout.prop(chosen, "source")
     row = layout.row()
     row.template_list("MOTION_LOOM_UL_transfer_clips", "", chosen, "clips", chosen, "active_clip", rows=3)
@@ -73,7 +43,7 @@ def _draw_clips(layout, shown: _Shown) -> None:
             column.prop(clip, f"{of}_end")
 
 
-def _draw_parts(layout, shown: _Shown) -> None:
+def _draw_parts(layout, shown: Shown) -> None:
     chosen = shown.chosen
     suggest = layout.row(align=True)
     suggest.use_property_split = False  # else the button is cut off in a narrow sidebar
@@ -94,19 +64,19 @@ def _draw_parts(layout, shown: _Shown) -> None:
         draw_text(layout, shown.context, "Without parts the whole body is one", "INFO")
     if chosen.subjects is not None:
         draw_text(layout.box().column(), shown.context, chosen.subjects_summary, "MESH_DATA")
-    shown.transfer.button(layout, "fit", text="Read Clips" if chosen.subjects is None else "Read Clips Again")
+    shown.workflow.button(layout, "fit", text="Read Clips" if chosen.subjects is None else "Read Clips Again")
 
 
 # -------------------------------------------------------------------------------------------------------- pairs
 
 
-def _is_paired(shown: _Shown) -> bool:
+def _is_paired(shown: Shown) -> bool:
     used = [clip for clip in shown.chosen.clips if clip.use]
     return bool(used) and all(len(clip.pairs) >= 2 for clip in used)
 
 
-def _draw_pairs(layout, shown: _Shown) -> None:
-    chosen, clip = shown.chosen, shown.clip
+def _draw_pairs(layout, shown: Shown) -> None:
+    chosen, clip = shown.chosen, active_clip(shown.ob)
     if clip is None:
         layout.label(text="Add clips first", icon="INFO")
         return
@@ -120,33 +90,31 @@ def _draw_pairs(layout, shown: _Shown) -> None:
     layout.operator("motion_loom.transfer_add_pair", icon="ADD")
     layout.prop(chosen, "densify")
     if clip.picture is not None:
-        _draw_picture(layout, shown)
+        _draw_picture(layout, shown, clip)
     buttons = layout.row(align=True)
-    shown.transfer.button(buttons, "densify", text="Densify")
+    shown.workflow.button(buttons, "densify", text="Densify")
     buttons.operator("motion_loom.transfer_edit_path", icon="IPO_EASE_IN_OUT")
     draw_toggles(layout, chosen, ("show_pair", "show_path"))
-    problem = problem_of(shown.transfer.id, shown.context.object)
-    if problem:
-        draw_text(layout, shown.context, problem, "ERROR")
+    draw_problem(layout, shown)
 
 
-def _draw_picture(layout, shown: _Shown) -> None:
-    layout.template_icon(icon_value=icon_of(shown.clip.picture), scale=_PICTURE)
-    if shown.chosen.subjects is not None and not is_current(shown.ob, shown.clip):
+def _draw_picture(layout, shown: Shown, clip) -> None:
+    layout.template_icon(icon_value=icon_of(clip.picture), scale=_PICTURE)
+    if shown.chosen.subjects is not None and not is_current(shown.ob, clip):
         draw_text(layout, shown.context, "Pairs or choices were changed since: densify again", "INFO")
 
 
 # -------------------------------------------------------------------------------------------------------- train
 
 
-def _is_trained(shown: _Shown) -> bool:
+def _is_trained(shown: Shown) -> bool:
     try:
         return is_trained(shown.ob)
     except MotionLoomError:
         return False  # the buttons say what is missing
 
 
-def _draw_train(layout, shown: _Shown) -> None:
+def _draw_train(layout, shown: Shown) -> None:
     chosen = shown.chosen
     column = layout.column()
     column.prop(chosen, "kernel")
@@ -156,43 +124,29 @@ def _draw_train(layout, shown: _Shown) -> None:
         draw_text(box, shown.context, chosen.learnt_summary, "MESH_DATA")
         if not _is_trained(shown):
             draw_text(box, shown.context, "Pairs or choices were changed since: train again", "ERROR")
-    shown.transfer.button(layout, "train", text="Train" if chosen.learnt is None else "Train Again")
+    shown.workflow.button(layout, "train", text="Train" if chosen.learnt is None else "Train Again")
 
 
 # --------------------------------------------------------------------------------------------------------- live
 
 
-def _is_live(shown: _Shown) -> bool:
-    return shown.status is not None and shown.status.problem is None
-
-
-def _draw_live(layout, shown: _Shown) -> None:
+def _draw_live(layout, shown: Shown) -> None:
     chosen = shown.chosen
     layout.prop(chosen, "performed")
     draw_range(layout, chosen, "performed")
-    shown.transfer.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
+    shown.workflow.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
     draw_toggles(layout, chosen, ("correct", "stitch"))
     layout.prop(chosen, "travel")
     if chosen.travel == "SOURCE":
         layout.prop(chosen, "travel_scale")
-    if shown.status is not None:
-        draw_status(layout, shown.transfer, shown.context, shown.status, "Read Clips")
+    draw_status(layout, shown, "Read Clips")
 
 
 # --------------------------------------------------------------------------------------------------------- bake
 
 
-def _draw_bake(layout, shown: _Shown) -> None:
-    draw_bake(layout, shown.transfer, shown.chosen, costs(shown.context, shown.ob))
-
-
-# ------------------------------------------------------------------------------------------------------ options
-
-
-def _draw_options(layout, shown: _Shown) -> None:
-    column = layout.column()
-    for name in ("keep_clearance", "hold_ground", "stretch", "components"):
-        column.prop(shown.chosen, name)
+def _draw_bake(layout, shown: Shown) -> None:
+    draw_bake(layout, shown, costs(shown.context, shown.ob))
 
 
 _STEPS = (
@@ -200,6 +154,7 @@ _STEPS = (
     ("Parts", _is_read, _draw_parts),
     ("Pairs", _is_paired, _draw_pairs),
     ("Train", _is_trained, _draw_train),
-    ("Live", _is_live, _draw_live),
-    ("Bake", lambda shown: is_baked(shown.chosen), _draw_bake),
+    ("Live", is_live, _draw_live),
+    ("Bake", is_baked, _draw_bake),
 )
+_OPTIONS = ("keep_clearance", "hold_ground", "stretch", "components")

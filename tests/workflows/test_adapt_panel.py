@@ -10,7 +10,7 @@ import types
 import bpy
 import pytest
 from bl_ext.devrepo.motion_loom.panels.adapt_list import MOTION_LOOM_UL_surfaces
-from bl_ext.devrepo.motion_loom.workflows import adapt_panel, by_id
+from bl_ext.devrepo.motion_loom.workflows import by_id, panel_parts
 from bl_ext.devrepo.motion_loom.workflows.live import LiveStatus
 
 from tests import adapt_scenes as scenes
@@ -93,7 +93,7 @@ def status(monkeypatch, **what):
         "ms": 3.14, "track": "READY", "progress": 0.4, "problem": None, "remedy": None, "source_untouched": True,
         "note": None,
     }  # fmt: skip
-    monkeypatch.setattr(adapt_panel.live, "status", lambda ob, workflow: LiveStatus(**usual | what))
+    monkeypatch.setattr(panel_parts.live, "status", lambda ob, workflow: LiveStatus(**usual | what))
 
 
 def test_nothing_and_other_objects():
