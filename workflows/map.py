@@ -10,9 +10,8 @@ from .map_learn import learn_steps, source_of
 from .map_live import MapFollower, prepared_steps, refresh_steps
 from .map_overlay import overlay_of
 from .map_run import bake_steps
-from .mesh_bake import options_of, why_no_bake
-from .mesh_live import why_live_elsewhere
-from .mesh_target import target_in, why_no_target
+from .mesh_bake import options_of
+from .mesh_target import target_in
 from .mesh_workflow import MeshWorkflow
 from .overlay import Overlay
 
@@ -37,21 +36,13 @@ class Map(MeshWorkflow):
         text = "Move a mesh by another motion, after a few pairs of poses, and bake the result."
         return (Command("map", text, map_command.add_arguments, map_command.run),)
 
-    def poll(self, context, step: str) -> str | None:
-        reason = why_no_target(context)
-        if reason is not None:
-            return reason
-        ob = target_in(context)
+    def why_not_yet(self, ob, step: str) -> str | None:
         settings = self.settings_of(ob)
         if step == "fit":
             return _why_no_source(settings)
         if settings.learnt is None or settings.clip is None:
             return "Learn the target first."
-        if sum(pair.use for pair in settings.pairs) < 2:
-            return "Use two pairs or more."
-        if step == "bake":
-            return why_no_bake(context, settings)
-        return why_live_elsewhere(ob, self) if step == "live_on" else None
+        return "Use two pairs or more." if sum(pair.use for pair in settings.pairs) < 2 else None
 
     def fit(self, context) -> Steps:
         return learn_steps(context, target_in(context))

@@ -1,4 +1,4 @@
-"""What workflows share whose result is a mesh that moves: how they go live on a copy of it."""
+"""What workflows share whose result is a mesh that moves: when they can begin, and how they go live on a copy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 from ..scene.session import all_objects
 from . import mesh_live
 from .base import Steps, Workflow
-from .mesh_target import target_in
+from .mesh_bake import why_no_bake
+from .mesh_target import target_in, why_no_target
 
 
 class MeshWorkflow(Workflow):
@@ -18,6 +19,22 @@ class MeshWorkflow(Workflow):
     """
 
     is_live = True
+
+    def why_not_yet(self, ob, step: str) -> str | None:
+        """What a step, see ``poll``, still lacks of what belongs to this workflow alone, or None."""
+        raise NotImplementedError
+
+    def poll(self, context, step: str) -> str | None:
+        reason = why_no_target(context)
+        if reason is not None:
+            return reason
+        ob = target_in(context)
+        reason = self.why_not_yet(ob, step)
+        if reason is None and step == "bake":
+            return why_no_bake(context, self.settings_of(ob))
+        if reason is None and step == "live_on":
+            return mesh_live.why_live_elsewhere(ob, self)
+        return reason
 
     def prepare_live(self, context, ob) -> Generator[tuple[float, str], None, Any]:
         """Compute what the follower of a mesh object needs, before there is a copy; raises where that cannot be.

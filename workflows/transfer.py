@@ -7,9 +7,8 @@ from collections.abc import Generator
 from ..state.transfer_settings import CLASSES, MotionLoomTransferSettings
 from . import transfer_command, transfer_panel
 from .base import Command, Steps
-from .mesh_bake import options_of, why_no_bake
-from .mesh_live import why_live_elsewhere
-from .mesh_target import target_in, why_no_target
+from .mesh_bake import options_of
+from .mesh_target import target_in
 from .mesh_workflow import MeshWorkflow
 from .overlay import Overlay
 from .transfer_live import TransferFollower, prepared_steps, refresh_steps
@@ -41,11 +40,7 @@ class Transfer(MeshWorkflow):
         text = "Let one captured subject perform what another one does, and bake the result."
         return (Command("transfer", text, transfer_command.add_arguments, transfer_command.run),)
 
-    def poll(self, context, step: str) -> str | None:
-        reason = why_no_target(context)
-        if reason is not None:
-            return reason
-        ob = target_in(context)
+    def why_not_yet(self, ob, step: str) -> str | None:
         settings = self.settings_of(ob)
         if step == "fit":
             return _why_not_read(settings)
@@ -55,11 +50,7 @@ class Transfer(MeshWorkflow):
             return _why_not_paired(settings)
         if settings.learnt is None:
             return f"'{ob.name}' has learnt nothing yet; press Train."
-        if settings.performed is None:
-            return "Choose the new clip: a mesh of the source subject."
-        if step == "live_on":
-            return why_live_elsewhere(ob, self)
-        return why_no_bake(context, settings) if step == "bake" else None
+        return "Choose the new clip: a mesh of the source subject." if settings.performed is None else None
 
     def fit(self, context) -> Steps:
         return read_steps(context, target_in(context))

@@ -11,7 +11,6 @@ from bl_ext.devrepo.motion_loom.scene.frames import frame_now
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.state.mesh_result_settings import MeshResultSettings
 from bl_ext.devrepo.motion_loom.workflows import live, mesh_live
-from bl_ext.devrepo.motion_loom.workflows.mesh_target import target_in
 from bl_ext.devrepo.motion_loom.workflows.mesh_workflow import MeshWorkflow
 
 from tests import map_play as play
@@ -45,8 +44,8 @@ class Climb(MeshWorkflow):
 
     id, label, settings = "climb", "Climb", ClimbSettings
 
-    def poll(self, context, step):
-        return mesh_live.why_live_elsewhere(target_in(context), self)
+    def why_not_yet(self, ob, step):
+        return None
 
     def follower(self, ob):
         return Climber()
