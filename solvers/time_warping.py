@@ -10,15 +10,13 @@ keeps the bound. A path costs the sum of its nodes, each counted once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from .errors import InputError
-
-# Numbers in the run costs that are made at once: they stay in the cache, and large blocks need little memory.
-CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -36,16 +34,15 @@ def constrained_path(cost: np.ndarray, pairs: np.ndarray, run: int = 2) -> WarpP
     InputError where a cost is not finite, pairs are out of range or order, or no admissible path joins two of them.
     """
     cost, pairs = _checked(cost, pairs, run)
-    arrivals = np.full((2, run + 1), np.inf)
-    arrivals[:, 0] = cost[tuple(pairs[0])]
+    arrivals = [[float(cost[tuple(pairs[0])])] + run * [np.inf] for _ in range(2)]
     blocks = []
     for number, ((top, left), (bottom, right)) in enumerate(zip(pairs[:-1], pairs[1:], strict=True)):
         block = _Block(cost[top : bottom + 1, left : right + 1], arrivals, run)
         blocks.append(block)
         arrivals = block.arrivals()
-        if np.isinf(arrivals).all():
+        if min(arrivals[0] + arrivals[1]) == np.inf:
             raise InputError(_too_steep(number, pairs, run))
-    return WarpPath(_traced(blocks, pairs, run), float(arrivals.min()))
+    return WarpPath(_traced(blocks, pairs, run), min(arrivals[0] + arrivals[1]))
 
 
 def within_reach(pairs: np.ndarray, run: int = 2) -> np.ndarray:
@@ -58,120 +55,110 @@ def within_reach(pairs: np.ndarray, run: int = 2) -> np.ndarray:
 class _Block:
     """The nodes from one pair to the next: the cheapest cost to each, whatever the state it is reached in.
 
-    A run starts where a diagonal step ends, so that the cost of a node follows from those in front of such steps:
-        best[i, j] = min over h of best[i - 1, j - 1 - h] + costs[i, j - h : j + 1], and over v the other way round.
-    A row needs earlier rows only: the shorter side is walked row by row, the longer one is an array.
-    Only a run over the pair that starts the block reaches the block's first row and column.
+    Only a run over the pair that starts the block reaches the block's first row and column. The shorter side is walked
+    row by row, the longer one is an array.
     """
 
-    def __init__(self, costs: np.ndarray, arrivals: np.ndarray, run: int):
-        """arrivals (2, run + 1): the cost of the pair that starts the block, by axis (0 vertical, 1 horizontal) and
-        steps since the last diagonal one."""
+    def __init__(self, costs: np.ndarray, arrivals: list[list[float]], run: int):
+        """arrivals: what it costs to reach the pair that starts the block, for each axis (0 vertical, 1 horizontal) by
+        0 to run steps since the last diagonal one."""
         self._turned = costs.shape[0] > costs.shape[1]
-        self._costs = costs.T.copy() if self._turned else costs
-        self._run = run
-        self._best = _best_costs(self._costs, arrivals[::-1] if self._turned else arrivals, run)
+        costs = np.ascontiguousarray(costs.T if self._turned else costs)
+        best = _best_costs(costs, arrivals[::-1] if self._turned else arrivals, run)
+        self._run, self._columns = run, costs.shape[1]
+        self._strides = self._columns, 1
+        # Single numbers are read from flat memory in half the time.
+        self._costs, self._best = memoryview(costs.ravel()), memoryview(best.ravel())
 
-    def arrivals(self) -> np.ndarray:
+    def arrivals(self) -> list[list[float]]:
         """The same of the pair that ends the block."""
-        table = np.full((2, self._run + 1), np.inf)
-        row, column = self._costs.shape
-        for value, axis, steps in self._ways(row - 1, column - 1, (self._run, self._run)):
-            table[axis if steps else slice(None), steps] = value
+        table = [(self._run + 1) * [np.inf] for _ in range(2)]
+        for value, axis, steps in self._ways(len(self._best) - 1, (self._run, self._run)):
+            table[axis][steps] = value
+        # Reached diagonally it is as good a start for either axis.
+        table[1][0] = table[0][0]
         return table[::-1] if self._turned else table
 
-    def traced(self, most: tuple[int, int]) -> tuple[list[tuple[int, int]], tuple[int, int]]:
-        """The cheapest path from the end of the block back to its start, which it leaves out, for at most so many
-        (vertical, horizontal) steps before its last node; the second result is the same bound for the start."""
-        nodes, most = self._walk(most[::-1] if self._turned else most)
-        return ([node[::-1] for node in nodes], most[::-1]) if self._turned else (nodes, most)
+    def traced(self, most: tuple[int, int]) -> tuple[np.ndarray, tuple[int, int]]:
+        """The cheapest path (P, 2) from the end of the block back to its start, which it leaves out, for at most so
+        many (vertical, horizontal) steps before its last node; the second result is the same bound for the start."""
+        places, most = self._walk(most[::-1] if self._turned else most)
+        nodes = np.stack(np.divmod(places, self._columns), axis=1)
+        return (nodes[:, ::-1], most[::-1]) if self._turned else (nodes, most)
 
-    def _walk(self, most):
-        row, column = self._costs.shape[0] - 1, self._costs.shape[1] - 1
-        nodes = []
-        while row and column:
-            _, axis, steps = min(self._ways(row, column, most))
-            if axis:
-                nodes += [(row, column - step) for step in range(steps + 1)]
-                row, column = row - 1, column - steps - 1
-            else:
-                nodes += [(row - step, column) for step in range(steps + 1)]
-                row, column = row - steps - 1, column - 1
-            most = (self._run, self._run)
-        if row:
-            return nodes + [(step, 0) for step in range(row, 0, -1)], (self._run - row, 0)
-        if column:
-            return nodes + [(0, step) for step in range(column, 0, -1)], (0, self._run - column)
-        return nodes, most
+    def _walk(self, most: tuple[int, int]) -> tuple[list[int], tuple[int, int]]:
+        """The same, with the nodes' places in the flat tables and the bounds as the block is turned."""
+        best, costs, diagonal = self._best, self._costs, self._columns + 1
+        place = len(best) - 1
+        _, axis, steps = min(self._ways(place, most))
+        places = []
+        while True:
+            for _ in range(steps):
+                places.append(place)
+                place -= self._strides[axis]
+            places.append(place)
+            place -= diagonal
+            row, column = divmod(place, self._columns)
+            if not (row and column):
+                break
+            # The way is told by the node's cost, which is summed as it was for the table.
+            cost, steps = best[place], 0
+            if best[place - diagonal] + costs[place] != cost:
+                _, axis, steps = next(way for way in self._ways(place, (self._run, self._run)) if way[0] == cost)
+        # Steps along the border go on before the pair; where there are none the pair is left diagonally.
+        places.extend(range(place, 0, -self._strides[0] if row else -1))
+        return places, (0 if column else self._run - row, 0 if row else self._run - column)
 
-    def _ways(self, row: int, column: int, most) -> list[tuple[float, int, int]]:
+    def _ways(self, place: int, most: tuple[int, int]) -> Iterator[tuple[float, int, int]]:
         """(cost, axis, steps) of reaching the node by a diagonal step and so many steps along the axis."""
-        best, costs = self._best.item, self._costs.item
-        # best is padded by `run` on both sides: this is the node before (row, column) on the diagonal.
-        before, beside = row + self._run - 1, column + self._run - 1
-        down = along = costs(row, column)
-        ways = [(best(before, beside) + down, 0, 0)]
-        for steps in range(1, min(most[0], row - 1) + 1):
-            down += costs(row - steps, column)
-            ways.append((best(before - steps, beside) + down, 0, steps))
-        for steps in range(1, min(most[1], column - 1) + 1):
-            along += costs(row, column - steps)
-            ways.append((best(before, beside - steps) + along, 1, steps))
-        return ways
+        best, costs = self._best, self._costs
+        before = place - self._columns - 1
+        yield best[before] + costs[place], 0, 0
+        for axis, inside in enumerate(divmod(place, self._columns)):
+            stride = self._strides[axis]
+            for steps in range(1, min(most[axis], inside - 1) + 1):
+                back = steps * stride
+                value = best[before - back]
+                for node in range(place - back, place + 1, stride):
+                    value += costs[node]
+                yield value, axis, steps
 
 
-def _best_costs(costs: np.ndarray, arrivals: np.ndarray, run: int) -> np.ndarray:
-    """The cheapest cost to each node of a block, (rows + run, columns + run): infinite in front and out of reach."""
-    rows, columns = costs.shape
-    best = np.full((rows + run, columns + run), np.inf)
-    best[run, run] = arrivals.min()
-    for steps in range(1, run + 1):
-        if steps < rows:
-            best[run + steps, run] = arrivals[0, : run + 1 - steps].min() + costs[1 : steps + 1, 0].sum()
-        if steps < columns:
-            best[run, run + steps] = arrivals[1, : run + 1 - steps].min() + costs[0, 1 : steps + 1].sum()
-    down, across = best.strides
-    # Views of the nodes in front of the diagonal step, one more column (row) back for each step of the run.
-    beside = as_strided(best[run:, run:], (rows - 1, run + 1, columns - 1), (down, -across, across), writeable=False)
-    above = as_strided(best[run - 1 :, run:], (rows - 1, run, columns - 1), (down, -down, across), writeable=False)
-    ways = np.empty((2 * run + 1, columns - 1))
-    horizontal, vertical = ways[: run + 1], ways[run + 1 :]
-    inner = best[run + 1 :, run + 1 :]
-    height = min(max(1, CHUNK // ways.size), rows - 1)
-    along, upward = np.empty((height, *horizontal.shape)), np.empty((height, *vertical.shape))
-    for first in range(0, rows - 1, height):
-        chunk = slice(first, min(first + height, rows - 1))
-        count = chunk.stop - first
-        _run_costs(costs[1:, 1:], first, along[:count], upward[:count])
-        # The last chunk may be shorter than the buffers.
-        for row, left, top, add_left, add_top in zip(
-            inner[chunk], beside[chunk], above[chunk], along[:count], upward[:count], strict=True
-        ):
-            np.add(left, add_left, out=horizontal)
-            np.add(top, add_top, out=vertical)
-            np.minimum.reduce(ways, axis=0, out=row)
-    return best
+def _best_costs(costs: np.ndarray, arrivals: list[list[float]], run: int) -> np.ndarray:
+    """The cheapest cost to each node of a block, as its costs (rows, columns): infinite out of reach.
 
-
-def _run_costs(costs: np.ndarray, first: int, along: np.ndarray, upward: np.ndarray) -> None:
-    """Writes the costs of runs that end in the nodes of the rows from first on: horizontal ones of 0 to run steps to
-    along (rows, run + 1, columns), vertical ones of 1 to run steps to upward (rows, run, columns).
-
-    Runs that would begin outside are cut off at the border: nothing leads to them.
+    A run starts where a diagonal step ends. The cost of a node is the least of those of reaching it
+        diagonally: costs[i, j] + best[i - 1, j - 1]
+        by h horizontal steps since: costs[i, j] + (by h - 1 steps)[i, j - 1]
+        by v vertical steps since: costs[i, j] + (by v - 1 steps)[i - 1, j]
     """
-    count, run = upward.shape[:2]
-    here = costs[first : first + count]
-    along[:, 0] = here
-    for steps in range(1, run + 1):
-        along[:, steps, :steps] = along[:, steps - 1, :steps]
-        np.add(along[:, steps - 1, steps:], here[:, :-steps], out=along[:, steps, steps:])
-    total = here
-    for steps in range(1, run + 1):
-        inside = max(0, min(count, steps - first))
-        upward[:inside, steps - 1] = total[:inside]
-        before = costs[first + inside - steps : first + count - steps]
-        np.add(total[inside:], before, out=upward[inside:, steps - 1])
-        total = upward[:, steps - 1]
+    best = np.full(costs.shape, np.inf)
+    best[0, 0] = min(arrivals[0] + arrivals[1])
+    for border, passed, reached in ((best[:, 0], costs[:, 0], arrivals[0]), (best[0], costs[0], arrivals[1])):
+        total = 0.0
+        for steps in range(1, min(run, len(border) - 1) + 1):
+            total += passed[steps]
+            border[steps] = min(reached[: run + 1 - steps]) + total
+    # Of one row: by 0 to run steps along it, and by 1 to run steps down to it. No diagonal leads to its first column.
+    along, down = np.full((run + 1, costs.shape[1]), np.inf), np.full((run, costs.shape[1]), np.inf)
+    least = np.empty_like(down)
+    stepped, (first, *others) = along[1:], least[:, 1:]
+    diagonal, *beside = along[:, 1:]
+    onward = list(zip(along[:-1, :-1], beside, strict=True))
+    downward = list(pairwise((diagonal, *down[:, 1:])))[::-1]
+    add, minimum = np.add, np.minimum
+    # Short rows are a matter of calls: one for contiguous arrays takes a fourth of one for slices with two axes.
+    for here, before, row in zip(costs[1:, 1:], best[:-1, :-1], best[1:, 1:], strict=True):
+        for shorter, longer in downward:
+            add(shorter, here, longer)
+        add(before, here, diagonal)
+        for shorter, longer in onward:
+            add(shorter, here, longer)
+        minimum(stepped, down, least)
+        for other in others:
+            minimum(first, other, first)
+        minimum(diagonal, first, row)
+    return best
 
 
 def _traced(blocks: list[_Block], pairs: np.ndarray, run: int) -> np.ndarray:
@@ -180,7 +167,7 @@ def _traced(blocks: list[_Block], pairs: np.ndarray, run: int) -> np.ndarray:
     pieces = []
     for block, start in zip(blocks[::-1], pairs[-2::-1], strict=True):
         nodes, most = block.traced(most)
-        pieces.append(np.array(nodes) + start)
+        pieces.append(nodes + start)
     pieces.append(pairs[:1])
     return np.concatenate(pieces)[::-1].copy()
 
