@@ -19,13 +19,14 @@ class ClipRows:
 
     source: of each part (n, P_k) rows.  target: of each part (m, Q_k).
     pairs: (L, 2) source and target rows that answer to each other, may be fractions, increasing in both columns.
-    starts: frame numbers of the first rows, for what is told about frames.
+    starts: frame numbers of the first rows, and name: of the clip, for what is told; "Clip 2", by order, where None.
     """
 
     source: tuple[np.ndarray, ...]
     target: tuple[np.ndarray, ...]
     pairs: np.ndarray
     starts: tuple[float, float] = (0.0, 0.0)
+    name: str | None = None
 
     def paired(self) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
         """Rows of each part at the pairs: of the source (L, P_k), and of the target (L, Q_k)."""
@@ -39,26 +40,26 @@ def _at(rows, places):
 
 
 def checked_clips(clips: list[ClipRows]) -> list[ClipRows]:
-    """The clips as float arrays.
+    """The clips as float arrays, each with a name.
 
     InputError naming clip, pair and part: fewer than two pairs, out of range or order, clips of one frame, parts that
     are not the same in all clips or never move, numbers that are not finite.
     """
     if not clips:
         raise InputError("There are no clips to pair; add one of each subject.")
-    clips = [_as_floats(clip) for clip in clips]
-    for number, clip in enumerate(clips, start=1):
+    clips = [_as_floats(clip, clip.name or f"Clip {number}") for number, clip in enumerate(clips, start=1)]
+    for clip in clips:
         for side, rows, first in (("source", clip.source, clips[0].source), ("target", clip.target, clips[0].target)):
-            _check_side(f"Clip {number}: the {side}", rows, [part.shape[1] for part in first], len(clips[0].source))
-        _check_clip_pairs(number, clip)
+            _check_side(f"{clip.name}: the {side}", rows, [part.shape[1] for part in first], len(clips[0].source))
+        _check_pairs(clip)
     for side in ("source", "target"):
         _check_moves(side, [getattr(clip, side) for clip in clips])
     return clips
 
 
-def _as_floats(clip):
+def _as_floats(clip, name):
     source, target = (tuple(np.asarray(part, float) for part in side) for side in (clip.source, clip.target))
-    return ClipRows(source, target, np.asarray(clip.pairs, float), tuple(clip.starts))
+    return ClipRows(source, target, np.asarray(clip.pairs, float), tuple(clip.starts), name)
 
 
 def _check_side(whose: str, parts, widths, count: int) -> None:
@@ -71,34 +72,45 @@ def _check_side(whose: str, parts, widths, count: int) -> None:
         raise InputError(f"{whose} has one frame only; choose a clip with movement.")
     for number, (part, width) in enumerate(zip(parts, widths, strict=True), start=1):
         if part.shape[1] != width:
-            numbers = f"{part.shape[1]} numbers, clip 1 by {width}"
+            numbers = f"{part.shape[1]} numbers, the first clip by {width}"
             raise InputError(f"{whose} tells part {number} by {numbers}; read all clips again.")
         bad = np.flatnonzero(~np.isfinite(part).all(axis=1))
         if bad.size:
             raise InputError(f"{whose} has a pose of part {number} in row {bad[0]} that is not a number; leave it out.")
 
 
-def _check_clip_pairs(number: int, clip: ClipRows) -> None:
+def _check_pairs(clip: ClipRows) -> None:
     pairs = clip.pairs
     if pairs.ndim != 2 or pairs.shape[1] != 2 or len(pairs) < 2:
-        raise InputError(f"Clip {number} has fewer than two pairs; mark at least two, at the start and the end.")
-    last = np.array((len(clip.source[0]), len(clip.target[0]))) - 1
-    outside = np.argwhere(~((pairs >= 0) & (pairs <= last)))
+        raise InputError(f"{clip.name} needs two pairs or more; add some, or switch it off.")
+    check_inside(clip.name, pairs, (len(clip.source[0]), len(clip.target[0])), clip.starts)
+    crossed = np.flatnonzero((np.diff(pairs, axis=0) <= 0.0).any(axis=1))
+    if crossed.size:
+        first, second = (_told(pair) for pair in pairs[crossed[0] : crossed[0] + 2] + clip.starts)
+        raise InputError(
+            f"{clip.name}: pairs {first} and {second} are out of order: time must go on in both clips; change or "
+            "remove one."
+        )
+    if np.floor(pairs[-1, 0]) - np.ceil(pairs[0, 0]) < 1.0:
+        raise InputError(
+            f"{clip.name} has no two whole frames of the source between its pairs; move them apart, or add one."
+        )
+
+
+def check_inside(name: str, pairs: np.ndarray, counts: tuple[int, int], starts: tuple[float, float]) -> None:
+    """InputError telling the first of the pairs (L, 2) of rows that is outside of clips of so many rows."""
+    outside = np.argwhere(~((pairs >= 0) & (pairs <= np.array(counts) - 1)))  # NaN is not inside either
     if outside.size:
         pair, side = outside[0]
-        name, start = ("source", "target")[side], clip.starts[side]
+        frames, start = pairs[pair] + starts, starts[side]
         raise InputError(
-            f"Clip {number}, pair {pair + 1}: frame {pairs[pair, side] + start:g} is outside of the {name}, "
-            f"{start:g} to {last[side] + start:g}."
+            f"{name}, pair {_told(frames)}: frame {frames[side]:g} is outside of the {('source', 'target')[side]}'s "
+            f"clip, {start:g} to {start + counts[side] - 1:g}; change or remove the pair."
         )
-    crossed = np.flatnonzero(~(np.diff(pairs, axis=0) > 0).all(axis=1))
-    if crossed.size:
-        raise InputError(
-            f"Clip {number}: pairs {crossed[0] + 1} and {crossed[0] + 2} are out of order: the second must be later in "
-            "both clips. Change or remove one."
-        )
-    if np.floor(pairs[-1, 0]) < np.ceil(pairs[0, 0]):
-        raise InputError(f"Clip {number} has no whole source frame between its pairs; move them apart.")
+
+
+def _told(pair) -> str:
+    return f"{pair[0]:g}={pair[1]:g}"
 
 
 def _check_moves(side: str, clips) -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..scene import binding_store
-from ..solvers.correspondence import ClipRows, DenseClip, densify
+from ..solvers.clip_rows import ClipRows, check_inside
+from ..solvers.correspondence import DenseClip, densify
 from ..solvers.errors import InputError, PartError, StaleBindingError
 from ..solvers.ground_contact import with_clearance
 from ..solvers.subject import SubjectTrack
@@ -88,17 +89,11 @@ def pair_rows(clip, source: StoredClip, target: StoredClip) -> np.ndarray:
 
     Raises InputError naming a pair that lies outside of what was read.
     """
-    for number, pair in enumerate(clip.pairs, start=1):
-        for of, side in (("source", source), ("target", target)):
-            frame, frames = getattr(pair, f"{of}_frame"), side.frames
-            if not frames[0] <= frame <= frames[-1]:  # NaN is not either
-                raise InputError(
-                    f"{clip_name(clip)}, pair {number}: frame {frame:g} is outside of the {of}'s clip, "
-                    f"{frames[0]:g} to {frames[-1]:g}; change or remove the pair."
-                )
     frames = np.array([(pair.source_frame, pair.target_frame) for pair in clip.pairs]).reshape(-1, 2)
-    frames = frames[np.argsort(frames[:, 0], kind="stable")]
-    return frames - (source.frames[0], target.frames[0])
+    starts = _starts(source, target)
+    rows = frames[np.argsort(frames[:, 0], kind="stable")] - starts
+    check_inside(clip_name(clip), rows, (len(source.frames), len(target.frames)), starts)
+    return rows
 
 
 def training_mark(ob) -> tuple:
@@ -127,8 +122,7 @@ def dense_of(ob) -> list[tuple[UsedClip, DenseClip]]:
 
     def make() -> list[tuple[UsedClip, DenseClip]]:
         settings, used = ob.motion_loom_transfer, used_clips(ob)
-        _require_pairs(ob, used)
-        rows = [_rows_of(clip) for clip in used]
+        rows = [_rows_of(ob, clip) for clip in used]
         with parts_named(ob):
             return list(zip(used, densify(rows, settings.densify.lower(), settings.stretch), strict=True))
 
@@ -144,29 +138,13 @@ def parts_named(ob) -> Iterator[None]:
         raise InputError(f"'{subjects_of(ob).target.names[error.part]}': {error.problem}") from error
 
 
-def _rows_of(clip: UsedClip) -> ClipRows:
-    starts = float(clip.source.frames[0]), float(clip.target.frames[0])
-    return ClipRows(clip.source.track.rows, clip.target.track.rows, clip.pairs, starts)
+def _rows_of(ob, clip: UsedClip) -> ClipRows:
+    name = f"Clip {clip.number} of '{ob.name}'"
+    return ClipRows(clip.source.track.rows, clip.target.track.rows, clip.pairs, _starts(clip.source, clip.target), name)
 
 
-def _require_pairs(ob, used: list[UsedClip]) -> None:
-    """Raises InputError, by the clip's number, for too few pairs, all at one moment, or two that contradict each other.
-    """
-    for clip in used:
-        if len(clip.pairs) < 2:
-            raise InputError(f"Clip {clip.number} of '{ob.name}' needs two pairs or more; add some, or switch it off.")
-        crossed = np.flatnonzero((np.diff(clip.pairs, axis=0) <= 0.0).any(axis=1))
-        if crossed.size:
-            first, second = clip.pairs[crossed[0] : crossed[0] + 2] + (clip.source.frames[0], clip.target.frames[0])
-            raise InputError(
-                f"Clip {clip.number} of '{ob.name}': pairs {first[0]:g}={first[1]:g} and {second[0]:g}={second[1]:g} "
-                "are out of order: time must go on in both clips; change or remove one."
-            )
-        if np.floor(clip.pairs[-1, 0]) - np.ceil(clip.pairs[0, 0]) < 1.0:
-            raise InputError(
-                f"Clip {clip.number} of '{ob.name}' has no two whole frames of the source between its pairs; move them "
-                "apart, or add one."
-            )
+def _starts(source: StoredClip, target: StoredClip) -> tuple[float, float]:
+    return float(source.frames[0]), float(target.frames[0])
 
 
 def is_trained(ob) -> bool:

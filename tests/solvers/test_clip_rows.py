@@ -9,12 +9,12 @@ from solvers.errors import InputError
 PAIRS = [[0, 0], [10, 8], [19, 14]]
 
 
-def clip(rng, source=(20, 20), target=(15, 15), widths=(4, 3), pairs=PAIRS, starts=(0.0, 0.0)):
+def clip(rng, source=(20, 20), target=(15, 15), widths=(4, 3), pairs=PAIRS, starts=(0.0, 0.0), name=None):
     sides = (
         tuple(rng.normal(size=(frames, width)) for frames, width in zip(side, widths, strict=False))
         for side in (source, target)
     )
-    return ClipRows(*sides, np.array(pairs), starts)
+    return ClipRows(*sides, np.array(pairs), starts, name)
 
 
 @pytest.fixture
@@ -37,24 +37,25 @@ def test_good_clips_pass(rng):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"pairs": [[0, 0]]}, "Clip 2 has fewer than two pairs"),
-        ({"pairs": np.zeros((0, 2))}, "Clip 2 has fewer than two pairs"),
-        ({"pairs": [[0, 0], [10, 8], [10, 9]]}, "Clip 2: pairs 2 and 3 are out of order"),
-        ({"pairs": [[0, 0], [10, 8], [12, 8]]}, "Clip 2: pairs 2 and 3 are out of order"),
-        ({"pairs": [[5, 5], [4, 8]]}, "Clip 2: pairs 1 and 2 are out of order"),
+        ({"pairs": [[0, 0]]}, "Clip 2 needs two pairs or more"),
+        ({"pairs": np.zeros((0, 2))}, "Clip 2 needs two pairs or more"),
+        ({"pairs": [[0, 0], [10, 8], [10, 9]]}, "Clip 2: pairs 10=8 and 10=9 are out of order"),
+        ({"pairs": [[0, 0], [10, 8], [12, 8]]}, "Clip 2: pairs 10=8 and 12=8 are out of order"),
+        ({"pairs": [[5, 5], [4, 8]], "starts": (101, 1)}, "Clip 2: pairs 106=6 and 105=9 are out of order"),
         (
             {"pairs": [[0, 0], [20, 8]], "starts": (101, 1)},
-            "Clip 2, pair 2: frame 121 is outside of the source, 101 to 120",
+            "Clip 2, pair 121=9: frame 121 is outside of the source's clip, 101 to 120",
         ),
-        ({"pairs": [[0, -1], [5, 8]]}, "Clip 2, pair 1: frame -1 is outside of the target, 0 to 14"),
-        ({"pairs": [[0, 0], [5, np.nan]]}, "Clip 2, pair 2: frame nan"),
-        ({"pairs": [[3.2, 0], [3.7, 2]]}, "Clip 2 has no whole source frame"),
+        ({"pairs": [[0, -1], [5, 8]]}, "Clip 2, pair 0=-1: frame -1 is outside of the target's clip, 0 to 14"),
+        ({"pairs": [[0, 0], [5, np.nan]]}, "Clip 2, pair 5=nan: frame nan"),
+        ({"pairs": [[3.2, 0], [4.7, 2]]}, "Clip 2 has no two whole frames of the source"),
+        ({"pairs": [[0, 0]], "name": "Clip 5 of 'Bob'"}, "Clip 5 of 'Bob' needs two pairs"),
         ({"source": (1, 1)}, "Clip 2: the source has one frame only"),
         ({"target": (1, 1)}, "Clip 2: the target has one frame only"),
         ({"target": (15, 14)}, "Clip 2: the target has parts of .14, 15. frames"),
         ({"target": (15,)}, "Clip 2: the target has 1 parts, not 2"),
         ({"source": (20,)}, "Clip 2: the source has 1 parts, not 2"),
-        ({"widths": (4, 5)}, "Clip 2: the source tells part 2 by 5 numbers, clip 1 by 3"),
+        ({"widths": (4, 5)}, "Clip 2: the source tells part 2 by 5 numbers, the first clip by 3"),
     ],
 )
 def test_what_cannot_be_used_is_named(rng, change, words):

@@ -144,7 +144,7 @@ def test_a_part_that_moves_between_pairs_only_is_named(made):
 def test_wrong_input(made):
     with pytest.raises(InputError, match="no cost 'cheap'"):
         densify(list(made.clips), "cheap")
-    with pytest.raises(InputError, match="Clip 1 has fewer than two pairs"):
+    with pytest.raises(InputError, match="Clip 1 needs two pairs or more"):
         densify([ClipRows(made.clips[0].source, made.clips[0].target, made.clips[0].pairs[:1])])
 
 

@@ -138,7 +138,7 @@ def test_pairs_of_several_clips():
         (["--pair", "0:1=1"], "there is no clip 0"),
         (["--pair", "1=1"], "needs two pairs or more"),
         (["--pair", "1=9", "9=1"], "1=9 and 9=1 are out of order"),
-        (["--pair", "1=1", "50=40"], "pair 2: frame 50 is outside"),
+        (["--pair", "1=1", "50=40"], "pair 50=40: frame 50 is outside"),
         (["--pair", "1=1", "1e300=40"], "outside|no pair"),
         (["--part", "Left"], "'Left' is no part; write NAME=GROUP"),
         (["--part", "Torso=Nothing"], "'Ann' has no vertex group 'Nothing'"),

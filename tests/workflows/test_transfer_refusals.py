@@ -402,11 +402,11 @@ BAD_PAIRS = {
     "one frame twice": (((1, 1), (9, 12), (9, 14), (40, 40)), "9=12 and 9=14 are out of order"),
     "one answer twice": (((1, 1), (9, 12), (15, 12), (40, 40)), "9=12 and 15=12 are out of order"),
     "the same pair twice": (((1, 1), (9, 12), (9, 12), (40, 40)), "9=12 and 9=12 are out of order"),
-    "before the source": (((-3, 1), (40, 40)), "pair 1: frame -3 is outside of the source's clip, 1 to 40"),
-    "after the target": (((1, 1), (40, 41)), "pair 2: frame 41 is outside of the target's clip, 1 to 40"),
+    "before the source": (((-3, 1), (40, 40)), "pair -3=1: frame -3 is outside of the source's clip, 1 to 40"),
+    "after the target": (((1, 1), (40, 41)), "pair 40=41: frame 41 is outside of the target's clip, 1 to 40"),
     "one moment": (((3.2, 3), (4.4, 5)), "no two whole frames of the source between its pairs"),
-    "no number": (((1, 1), (np.nan, 9), (40, 40)), "pair 2: frame nan is outside"),
-    "endless": (((1, 1), (9, np.inf), (40, 40)), "pair 2: frame (inf|3.40282e.38) is outside"),
+    "no number": (((1, 1), (np.nan, 9), (40, 40)), "pair nan=9: frame nan is outside"),
+    "endless": (((1, 1), (9, np.inf), (40, 40)), "pair 9=(inf|3.40282e.38): frame (inf|3.40282e.38) is outside"),
 }
 
 
