@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import bpy
 
-from ..solvers.errors import MotionLoomError
 from ..workflows.adapt_action import play_source, plays_result
+from .reporting import ChangeOperator, ExplainedOperator
 
 _LISTS = (("surfaces", "Objects", ""), ("pins", "Pins", ""), ("bones", "Bones", ""))
 _SURFACE_TYPES = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 
 
-class MOTION_LOOM_OT_adapt_add_objects(bpy.types.Operator):
+def why_no_rig(context) -> str | None:
+    """That the active object is no armature, or None."""
+    ob = getattr(context, "object", None)  # timers have no such context
+    return None if ob is not None and ob.type == "ARMATURE" else "Make the armature the active object"
+
+
+def why_no_result(context) -> str | None:
+    """Why there is no way back from a result, or None."""
+    reason = why_no_rig(context)
+    return reason or (None if plays_result(context.object) else "The rig does not play a result of Adapt")
+
+
+class MOTION_LOOM_OT_adapt_add_objects(ExplainedOperator, bpy.types.Operator):
     """Add the selected objects to the environment of the active rig"""
 
     bl_idname = "motion_loom.adapt_add_objects"
     bl_label = "Add Selected Objects"
     bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context):
-        return _rig_is_active(cls, context)
+    needs = why_no_rig
 
     def execute(self, context):
         settings = context.object.motion_loom_adapt
@@ -38,18 +47,15 @@ class MOTION_LOOM_OT_adapt_add_objects(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class MOTION_LOOM_OT_adapt_add_item(bpy.types.Operator):
+class MOTION_LOOM_OT_adapt_add_item(ExplainedOperator, bpy.types.Operator):
     """Add an entry to a list of the active rig"""
 
     bl_idname = "motion_loom.adapt_add_item"
     bl_label = "Add"
     bl_options = {"UNDO", "INTERNAL"}
+    needs = why_no_rig
 
     items: bpy.props.EnumProperty(items=_LISTS)
-
-    @classmethod
-    def poll(cls, context):
-        return _rig_is_active(cls, context)
 
     def execute(self, context):
         item = getattr(context.object.motion_loom_adapt, self.items).add()
@@ -61,19 +67,16 @@ class MOTION_LOOM_OT_adapt_add_item(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class MOTION_LOOM_OT_adapt_remove_item(bpy.types.Operator):
+class MOTION_LOOM_OT_adapt_remove_item(ExplainedOperator, bpy.types.Operator):
     """Remove an entry from a list of the active rig"""
 
     bl_idname = "motion_loom.adapt_remove_item"
     bl_label = "Remove"
     bl_options = {"UNDO", "INTERNAL"}
+    needs = why_no_rig
 
     items: bpy.props.EnumProperty(items=_LISTS)
     index: bpy.props.IntProperty(default=-1)
-
-    @classmethod
-    def poll(cls, context):
-        return _rig_is_active(cls, context)
 
     def execute(self, context):
         settings = context.object.motion_loom_adapt
@@ -87,29 +90,15 @@ class MOTION_LOOM_OT_adapt_remove_item(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class MOTION_LOOM_OT_adapt_play_source(bpy.types.Operator):
+class MOTION_LOOM_OT_adapt_play_source(ChangeOperator, bpy.types.Operator):
     """Play the bound action again, with everything that only the result animated as it was before"""
 
     bl_idname = "motion_loom.adapt_play_source"
     bl_label = "Play Source"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = why_no_result
 
-    @classmethod
-    def poll(cls, context):
-        if not _rig_is_active(cls, context):
-            return False
-        if not plays_result(context.object):
-            cls.poll_message_set("The rig does not play a result of Adapt")
-            return False
-        return True
-
-    def execute(self, context):
-        try:
-            play_source(context.object)
-        except MotionLoomError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        return {"FINISHED"}
+    def apply(self, context):
+        play_source(context.object)
 
 
 def _note(ob) -> None:
@@ -124,11 +113,3 @@ def _why_nothing_is_added(selected, present) -> str:
     if known:
         return f"'{known[0]}' is in the list already: select other objects as well, the rig last"
     return f"'{selected[0].name}' has no surface: select meshes, curves, texts or metaballs, the rig last"
-
-
-def _rig_is_active(cls, context) -> bool:
-    ob = getattr(context, "object", None)  # timers have no such context
-    if ob is None or ob.type != "ARMATURE":
-        cls.poll_message_set("Make the armature the active object")
-        return False
-    return True

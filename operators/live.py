@@ -5,12 +5,11 @@ from __future__ import annotations
 import bpy
 
 from .. import workflows
-from ..solvers.errors import MotionLoomError
 from .steps import StepOperator
 
 
 class _LiveOperator(StepOperator):
-    def _offered(self, workflow) -> bool:
+    def offered(self, workflow) -> bool:
         return workflow.is_live
 
 
@@ -22,29 +21,22 @@ class MOTION_LOOM_OT_live(_LiveOperator, bpy.types.Operator):
     step = "live_on"
 
     @classmethod
-    def poll(cls, context):
+    def needs(cls, context) -> str | None:
         workflow_id = getattr(context, "motion_loom_workflow", None)
-        if workflow_id and workflows.by_id(workflow_id).is_on(context):
-            return True
-        return super().poll(context)
+        is_on = workflow_id and workflows.by_id(workflow_id).is_on(context)
+        return None if is_on else super().needs(context)
 
-    def execute(self, context):
-        return self._off(context) if self._is_on(context) else super().execute(context)
+    def apply(self, context):
+        return workflows.by_id(self.workflow).live_off(context) if self._is_on(context) else super().apply(context)
 
     def invoke(self, context, event):
-        return self._off(context) if self._is_on(context) else super().invoke(context, event)
+        return self.execute(context) if self._is_on(context) else super().invoke(context, event)
 
     def _is_on(self, context) -> bool:
         try:
             return workflows.by_id(self.workflow).is_on(context)
         except KeyError:
             return False  # reported when it starts
-
-    def _off(self, context):
-        try:
-            return self._done(workflows.by_id(self.workflow).live_off(context))
-        except MotionLoomError as error:
-            return self._failed(error)
 
 
 class MOTION_LOOM_OT_live_refresh(_LiveOperator, bpy.types.Operator):

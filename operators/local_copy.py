@@ -6,27 +6,25 @@ import bpy
 
 from ..workflows.mesh_local_copy import local_copy
 from ..workflows.mesh_target import target_in
+from .reporting import ChangeOperator
 
 
-class MOTION_LOOM_OT_make_local_copy(bpy.types.Operator):
+def why_no_copy(context) -> str | None:
+    """Why there is nothing linked to be copied, or None."""
+    ob = _chosen(context)
+    if ob is None:
+        return "Make the armature or the mesh the active object"
+    return f"'{ob.name}' is not linked, it can be changed as it is" if ob.library is None else None
+
+
+class MOTION_LOOM_OT_make_local_copy(ChangeOperator, bpy.types.Operator):
     """Copy the linked mesh, or rig with the objects that hang on it, into this file, and hide the linked ones"""
 
     bl_idname = "motion_loom.make_local_copy"
     bl_label = "Make Local Copy"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = why_no_copy
 
-    @classmethod
-    def poll(cls, context):
-        ob = _chosen(context)
-        if ob is None:
-            cls.poll_message_set("Make the armature or the mesh the active object")
-            return False
-        if ob.library is None:
-            cls.poll_message_set(f"'{ob.name}' is not linked, it can be changed as it is")
-            return False
-        return True
-
-    def execute(self, context):
+    def apply(self, context):
         ob = _chosen(context)
         copies = {ob: local_copy(context, ob)} if ob.type == "MESH" else _copied_rig(context, ob)
         for copy in copies.values():
@@ -38,8 +36,7 @@ class MOTION_LOOM_OT_make_local_copy(bpy.types.Operator):
                 linked.hide_set(True)
         layer.objects.active = copies[ob]
         copies[ob].select_set(True)
-        self.report({"INFO"}, f"'{copies[ob].name}' is local; the linked '{ob.name}' is hidden")
-        return {"FINISHED"}
+        return f"'{copies[ob].name}' is local; the linked '{ob.name}' is hidden"
 
 
 def _chosen(context):

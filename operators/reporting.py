@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..solvers.errors import MotionLoomError
+import bpy
+
+from .. import workflows
+from ..solvers.errors import InputError, MotionLoomError, SceneError
 
 
 class ExplainedOperator:
@@ -24,16 +27,54 @@ class ReportingOperator(ExplainedOperator):
 
     def execute(self, context):
         try:
-            text = self.apply(context)
+            return self.done(self.apply(context))
         except MotionLoomError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return self.failed(error)
+
+    def done(self, text: str | None):
+        """Say so, and end."""
         if text:
             self.report({"INFO"}, text)
         return {"FINISHED"}
+
+    def failed(self, error: MotionLoomError):
+        """Say why, and end."""
+        self.report({"ERROR"}, str(error))
+        return {"CANCELLED"}
 
 
 class ChangeOperator(ReportingOperator):
     """A change of what is saved in the file: a step of undo."""
 
     bl_options = {"REGISTER", "UNDO"}
+
+
+class WorkflowOperator(ReportingOperator):
+    """Something of the workflow named by ``workflow``; subclasses say which ``step`` its poll is asked about."""
+
+    step: str
+
+    workflow: bpy.props.StringProperty(name="Workflow", description="Identifier of the workflow")
+
+    @classmethod
+    def needs(cls, context) -> str | None:
+        # Buttons name their workflow in the layout's context; scripts name it in the call, checked there.
+        workflow_id = getattr(context, "motion_loom_workflow", None)
+        return workflows.by_id(workflow_id).poll(context, cls.step) if workflow_id else None
+
+    def offered(self, workflow) -> bool:
+        """Whether a workflow has the step."""
+        return True
+
+    def ready(self, context):
+        """The workflow; raises InputError where there is none or it has no such step, SceneError with its reason."""
+        try:
+            workflow = workflows.by_id(self.workflow)
+        except KeyError as error:
+            raise InputError(error.args[0]) from error
+        if not self.offered(workflow):
+            raise InputError(f"{workflow.label} has no step '{self.step}'.")
+        reason = workflow.poll(context, self.step)
+        if reason:
+            raise SceneError(reason)
+        return workflow

@@ -10,31 +10,17 @@ from .. import workflows
 from ..solvers.errors import MotionLoomError
 from ..workflows.base import run_to_end
 from ..workflows.live import while_paused
+from .reporting import WorkflowOperator
 
 # Work this long between two redraws: long enough to lose little, short enough for Esc to feel immediate.
 _SLICE_SECONDS = 0.05
 _TIMER_SECONDS = 0.01
 
 
-class StepOperator:
+class StepOperator(WorkflowOperator):
     """One step of the workflow named by ``workflow``; subclasses say which."""
 
     bl_options = {"UNDO", "INTERNAL"}
-
-    step: str
-
-    workflow: bpy.props.StringProperty(name="Workflow", description="Identifier of the workflow to run")
-
-    @classmethod
-    def poll(cls, context):
-        # Buttons name their workflow in the layout's context; scripts name it in the call, checked there.
-        workflow_id = getattr(context, "motion_loom_workflow", None)
-        if not workflow_id:
-            return True
-        reason = workflows.by_id(workflow_id).poll(context, cls.step)
-        if reason:
-            cls.poll_message_set(reason)
-        return reason is None
 
     @classmethod
     def description(cls, _context, properties):
@@ -43,21 +29,16 @@ class StepOperator:
         except KeyError:
             return ""
 
-    def execute(self, context):
-        steps = self._start(context)
-        if steps is None:
-            return {"CANCELLED"}
-        try:
-            return self._done(run_to_end(steps))
-        except MotionLoomError as error:
-            return self._failed(error)
+    def apply(self, context):
+        return run_to_end(self._start(context))
 
     def invoke(self, context, event):
         if bpy.app.background:
             return self.execute(context)
-        self._steps = self._start(context)
-        if self._steps is None:
-            return {"CANCELLED"}
+        try:
+            self._steps = self._start(context)
+        except MotionLoomError as error:
+            return self.failed(error)
         self._timer = context.window_manager.event_timer_add(_TIMER_SECONDS, window=context.window)
         self._show(context, 0.0, self._title())
         context.window_manager.modal_handler_add(self)
@@ -75,10 +56,10 @@ class StepOperator:
             return {"RUNNING_MODAL"}
         except StopIteration as end:
             self._finish(context)
-            return self._done(end.value)
+            return self.done(end.value)
         except MotionLoomError as error:
             self._finish(context)
-            return self._failed(error)
+            return self.failed(error)
         except BaseException:
             self._finish(context)
             raise
@@ -88,22 +69,10 @@ class StepOperator:
         self._finish(context)
 
     def _start(self, context):
-        """The generator to run, or None after reporting why there is none."""
-        try:
-            workflow = workflows.by_id(self.workflow)
-        except KeyError as error:
-            self.report({"ERROR"}, error.args[0])
-            return None
-        if not self._offered(workflow):
-            self.report({"ERROR"}, f"{workflow.label} has no step '{self.step}'.")
-            return None
-        reason = workflow.poll(context, self.step)
-        if reason:
-            self.report({"ERROR"}, reason)
-            return None
-        return while_paused(getattr(workflow, self.step)(context))
+        """The generator to run; raises where it cannot be, see ``ready``."""
+        return while_paused(getattr(self.ready(context), self.step)(context))
 
-    def _offered(self, workflow) -> bool:
+    def offered(self, workflow) -> bool:
         return self.step in workflow.steps
 
     def _title(self) -> str:
@@ -123,15 +92,6 @@ class StepOperator:
     def _finish(self, context):
         context.window_manager.event_timer_remove(self._timer)
         context.workspace.status_text_set(None)
-
-    def _done(self, text):
-        if text:
-            self.report({"INFO"}, text)
-        return {"FINISHED"}
-
-    def _failed(self, error):
-        self.report({"ERROR"}, str(error))
-        return {"CANCELLED"}
 
 
 class MOTION_LOOM_OT_fit(StepOperator, bpy.types.Operator):
