@@ -34,11 +34,12 @@ _SMALL = 0.1
 
 @dataclass(frozen=True)
 class _Limb:
-    """tip: the vertex farthest out.  root: the remoteness at which the limb meets another one.  reach: between them."""
+    """tip: the vertex farthest out.  root: the remoteness at which the limb meets another one.  area: of what is
+    farther out than that."""
 
     tip: int
     root: float
-    reach: float
+    area: float
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,11 @@ class _Body:
 def suggest_parts(vertices: np.ndarray, triangles: np.ndarray, count: int = 5, overlap: float = 0.06) -> np.ndarray:
     """Memberships (K, V) bool of a torso and count - 1 limbs, of vertices (V, 3) and triangles (T, 3).
 
-    Limbs are the hills of remoteness that stay apart longest (persistence: Edelsbrunner et al. 2002), pairs of alike
-    ones first: legs and arms before a head, legs before a tail.  Each goes from its tip to where it is suddenly
-    thicker; overlap: the width of its band with the torso, as a share of the longest way along the surface.  Small
-    loose pieces and vertices without a face go to one part, the one nearest to them.
+    Limbs are the hills of remoteness that stay apart long (persistence: Edelsbrunner et al. 2002).  The large ones come
+    first, and before them pairs of alike ones: legs and arms before a head, legs before horns, a head before a tail.
+    Each goes from its tip to where it is suddenly thicker; overlap: the width of its band with the torso, as a share of
+    the longest way along the surface.  Small loose pieces and vertices without a face go to one part, the one nearest
+    to them.
 
     Free of place, size and mostly of pose.  Raises InputError where there are fewer limbs, saying how many there are.
     """
@@ -140,7 +142,7 @@ def _length(body: _Body, limb: _Limb, ways: np.ndarray) -> float:
 
     Thick is where the ring at a distance is longer than those before, on average or just now.
     """
-    foot = float(np.quantile(ways[body.above(limb.tip, limb.root + _BEYOND * body.size)], 0.95))
+    foot = float(np.quantile(ways[_hill(body, limb.tip, limb.root)], 0.95))
     order = np.argsort(ways, kind="stable")
     along, area = ways[order], np.cumsum(body.mass[order])
     half = max(_RING * body.size, float(body.graph.data.mean()))
@@ -178,16 +180,24 @@ def _limbs(body: _Body) -> list[_Limb]:
             roots.setdefault(top[one], now)
             roots.setdefault(top[other], now)
         above[other] = one
-    return [_Limb(tip, root, float(height[tip] - root)) for tip, root in roots.items()]
+    return [_limb(body, tip, root) for tip, root in roots.items()]
+
+
+def _limb(body: _Body, tip: int, root: float) -> _Limb:
+    return _Limb(tip, root, float(body.mass[_hill(body, tip, root)].sum()))
+
+
+def _hill(body: _Body, tip: int, root: float) -> np.ndarray:
+    return body.above(tip, root + _BEYOND * body.size)
 
 
 def _chosen(body: _Body, limbs: list[_Limb], count: int) -> list[_Limb]:
-    """Pairs of alike limbs first, of those the far-reaching ones; then single ones; then halves of pairs."""
+    """Pairs of alike limbs first, of those the large ones; then single ones; then halves of pairs."""
     pairs = _pairs(body, limbs)
     paired = {limb for pair in pairs for limb in pair}
-    pairs.sort(key=lambda pair: -sum(limbs[limb].reach for limb in pair))
+    pairs.sort(key=lambda pair: -sum(limbs[limb].area for limb in pair))
     whole = [limb for pair in pairs[: count // 2] for limb in pair]
-    single = sorted(set(range(len(limbs))) - paired, key=lambda limb: -limbs[limb].reach)
+    single = sorted(set(range(len(limbs))) - paired, key=lambda limb: -limbs[limb].area)
     halves = [limb for pair in pairs[count // 2 :] for limb in pair]
     return [limbs[limb] for limb in (whole + single + halves)[:count]]
 

@@ -72,6 +72,17 @@ def test_legs_and_arms_and_then_the_head(person):
     assert sorted(owners(vertices, suggest_parts(vertices, triangles, 4), HEAD)) == [3]
 
 
+def test_thin_horns_come_last():
+    """They reach out farther than anything else."""
+    vertices, triangles = sheet(lambda x, z: figure(x, z) | ((abs(x) <= 0.8) & (abs(z - 1.86) <= 0.02)))
+    vertices[:, 1] = 0.03 * np.sin(5.0 * vertices[:, 0] + 1.0) + 0.02 * np.cos(4.0 * vertices[:, 2])
+    parts = suggest_parts(vertices, triangles)
+    require_valid(parts, vertices, triangles)
+    assert sorted(owners(vertices, parts, LEGS + ARMS)) == [1, 2, 3, 4]
+    horns = owners(vertices, suggest_parts(vertices, triangles, 7), ((0.75, 1.86), (-0.75, 1.86)))
+    assert sorted(horns) == [5, 6]
+
+
 def test_limbs_end_where_they_join_and_overlap_there(person):
     """An arm's band lies outside of the torso's side, a leg's below the hip."""
     vertices, triangles = person
@@ -181,6 +192,26 @@ def test_captured_people(name, frame):
     assert across[0] * across[1] < 0 and min(np.abs(across)) > 0.15
     sizes = parts.sum(axis=1)
     assert 0.7 < sizes[arms[0]] / sizes[arms[1]] < 1.4 and 0.7 < sizes[legs[0]] / sizes[legs[1]] < 1.4
+
+
+@needs_data
+def test_a_cow_with_long_horns():
+    """Legs first, then the head that carries them."""
+    vertices, triangles = captured("cow_skinned_poses")
+    parts = suggest_parts(vertices, triangles, 6)
+    require_valid(parts, vertices, triangles)
+    height = np.ptp(vertices[:, 2])
+    above = [(vertices[part, 2].max() - vertices[:, 2].min()) / height for part in parts]
+    assert max(above[1:5]) < 0.6 and above[5] > 0.8
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["horse_gallop", "cat_poses", "wolf_skinned_poses", "walking_cat"])
+def test_the_head_comes_before_the_tail(name):
+    """So that of one animal and another it is the same that is found."""
+    vertices, triangles = captured(name)
+    head = suggest_parts(vertices, triangles, 6)[5]
+    assert vertices[head, 2].max() > vertices[:, 2].max() - 0.05 * np.ptp(vertices, axis=0).max()
 
 
 @needs_data
