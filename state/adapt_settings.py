@@ -5,9 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .noted import noted
-
-# Rigs that override a linked one are bound as well: their lists may grow, and all is saved.
-_OWN, _LIST = {"LIBRARY_OVERRIDABLE"}, {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
+from .overridable import LIST, OWN, end_frame, start_frame
 
 _THRESHOLDS = (
     ("AUTO", "Auto", "In proportion to the body"),
@@ -34,52 +32,48 @@ class MotionLoomAdaptSurface(bpy.types.PropertyGroup):
         type=bpy.types.Object,
         poll=_has_surface,
         description="An object the motion deals with",
-        override=_OWN,
+        override=OWN,
         update=noted,
     )
-    bound_name: bpy.props.StringProperty(description="Name at bind time; empty where it is not bound", override=_OWN)
+    bound_name: bpy.props.StringProperty(description="Name at bind time; empty where it is not bound", override=OWN)
     mode: bpy.props.EnumProperty(
-        name="Mode", items=_MODES, description="How the motion heeds this object", override=_OWN, update=noted
+        name="Mode", items=_MODES, description="How the motion heeds this object", override=OWN, update=noted
     )
     influence: bpy.props.FloatProperty(
         name="Influence", description="How strongly the motion heeds this object",
-        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=_OWN, update=noted,
+        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=OWN, update=noted,
     )  # fmt: skip
 
 
 class MotionLoomAdaptPin(bpy.types.PropertyGroup):
     """A bone held at an object for some frames."""
 
-    bone: bpy.props.StringProperty(name="Bone", description="Its head is held", override=_OWN, update=noted)
+    bone: bpy.props.StringProperty(name="Bone", description="Its head is held", override=OWN, update=noted)
     target: bpy.props.PointerProperty(
-        name="Object", type=bpy.types.Object, description="Where the head is held", override=_OWN, update=noted
+        name="Object", type=bpy.types.Object, description="Where the head is held", override=OWN, update=noted
     )
-    start: bpy.props.IntProperty(
-        name="Start", description="First frame at which it is held", default=1, override=_OWN, update=noted
-    )
-    end: bpy.props.IntProperty(
-        name="End", description="Last frame at which it is held", default=250, override=_OWN, update=noted
-    )
+    start: start_frame("at which it is held", update=noted)
+    end: end_frame("at which it is held", update=noted)
 
 
 class MotionLoomAdaptBone(bpy.types.PropertyGroup):
     """How much one bone holds to its surroundings."""
 
     bone: bpy.props.StringProperty(
-        name="Bone", description="Its head holds more or less to its surroundings", override=_OWN, update=noted
+        name="Bone", description="Its head holds more or less to its surroundings", override=OWN, update=noted
     )
     factor: bpy.props.FloatProperty(
         name="Hold", description="Multiplies how strongly the bone holds to its place by the environment",
-        default=1.0, min=0.0, soft_max=20.0, override=_OWN, update=noted,
+        default=1.0, min=0.0, soft_max=20.0, override=OWN, update=noted,
     )  # fmt: skip
 
 
 class MotionLoomAdaptBefore(bpy.types.PropertyGroup):
     """A property that the result animates and the source does not, with its value from before."""
 
-    path: bpy.props.StringProperty(description="Data path from the rig's object", override=_OWN)
-    index: bpy.props.IntProperty(description="Component", override=_OWN)
-    value: bpy.props.FloatProperty(description="Value while the source played", override=_OWN)
+    path: bpy.props.StringProperty(description="Data path from the rig's object", override=OWN)
+    index: bpy.props.IntProperty(description="Component", override=OWN)
+    value: bpy.props.FloatProperty(description="Value while the source played", override=OWN)
 
 
 class MotionLoomAdaptNotes(bpy.types.PropertyGroup):
@@ -94,100 +88,100 @@ class MotionLoomAdaptNotes(bpy.types.PropertyGroup):
 class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
     """Environment, range, what is live or baked, and the binding."""
 
-    surfaces: bpy.props.CollectionProperty(type=MotionLoomAdaptSurface, override=_LIST)
-    active_surface: bpy.props.IntProperty(name="Object", override=_OWN)
-    pins: bpy.props.CollectionProperty(type=MotionLoomAdaptPin, override=_LIST)
-    active_pin: bpy.props.IntProperty(name="Pin", override=_OWN)
-    bones: bpy.props.CollectionProperty(type=MotionLoomAdaptBone, override=_LIST)
-    active_bone: bpy.props.IntProperty(name="Bone", override=_OWN)
+    surfaces: bpy.props.CollectionProperty(type=MotionLoomAdaptSurface, override=LIST)
+    active_surface: bpy.props.IntProperty(name="Object", override=OWN)
+    pins: bpy.props.CollectionProperty(type=MotionLoomAdaptPin, override=LIST)
+    active_pin: bpy.props.IntProperty(name="Pin", override=OWN)
+    bones: bpy.props.CollectionProperty(type=MotionLoomAdaptBone, override=LIST)
+    active_bone: bpy.props.IntProperty(name="Bone", override=OWN)
     use_range: bpy.props.BoolProperty(
-        name="Custom Range", description="Bind these frames instead of the whole action", override=_OWN
+        name="Custom Range", description="Bind these frames instead of the whole action", override=OWN
     )
-    start: bpy.props.IntProperty(name="Start", description="First frame to bind", default=1, override=_OWN)
-    end: bpy.props.IntProperty(name="End", description="Last frame to bind", default=250, override=_OWN)
+    start: start_frame("to bind")
+    end: end_frame("to bind")
     clearance: bpy.props.EnumProperty(
-        name="Keep Clear", items=_THRESHOLDS, override=_OWN, update=noted,
+        name="Keep Clear", items=_THRESHOLDS, override=OWN, update=noted,
         description="How far the body keeps out of the environment, unless it was closer before",
     )  # fmt: skip
     clearance_distance: bpy.props.FloatProperty(
         name="Distance", description="The body keeps this far away, unless it was closer before",
-        default=0.05, min=0.0, soft_max=0.5, subtype="DISTANCE", override=_OWN, update=noted,
+        default=0.05, min=0.0, soft_max=0.5, subtype="DISTANCE", override=OWN, update=noted,
     )  # fmt: skip
     contact: bpy.props.EnumProperty(
-        name="Hold Contacts", items=_THRESHOLDS, override=_OWN, update=noted,
+        name="Hold Contacts", items=_THRESHOLDS, override=OWN, update=noted,
         description="How close a hand or foot counts as touching, so that it is held there",
     )  # fmt: skip
     contact_distance: bpy.props.FloatProperty(
         name="Distance", description="Hands and feet this close to where they touch begin to be held",
-        default=0.06, min=0.0, soft_max=0.5, subtype="DISTANCE", override=_OWN, update=noted,
+        default=0.06, min=0.0, soft_max=0.5, subtype="DISTANCE", override=OWN, update=noted,
     )  # fmt: skip
     orientation: bpy.props.FloatProperty(
         name="Orientation", description="How much hands, feet and head turn with what is close to them",
-        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=_OWN, update=noted,
+        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=OWN, update=noted,
     )  # fmt: skip
     limits: bpy.props.BoolProperty(
         name="Joint Limits",
         description="Heed Limit Rotation constraints and IK limits",
         default=True,
-        override=_OWN,
+        override=OWN,
         update=noted,
     )
     assign: bpy.props.BoolProperty(
         name="Play Result",
         description="Assign the new action to the rig; the source action is kept",
         default=True,
-        override=_OWN,
+        override=OWN,
     )
-    binding: bpy.props.PointerProperty(type=bpy.types.Mesh, description="Holds the bound data", override=_OWN)
-    summary: bpy.props.StringProperty(description="What is bound, in words", override=_OWN)
-    source: bpy.props.PointerProperty(type=bpy.types.Action, description="The action that is bound", override=_OWN)
-    source_slot: bpy.props.IntProperty(description="Handle of its slot", override=_OWN)
-    bound_strips: bpy.props.BoolProperty(description="NLA strips alone are bound, no action", override=_OWN)
+    binding: bpy.props.PointerProperty(type=bpy.types.Mesh, description="Holds the bound data", override=OWN)
+    summary: bpy.props.StringProperty(description="What is bound, in words", override=OWN)
+    source: bpy.props.PointerProperty(type=bpy.types.Action, description="The action that is bound", override=OWN)
+    source_slot: bpy.props.IntProperty(description="Handle of its slot", override=OWN)
+    bound_strips: bpy.props.BoolProperty(description="NLA strips alone are bound, no action", override=OWN)
     result: bpy.props.PointerProperty(
-        type=bpy.types.Action, description="The action that was made last and assigned", override=_OWN
+        type=bpy.types.Action, description="The action that was made last and assigned", override=OWN
     )
-    before: bpy.props.CollectionProperty(type=MotionLoomAdaptBefore, override=_LIST)
+    before: bpy.props.CollectionProperty(type=MotionLoomAdaptBefore, override=LIST)
 
     influence: bpy.props.FloatProperty(
         name="Influence", description="From the original motion (0) to the adapted one (1); can be keyed",
-        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=_OWN, update=noted,
+        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=OWN, update=noted,
     )  # fmt: skip
-    live: bpy.props.BoolProperty(description="The rig plays the live action and follows every change", override=_OWN)
+    live: bpy.props.BoolProperty(description="The rig plays the live action and follows every change", override=OWN)
     live_action: bpy.props.PointerProperty(
-        type=bpy.types.Action, description="What the rig plays while live", override=_OWN
+        type=bpy.types.Action, description="What the rig plays while live", override=OWN
     )
-    live_slot: bpy.props.IntProperty(description="Handle of its slot", override=_OWN)
-    live_source: bpy.props.StringProperty(description="Digest of the source's keys", override=_OWN)
+    live_slot: bpy.props.IntProperty(description="Handle of its slot", override=OWN)
+    live_source: bpy.props.StringProperty(description="Digest of the source's keys", override=OWN)
     live_sampled: bpy.props.PointerProperty(
-        type=bpy.types.Mesh, description="Holds the source's motion where curves do not tell it", override=_OWN
+        type=bpy.types.Mesh, description="Holds the source's motion where curves do not tell it", override=OWN
     )
-    live_before: bpy.props.CollectionProperty(type=MotionLoomAdaptBefore, override=_LIST)
+    live_before: bpy.props.CollectionProperty(type=MotionLoomAdaptBefore, override=LIST)
 
     show_ghost: bpy.props.BoolProperty(
-        name="Original", description="Draw the original pose as a ghost", default=True, override=_OWN
+        name="Original", description="Draw the original pose as a ghost", default=True, override=OWN
     )
     show_points: bpy.props.BoolProperty(
-        name="Descriptors", description="Draw the descriptor points, coloured by their weight", override=_OWN
+        name="Descriptors", description="Draw the descriptor points, coloured by their weight", override=OWN
     )
     show_relations: bpy.props.BoolProperty(
-        name="Relations", description="Draw what the active bone holds to", override=_OWN
+        name="Relations", description="Draw what the active bone holds to", override=OWN
     )
     show_contacts: bpy.props.BoolProperty(
-        name="Contacts", description="Draw where hands and feet touch", default=True, override=_OWN
+        name="Contacts", description="Draw where hands and feet touch", default=True, override=OWN
     )
 
     bake_step: bpy.props.IntProperty(
-        name="Frame Step", description="Frames from one key of the result to the next", default=1, min=1, override=_OWN
+        name="Frame Step", description="Frames from one key of the result to the next", default=1, min=1, override=OWN
     )
     bake_reduce: bpy.props.BoolProperty(
-        name="Reduce Keys", description="Leave out the keys that the others tell within the error", override=_OWN
+        name="Reduce Keys", description="Leave out the keys that the others tell within the error", override=OWN
     )
     bake_error: bpy.props.FloatProperty(
         name="Error", description="How far any joint may be from its place because of keys that are left out",
-        default=0.001, min=1e-5, soft_max=0.05, precision=4, subtype="DISTANCE", override=_OWN,
+        default=0.001, min=1e-5, soft_max=0.05, precision=4, subtype="DISTANCE", override=OWN,
     )  # fmt: skip
     bake_strip: bpy.props.BoolProperty(
-        name="NLA Strip", description="Push the result to a new NLA track instead of assigning it", override=_OWN
+        name="NLA Strip", description="Push the result to a new NLA track instead of assigning it", override=OWN
     )
 
 

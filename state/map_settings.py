@@ -6,9 +6,8 @@ import bpy
 
 from .mesh_result_settings import MeshResultSettings
 from .noted import noted
+from .overridable import LIST, OWN, end_frame, start_frame
 
-# Targets that override a linked one are mapped as well: their pairs may grow, and all is saved.
-_OWN, _LIST = {"LIBRARY_OVERRIDABLE"}, {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
 _TRAVEL = (
     ("AUTO", "Auto", "As the target's own motion tells: where it travels, else by its standing feet, else not at all"),
     ("LEARNT", "Learnt", "By how fast the pose changes, learnt from the target's own travel"),
@@ -37,17 +36,17 @@ class MotionLoomMapPair(bpy.types.PropertyGroup):
     """A pose of the source and the pose of the target that answers to it."""
 
     source_frame: bpy.props.FloatProperty(
-        name="Source", description="Frame of the source's pose", step=100, precision=1, update=noted, override=_OWN
+        name="Source", description="Frame of the source's pose", step=100, precision=1, update=noted, override=OWN
     )
     target_frame: bpy.props.FloatProperty(
-        name="Target", description="Frame of the target's pose", step=100, precision=1, update=noted, override=_OWN
+        name="Target", description="Frame of the target's pose", step=100, precision=1, update=noted, override=OWN
     )
     use: bpy.props.BoolProperty(
-        name="Use", description="Learn from this pair", default=True, update=noted, override=_OWN
+        name="Use", description="Learn from this pair", default=True, update=noted, override=OWN
     )
     performed: bpy.props.StringProperty(
         description="The source's pose itself, where it was performed or loaded from a file: no frame holds it",
-        override=_OWN,
+        override=OWN,
     )
 
 
@@ -56,51 +55,43 @@ class MotionLoomMapSettings(MeshResultSettings, bpy.types.PropertyGroup):
 
     source: bpy.props.PointerProperty(
         name="Source", type=bpy.types.Object, update=noted,
-        description="An armature or a mesh whose movement drives this one", override=_OWN,
+        description="An armature or a mesh whose movement drives this one", override=OWN,
     )  # fmt: skip
     source_collection: bpy.props.PointerProperty(
         name="Collection", type=bpy.types.Collection, update=noted,
-        description="Objects, such as empties, whose movement drives this mesh", override=_OWN,
+        description="Objects, such as empties, whose movement drives this mesh", override=OWN,
     )  # fmt: skip
     source_group: bpy.props.StringProperty(
         name="Vertex Group",
         description="Only these vertices of the source mesh; empty: all",
         update=noted,
-        override=_OWN,
+        override=OWN,
     )
     ground: bpy.props.EnumProperty(
         name="Source Without",
         items=_GROUND,
         description="What of the source's movement is no pose",
         update=noted,
-        override=_OWN,
+        override=OWN,
     )
     use_source_range: bpy.props.BoolProperty(
-        name="Source Range", description="Read these frames of the source instead of its whole animation", override=_OWN
+        name="Source Range", description="Read these frames of the source instead of its whole animation", override=OWN
     )
-    source_start: bpy.props.IntProperty(
-        name="Start", description="First frame of the source to read", default=1, override=_OWN
-    )
-    source_end: bpy.props.IntProperty(
-        name="End", description="Last frame of the source to read", default=250, override=_OWN
-    )
+    source_start: start_frame("of the source to read")
+    source_end: end_frame("of the source to read")
 
     target_motion: bpy.props.EnumProperty(
-        name="Target Motion", items=_MOTIONS, description="Where the poses of the target come from", override=_OWN
+        name="Target Motion", items=_MOTIONS, description="Where the poses of the target come from", override=OWN
     )
     use_target_range: bpy.props.BoolProperty(
         name="Target Range",
         description="Learn these frames of the target instead of its whole animation",
-        override=_OWN,
+        override=OWN,
     )
-    target_start: bpy.props.IntProperty(
-        name="Start", description="First frame of the target to learn", default=1, override=_OWN
-    )
-    target_end: bpy.props.IntProperty(
-        name="End", description="Last frame of the target to learn", default=250, override=_OWN
-    )
+    target_start: start_frame("of the target to learn")
+    target_end: end_frame("of the target to learn")
     target_ground: bpy.props.EnumProperty(
-        name="Target Without", items=_GROUND, description="What of the target's movement is no pose", override=_OWN
+        name="Target Without", items=_GROUND, description="What of the target's movement is no pose", override=OWN
     )
     components: bpy.props.IntProperty(
         name="Components",
@@ -108,73 +99,71 @@ class MotionLoomMapSettings(MeshResultSettings, bpy.types.PropertyGroup):
         default=50,
         min=1,
         max=200,
-        override=_OWN,
+        override=OWN,
     )
 
     learnt: bpy.props.PointerProperty(
-        type=bpy.types.Mesh, description="Holds what was learnt of the target", override=_OWN
+        type=bpy.types.Mesh, description="Holds what was learnt of the target", override=OWN
     )
-    learnt_summary: bpy.props.StringProperty(description="What was learnt of the target, in words", override=_OWN)
+    learnt_summary: bpy.props.StringProperty(description="What was learnt of the target, in words", override=OWN)
     clip: bpy.props.PointerProperty(
-        type=bpy.types.Mesh, description="Holds the source's points over its range", override=_OWN
+        type=bpy.types.Mesh, description="Holds the source's points over its range", override=OWN
     )
-    clip_summary: bpy.props.StringProperty(description="What was read of the source, in words", override=_OWN)
+    clip_summary: bpy.props.StringProperty(description="What was read of the source, in words", override=OWN)
 
-    pairs: bpy.props.CollectionProperty(type=MotionLoomMapPair, override=_LIST)
-    active_pair: bpy.props.IntProperty(name="Pair", default=-1, override=_OWN)
+    pairs: bpy.props.CollectionProperty(type=MotionLoomMapPair, override=LIST)
+    active_pair: bpy.props.IntProperty(name="Pair", default=-1, override=OWN)
     target_frame: bpy.props.FloatProperty(
         name="Target Frame", description="Frame of the target's motion to pair with the source as it is now",
-        default=1.0, step=100, precision=1, update=noted, override=_OWN,
+        default=1.0, step=100, precision=1, update=noted, override=OWN,
     )  # fmt: skip
     suggestions: bpy.props.StringProperty(
-        description="Frames of the source that are worth a pair, best first", override=_OWN
+        description="Frames of the source that are worth a pair, best first", override=OWN
     )
-    suggestion: bpy.props.IntProperty(
-        name="Suggestion", description="Which one is looked at", default=-1, override=_OWN
-    )
+    suggestion: bpy.props.IntProperty(name="Suggestion", description="Which one is looked at", default=-1, override=OWN)
 
     edge: bpy.props.EnumProperty(
         name="Pose Limits", items=_EDGES, update=noted,
-        description="What holds poses to those that the target knows", override=_OWN,
+        description="What holds poses to those that the target knows", override=OWN,
     )  # fmt: skip
     smoothing: bpy.props.FloatProperty(
         name="Smoothing", description="Standard deviation of the filter against a shaking source; it looks back only",
         default=0.0, min=0.0, soft_max=0.3, precision=3, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE", update=noted,
-        override=_OWN,
+        override=OWN,
     )  # fmt: skip
     travel: bpy.props.EnumProperty(
-        name="Travel", items=_TRAVEL, description="How the target moves over the ground", update=noted, override=_OWN
+        name="Travel", items=_TRAVEL, description="How the target moves over the ground", update=noted, override=OWN
     )
     travel_scale: bpy.props.FloatProperty(
         name="Travel Scale", description="Multiplies how far the target goes", default=1.0, soft_min=0.0, soft_max=4.0,
-        update=noted, override=_OWN,
+        update=noted, override=OWN,
     )  # fmt: skip
     stride: bpy.props.FloatProperty(
         name="Stride", description="How far the target goes while its pose goes through one cycle",
-        default=1.0, min=0.0, soft_max=10.0, subtype="DISTANCE", update=noted, override=_OWN,
+        default=1.0, min=0.0, soft_max=10.0, subtype="DISTANCE", update=noted, override=OWN,
     )  # fmt: skip
     turn_ratio: bpy.props.FloatProperty(
         name="Turning", description="How much the target turns where the source turns", default=1.0,
-        soft_min=-2.0, soft_max=2.0, update=noted, override=_OWN,
+        soft_min=-2.0, soft_max=2.0, update=noted, override=OWN,
     )  # fmt: skip
 
     show_pair: bpy.props.BoolProperty(
         name="Pair",
         description="Draw both poses of the active pair, and the target pose to be paired",
         default=True,
-        override=_OWN,
+        override=OWN,
     )
     show_scores: bpy.props.BoolProperty(
         name="Worth of Pairs",
         description="Draw how much a pair at each frame of the source would tell",
         default=True,
-        override=_OWN,
+        override=OWN,
     )
 
     live_input: bpy.props.BoolProperty(
         name="Live Input", update=noted,
         description="Follow the source as it moves now, as a stream does, instead of its animation on the timeline",
-        override=_OWN,
+        override=OWN,
     )  # fmt: skip
 
 

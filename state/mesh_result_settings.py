@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 
 from .noted import noted
+from .overridable import OWN, end_frame, start_frame
 
-_OWN = {"LIBRARY_OVERRIDABLE"}
 # Since 4.5 a path says whether it may begin with //.
 _RELATIVE = {"ANIMATABLE", "PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else {"ANIMATABLE"}
 _BAKES = (
@@ -20,31 +20,29 @@ class MeshResultSettings:
     """A base for the settings of such a workflow, not registered by itself: Blender reads the properties of bases."""
 
     hold_ground: bpy.props.BoolProperty(
-        name="Stay Above Ground", default=True, override=_OWN, update=noted,
+        name="Stay Above Ground", default=True, override=OWN, update=noted,
         description="Lift the target where it would sink below the lowest point that its own motion has",
     )  # fmt: skip
 
-    live: bpy.props.BoolProperty(description="A copy of the target moves with the source", override=_OWN)
+    live: bpy.props.BoolProperty(description="A copy of the target moves with the source", override=OWN)
     live_copy: bpy.props.PointerProperty(
-        type=bpy.types.Object, description="The copy that moves while live", override=_OWN
+        type=bpy.types.Object, description="The copy that moves while live", override=OWN
     )
-    result: bpy.props.PointerProperty(
-        type=bpy.types.Object, description="The object that was baked last", override=_OWN
-    )
+    result: bpy.props.PointerProperty(type=bpy.types.Object, description="The object that was baked last", override=OWN)
 
-    bake_kind: bpy.props.EnumProperty(name="Bake To", items=_BAKES, description="What holds the result", override=_OWN)
+    bake_kind: bpy.props.EnumProperty(name="Bake To", items=_BAKES, description="What holds the result", override=OWN)
     bake_folder: bpy.props.StringProperty(
         name="Folder", subtype="DIR_PATH", default="//motion_loom_cache",
-        description="Where the cache file is written; // is the folder of the .blend", override=_OWN, options=_RELATIVE,
+        description="Where the cache file is written; // is the folder of the .blend", override=OWN, options=_RELATIVE,
     )  # fmt: skip
     bake_step: bpy.props.IntProperty(
-        name="Frame Step", description="Frames from one stored pose to the next", default=1, min=1, override=_OWN
+        name="Frame Step", description="Frames from one stored pose to the next", default=1, min=1, override=OWN
     )
     bake_keys: bpy.props.IntProperty(
-        name="Keys", description="How many weighted shape keys are made", default=24, min=1, max=200, override=_OWN
+        name="Keys", description="How many weighted shape keys are made", default=24, min=1, max=200, override=OWN
     )
     use_bake_range: bpy.props.BoolProperty(
-        name="Custom Range", description="Bake these frames instead of the source's range", override=_OWN
+        name="Custom Range", description="Bake these frames instead of the source's range", override=OWN
     )
-    bake_start: bpy.props.IntProperty(name="Start", description="First frame to bake", default=1, override=_OWN)
-    bake_end: bpy.props.IntProperty(name="End", description="Last frame to bake", default=250, override=_OWN)
+    bake_start: start_frame("to bake")
+    bake_end: end_frame("to bake")

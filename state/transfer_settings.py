@@ -6,8 +6,8 @@ import bpy
 
 from .mesh_result_settings import MeshResultSettings
 from .noted import noted
+from .overridable import LIST, OWN, end_frame, start_frame
 
-_OWN, _LIST = {"LIBRARY_OVERRIDABLE"}, {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
 _SIDES, _ENDS = ("source", "target"), ("start", "end")
 _KERNELS = (
     ("NEURAL_NETWORK", "Neural Network", "Extrapolates calmly to poses that no clip has; the paper's choice"),
@@ -51,10 +51,10 @@ class MotionLoomTransferPair(bpy.types.PropertyGroup):
     """A pose of the source subject and the pose of the target subject that answers to it."""
 
     source_frame: bpy.props.FloatProperty(
-        name="Source", description="Frame of the source's clip", step=100, precision=1, update=noted, override=_OWN
+        name="Source", description="Frame of the source's clip", step=100, precision=1, update=noted, override=OWN
     )
     target_frame: bpy.props.FloatProperty(
-        name="Target", description="Frame of the target's clip", step=100, precision=1, update=noted, override=_OWN
+        name="Target", description="Frame of the target's clip", step=100, precision=1, update=noted, override=OWN
     )
 
 
@@ -62,36 +62,28 @@ class MotionLoomTransferClip(bpy.types.PropertyGroup):
     """Two captured clips of the same kind of movement, one of each subject."""
 
     use: bpy.props.BoolProperty(
-        name="Use", description="Learn from this pair of clips", default=True, update=noted, override=_OWN
+        name="Use", description="Learn from this pair of clips", default=True, update=noted, override=OWN
     )
     source: bpy.props.PointerProperty(
         name="Source", type=bpy.types.Object, update=_unread,
-        description="A mesh that performs the source subject's clip", override=_OWN,
+        description="A mesh that performs the source subject's clip", override=OWN,
     )  # fmt: skip
-    source_start: bpy.props.IntProperty(
-        name="Start", description="First frame of the source's clip", default=1, update=_unread, override=_OWN
-    )
-    source_end: bpy.props.IntProperty(
-        name="End", description="Last frame of the source's clip", default=250, update=_unread, override=_OWN
-    )
+    source_start: start_frame("of the source's clip", update=_unread)
+    source_end: end_frame("of the source's clip", update=_unread)
     target: bpy.props.PointerProperty(
         name="Target", type=bpy.types.Object, update=_unread,
-        description="A mesh that performs the target subject's clip", override=_OWN,
+        description="A mesh that performs the target subject's clip", override=OWN,
     )  # fmt: skip
-    target_start: bpy.props.IntProperty(
-        name="Start", description="First frame of the target's clip", default=1, update=_unread, override=_OWN
-    )
-    target_end: bpy.props.IntProperty(
-        name="End", description="Last frame of the target's clip", default=250, update=_unread, override=_OWN
-    )
-    pairs: bpy.props.CollectionProperty(type=MotionLoomTransferPair, override=_LIST)
-    active_pair: bpy.props.IntProperty(name="Pair", default=-1, override=_OWN)
+    target_start: start_frame("of the target's clip", update=_unread)
+    target_end: end_frame("of the target's clip", update=_unread)
+    pairs: bpy.props.CollectionProperty(type=MotionLoomTransferPair, override=LIST)
+    active_pair: bpy.props.IntProperty(name="Pair", default=-1, override=OWN)
     stored: bpy.props.StringProperty(
-        description="Under which name the clip is stored; empty: not read as it is", override=_OWN
+        description="Under which name the clip is stored; empty: not read as it is", override=OWN
     )
-    read_as: bpy.props.StringProperty(description="Under which name the clip was read, and what it was", override=_OWN)
+    read_as: bpy.props.StringProperty(description="Under which name the clip was read, and what it was", override=OWN)
     picture: bpy.props.PointerProperty(
-        name="Picture", type=bpy.types.Image, override=_OWN,
+        name="Picture", type=bpy.types.Image, override=OWN,
         description="What it costs to pair each pose of the source with each of the target, and the path found",
     )  # fmt: skip
 
@@ -100,10 +92,10 @@ class MotionLoomTransferPart(bpy.types.PropertyGroup):
     """A body part that both subjects have: a vertex group of each. The first part is the torso."""
 
     source_group: bpy.props.StringProperty(
-        name="Source Group", description="Vertices of the source subject that belong to this part", override=_OWN
+        name="Source Group", description="Vertices of the source subject that belong to this part", override=OWN
     )
     target_group: bpy.props.StringProperty(
-        name="Target Group", description="Vertices of the target subject that belong to this part", override=_OWN
+        name="Target Group", description="Vertices of the target subject that belong to this part", override=OWN
     )
 
 
@@ -112,102 +104,96 @@ class MotionLoomTransferSettings(MeshResultSettings, bpy.types.PropertyGroup):
 
     source: bpy.props.PointerProperty(
         name="Source Subject", type=bpy.types.Object, update=noted,
-        description="A mesh of the subject whose movements are to be performed by this one", override=_OWN,
+        description="A mesh of the subject whose movements are to be performed by this one", override=OWN,
     )  # fmt: skip
-    clips: bpy.props.CollectionProperty(type=MotionLoomTransferClip, override=_LIST)
-    active_clip: bpy.props.IntProperty(name="Clips", default=-1, override=_OWN)
-    parts: bpy.props.CollectionProperty(type=MotionLoomTransferPart, override=_LIST)
-    active_part: bpy.props.IntProperty(name="Part", default=-1, override=_OWN)
+    clips: bpy.props.CollectionProperty(type=MotionLoomTransferClip, override=LIST)
+    active_clip: bpy.props.IntProperty(name="Clips", default=-1, override=OWN)
+    parts: bpy.props.CollectionProperty(type=MotionLoomTransferPart, override=LIST)
+    active_part: bpy.props.IntProperty(name="Part", default=-1, override=OWN)
     part_count: bpy.props.IntProperty(
         name="Parts", description="How many parts are suggested: the torso, and limbs", default=5, min=2, max=12,
-        override=_OWN,
+        override=OWN,
     )  # fmt: skip
     components: bpy.props.IntProperty(
         name="Components", description="Most numbers that the pose of a part is told by", default=20, min=1, max=60,
-        override=_OWN,
+        override=OWN,
     )  # fmt: skip
 
     subjects: bpy.props.PointerProperty(
-        type=bpy.types.Mesh, description="Holds what was read of both subjects and their clips", override=_OWN
+        type=bpy.types.Mesh, description="Holds what was read of both subjects and their clips", override=OWN
     )
-    subjects_summary: bpy.props.StringProperty(description="What was read, in words", override=_OWN)
+    subjects_summary: bpy.props.StringProperty(description="What was read, in words", override=OWN)
     learnt: bpy.props.PointerProperty(
-        type=bpy.types.Mesh, description="Holds how poses of the source become poses of the target", override=_OWN
+        type=bpy.types.Mesh, description="Holds how poses of the source become poses of the target", override=OWN
     )
-    learnt_summary: bpy.props.StringProperty(description="What was learnt, in words", override=_OWN)
-    learnt_of: bpy.props.StringProperty(description="What it was learnt of: tells whether that changed", override=_OWN)
+    learnt_summary: bpy.props.StringProperty(description="What was learnt, in words", override=OWN)
+    learnt_of: bpy.props.StringProperty(description="What it was learnt of: tells whether that changed", override=OWN)
 
     target_frame: bpy.props.FloatProperty(
         name="Target Frame", description="Frame of the target's clip to pair with the source as it is now",
-        default=1.0, step=100, precision=1, update=noted, override=_OWN,
+        default=1.0, step=100, precision=1, update=noted, override=OWN,
     )  # fmt: skip
     densify: bpy.props.EnumProperty(
         name="Between Pairs", items=_DENSIFY, update=noted,
-        description="How the frames between two pairs are paired", override=_OWN,
+        description="How the frames between two pairs are paired", override=OWN,
     )  # fmt: skip
     stretch: bpy.props.IntProperty(
-        name="Stretch", default=2, min=1, max=10, update=noted, override=_OWN,
+        name="Stretch", default=2, min=1, max=10, update=noted, override=OWN,
         description="How many frames one clip may wait for the other at a time between pairs",
     )  # fmt: skip
     kernel: bpy.props.EnumProperty(
-        name="Kernel", items=_KERNELS, update=noted, override=_OWN,
+        name="Kernel", items=_KERNELS, update=noted, override=OWN,
         description="How alike two poses are taken to be",
     )  # fmt: skip
     noise: bpy.props.FloatProperty(
-        name="Noise", default=0.01, min=1e-6, soft_min=0.001, max=10.0, precision=3, update=noted, override=_OWN,
+        name="Noise", default=0.01, min=1e-6, soft_min=0.001, max=10.0, precision=3, update=noted, override=OWN,
         description="Least share of the target's movement that is taken for noise: more is calmer, with less detail",
     )  # fmt: skip
 
     performed: bpy.props.PointerProperty(
-        name="New Clip", type=bpy.types.Object, update=_other_clip, override=_OWN,
+        name="New Clip", type=bpy.types.Object, update=_other_clip, override=OWN,
         description="A mesh with the source subject's vertices, whose motion is performed by the target",
     )  # fmt: skip
     use_performed_range: bpy.props.BoolProperty(
         name="Clip Range", description="Read these frames of the new clip instead of its whole animation",
-        update=_other_clip, override=_OWN,
+        update=_other_clip, override=OWN,
     )  # fmt: skip
-    performed_start: bpy.props.IntProperty(
-        name="Start", description="First frame of the new clip", default=1, update=_other_clip, override=_OWN
-    )
-    performed_end: bpy.props.IntProperty(
-        name="End", description="Last frame of the new clip", default=250, update=_other_clip, override=_OWN
-    )
-    clip: bpy.props.PointerProperty(
-        type=bpy.types.Mesh, description="Holds the poses of the new clip", override=_OWN
-    )
-    clip_is_other: bpy.props.BoolProperty(description="The new clip was chosen anew since it was read", override=_OWN)
-    clip_summary: bpy.props.StringProperty(description="What was read of the new clip, in words", override=_OWN)
+    performed_start: start_frame("of the new clip", update=_other_clip)
+    performed_end: end_frame("of the new clip", update=_other_clip)
+    clip: bpy.props.PointerProperty(type=bpy.types.Mesh, description="Holds the poses of the new clip", override=OWN)
+    clip_is_other: bpy.props.BoolProperty(description="The new clip was chosen anew since it was read", override=OWN)
+    clip_summary: bpy.props.StringProperty(description="What was read of the new clip, in words", override=OWN)
     correct: bpy.props.BoolProperty(
-        name="Correct Shape", default=True, update=noted, override=_OWN,
+        name="Correct Shape", default=True, update=noted, override=OWN,
         description="Take sizes of faces from captured poses that are near, so that nothing shrinks or bulges",
     )  # fmt: skip
     stitch: bpy.props.BoolProperty(
-        name="Stitch Parts", default=True, update=noted, override=_OWN,
+        name="Stitch Parts", default=True, update=noted, override=OWN,
         description="Join the parts smoothly where they overlap",
     )  # fmt: skip
     keep_clearance: bpy.props.BoolProperty(
-        name="Keep Clearance", default=True, update=noted, override=_OWN,
+        name="Keep Clearance", default=True, update=noted, override=OWN,
         description="Keep the lowest point as high above the ground as the source's is, in proportion to their sizes",
     )  # fmt: skip
     travel: bpy.props.EnumProperty(
-        name="Travel", items=_TRAVEL, update=noted, description="How the target moves over the ground", override=_OWN
+        name="Travel", items=_TRAVEL, update=noted, description="How the target moves over the ground", override=OWN
     )
     travel_scale: bpy.props.FloatProperty(
         name="Travel Scale", description="Multiplies how far the target goes", default=1.0, soft_min=0.0, soft_max=4.0,
-        update=noted, override=_OWN,
+        update=noted, override=OWN,
     )  # fmt: skip
 
     show_parts: bpy.props.BoolProperty(
         name="Show Parts", description="Draw the parts on both subjects in their colours, overlaps in white",
-        default=False, override=_OWN,
+        default=False, override=OWN,
     )  # fmt: skip
     show_pair: bpy.props.BoolProperty(
         name="Pair", description="Draw the target's pose of the active pair, and the one to be paired", default=True,
-        override=_OWN,
+        override=OWN,
     )  # fmt: skip
     show_path: bpy.props.BoolProperty(
         name="Path", description="Draw which frames of the active clips are paired, over what pairing them costs",
-        default=True, override=_OWN,
+        default=True, override=OWN,
     )  # fmt: skip
 
 
