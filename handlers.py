@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from .state import cache, prepare_overrides
+from .state import cache, mesh_edits, prepare_overrides
 from .state.live_runs import live_runs
 from .workflows import WORKFLOWS, live, stream_follow
 
@@ -26,6 +26,7 @@ def _updated(scene, depsgraph) -> None:
 def _undone(*_args) -> None:
     """Undo and redo replace all objects, and bring the live action back as it was along with what it was solved for."""
     stream_follow.settle()
+    mesh_edits.note_undo()
     live.look_through(WORKFLOWS)
     live.follow_shown()
 
@@ -42,6 +43,7 @@ def _loaded(*_args) -> None:
     # A session_uid means another object once another file is open.
     live.stop_all()
     cache.clear()
+    mesh_edits.note_undo()
     live.look_through(WORKFLOWS)
     live.follow_shown()
 
@@ -105,6 +107,7 @@ def _follow(scene, depsgraph, is_playback: bool = False) -> None:
     if depsgraph.mode == "RENDER":
         live.show_rendered(scene, depsgraph)  # tracks alone: renders have a thread of their own
         return
+    mesh_edits.note(depsgraph, is_playback)
     if _came_or_went():
         live.look_through(WORKFLOWS)
         live.follow_all(scene, depsgraph, None)

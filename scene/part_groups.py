@@ -16,13 +16,10 @@ BELONGS = 0.5
 def part_masks(ob: bpy.types.Object, groups: Sequence[str]) -> np.ndarray:
     """(K, V) bool: which vertices belong to each of the K vertex groups, that is weigh ``BELONGS`` or more.
 
-    Raises SceneError in Edit Mode, where weights are not up to date, InputError for a group that there is not.
+    Raises as ``part_numbers``.
     """
-    _require_no_edit(ob)
-    for name in groups:
-        if name not in ob.vertex_groups:
-            raise InputError(f"'{ob.name}' has no vertex group '{name}'; choose one that it has, or suggest again.")
-    rows = {ob.vertex_groups[name].index: row for row, name in enumerate(groups)}
+    numbers = part_numbers(ob, groups)
+    rows = {number: row for row, number in enumerate(numbers)}
     masks = np.zeros((len(groups), len(ob.data.vertices)), bool)
     for vertex in ob.data.vertices:  # there is no bulk reading of weights
         for membership in vertex.groups:
@@ -30,9 +27,21 @@ def part_masks(ob: bpy.types.Object, groups: Sequence[str]) -> np.ndarray:
             if row is not None and membership.weight >= BELONGS:
                 masks[row, vertex.index] = True
     # A group named twice is two parts.
-    for row, name in enumerate(groups):
-        masks[row] = masks[rows[ob.vertex_groups[name].index]]
+    for row, number in enumerate(numbers):
+        masks[row] = masks[rows[number]]
     return masks
+
+
+def part_numbers(ob: bpy.types.Object, groups: Sequence[str]) -> list[int]:
+    """The numbers that weights of these vertex groups have.
+
+    Raises SceneError in Edit Mode, where weights are not up to date, InputError for a group that there is not.
+    """
+    _require_no_edit(ob)
+    for name in groups:
+        if name not in ob.vertex_groups:
+            raise InputError(f"'{ob.name}' has no vertex group '{name}'; choose one that it has, or suggest again.")
+    return [ob.vertex_groups[name].index for name in groups]
 
 
 def write_parts(ob: bpy.types.Object, groups: Sequence[str], masks: np.ndarray) -> None:

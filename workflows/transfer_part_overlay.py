@@ -6,8 +6,10 @@ import colorsys
 
 import numpy as np
 
-from ..scene.part_groups import part_masks
+from ..scene.part_groups import part_masks, part_numbers
 from ..scene.present import shape_now
+from ..state import mesh_edits
+from .kept import kept
 from .overlay import Overlay, joined, overlay
 
 _MOST_POINTS = 6000
@@ -30,15 +32,24 @@ def parts_overlay(context, ob) -> list[Overlay]:
         shape = shape_now(context.view_layer.depsgraph, shown)
         if shape is None or len(shape.positions) != len(subject.data.vertices):
             continue
-        out.append(_coloured(shape, part_masks(subject, groups)))
+        some, colours = _coloured(subject, groups)
+        places = shape.positions[some] @ shape.world[:3, :3].T + shape.world[:3, 3]
+        out.append(overlay(points=(places, colours)))
     return [joined(out)] if out else []
 
 
-def _coloured(shape, masks: np.ndarray) -> Overlay:
-    """Vertices in parts (K, V), thinned out where there are many."""
-    some = np.flatnonzero(masks.any(axis=0))
-    some = some[:: max(1, len(some) // _MOST_POINTS)]
-    shades = np.array([colorsys.hsv_to_rgb(number / len(masks), 0.75, 1.0) for number in range(len(masks))])
-    colours = np.where(masks[:, some].sum(axis=0)[:, None] > 1, _SHARED, shades[masks[:, some].argmax(axis=0)])
-    places = shape.positions[some] @ shape.world[:3, :3].T + shape.world[:3, 3]
-    return overlay(points=(places, np.concatenate((colours, np.full((len(some), 1), _OPAQUE)), axis=1)))
+def _coloured(subject, groups: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (N,) in parts, thinned out where there are many, and their colours (N, 4).
+
+    Reading weights takes much longer than drawing them: they are read again only where the mesh was edited.
+    """
+
+    def make() -> tuple[np.ndarray, np.ndarray]:
+        masks = part_masks(subject, groups)
+        some = np.flatnonzero(masks.any(axis=0))
+        some = some[:: max(1, len(some) // _MOST_POINTS)]
+        shades = np.array([colorsys.hsv_to_rgb(number / len(masks), 0.75, 1.0) for number in range(len(masks))])
+        colours = np.where(masks[:, some].sum(axis=0)[:, None] > 1, _SHARED, shades[masks[:, some].argmax(axis=0)])
+        return some, np.concatenate((colours, np.full((len(some), 1), _OPAQUE)), axis=1)
+
+    return kept(subject, "transfer parts", (*mesh_edits.mark(subject.data), *part_numbers(subject, groups)), make)
