@@ -18,6 +18,8 @@ from .errors import InputError
 _BELIEF, _FACES, _UPRIGHT, _MOMENTS = 0.3, 0.15, 0.08, 4.0
 # Moves of less than this share of the source's size say nothing, nor do tilts of fewer radians of where a body faces.
 _SMALL, _TILTS = 0.02, 0.03
+# Who goes less far than this share is on the spot: the torso only sways, which says nothing of the length of steps.
+_SWAY = 0.15
 _ROUNDS = 3000
 _STILL = 1e-13
 _STARTS = (0.0, 0.5 * np.pi, -0.5 * np.pi)
@@ -165,18 +167,24 @@ def _way(pairs: RigidPairs, headings: np.ndarray, bodies: Bodies) -> complex:
     source = _complex(pairs.source_translations[:, :2]) * np.exp(1j * headings[pairs.clip])
     target = _complex(pairs.target_translations[:, :2])
     source, target = (values - _clip_means(values, pairs.clip) for values in (source, target))
-    return complex(_factor(source, target, bodies, len(headings)))
+    sway = (_SWAY * bodies.source_size) ** 2
+    # As strong as all that moves while that is sway, and gone where they travel.
+    pull = len(source) * sway * sway / (sway + np.vdot(source, source).real / len(source))
+    return complex(_factor(source, target, bodies, len(headings), pull))
 
 
 def _height(pairs: RigidPairs, bodies: Bodies) -> np.ndarray:
     source, target = pairs.source_translations[:, 2], pairs.target_translations[:, 2]
-    factor = _factor(source - source.mean(), target - target.mean(), bodies, int(pairs.clip.max()) + 1).real
+    pull = (_SMALL * bodies.source_size) ** 2 * len(source)
+    factor = _factor(source - source.mean(), target - target.mean(), bodies, int(pairs.clip.max()) + 1, pull).real
     return np.array((factor, target.mean() - factor * source.mean()))
 
 
-def _factor(source: np.ndarray, target: np.ndarray, bodies: Bodies, clips: int):
-    """Bayesian linear regression of (n,) on (n,), the prior's mean the ratio of the bodies' sizes."""
-    pull = (_SMALL * bodies.source_size) ** 2 * len(source)
+def _factor(source: np.ndarray, target: np.ndarray, bodies: Bodies, clips: int, pull: float):
+    """Bayesian linear regression of (n,) on (n,), the prior's mean the ratio of the bodies' sizes.
+
+    pull: how strong that is, before the misfit adds to it, as a sum of squares of the source.
+    """
 
     def fitted(pull):
         return (np.vdot(source, target) + pull * bodies.ratio) / (np.vdot(source, source).real + pull)
