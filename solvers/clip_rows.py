@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ _STILL = 1e-6
 class ClipRows:
     """Two clips of a like movement, one of each subject.
 
-    source: of each part (n, P_k) rows.  target: of each part (m, Q_k).
+    source: of each part (n, P_k) rows, none (n, 0) of a part that is stiff.  target: of each part (m, Q_k).
     pairs: (L, 2) source and target rows that answer to each other, may be fractions, increasing in both columns.
     starts: frame numbers of the first rows, and name: of the clip, for what is told; "Clip 2", by order, where None.
     """
@@ -27,6 +27,17 @@ class ClipRows:
     pairs: np.ndarray
     starts: tuple[float, float] = (0.0, 0.0)
     name: str | None = None
+
+    @property
+    def telling(self) -> tuple[int, ...]:
+        """Numbers of the parts that are stiff in neither subject."""
+        both = enumerate(zip(self.source, self.target, strict=True))
+        return tuple(part for part, (mine, other) in both if mine.shape[1] and other.shape[1])
+
+    def of_parts(self, parts: tuple[int, ...]) -> ClipRows:
+        """The same of some parts alone."""
+        source, target = (tuple(side[part] for part in parts) for side in (self.source, self.target))
+        return replace(self, source=source, target=target)
 
     def paired(self) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
         """Rows of each part at the pairs: of the source (L, P_k), and of the target (L, Q_k)."""
@@ -114,12 +125,13 @@ def _told(pair) -> str:
 
 
 def _check_moves(side: str, clips) -> None:
-    """clips: of each the rows of all parts."""
-    sizes = []
+    """clips: of each the rows of all parts.  What is told by no numbers is stiff, and said to be."""
+    sizes, widths = [], []
     for rows in zip(*clips, strict=True):
         values = np.concatenate(rows)
         sizes.append(np.ptp(values, axis=0).max(initial=0.0))
-    still = np.flatnonzero(np.array(sizes) <= _STILL * max(sizes))
+        widths.append(values.shape[1])
+    still = np.flatnonzero((np.array(sizes) <= _STILL * max(sizes)) & (np.array(widths) > 0))
     if still.size:
         raise PartError(
             int(still[0]),

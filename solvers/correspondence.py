@@ -55,16 +55,20 @@ def densify(
     if cost not in (GAUSSIAN_PROCESS, PAPER, LINE):
         raise InputError(f"There is no cost '{cost}'; choose '{GAUSSIAN_PROCESS}', '{PAPER}' or '{LINE}'.")
     clips = checked_clips(clips)
+    # What is stiff in one of the two says nothing of time.
+    parts = clips[0].telling
+    clips = [clip.of_parts(parts) for clip in clips]
     uneven = unevenness([clip.pairs for clip in clips])
-    learnt = _learnt(clips, noise_floor, seed) if cost == GAUSSIAN_PROCESS else None
+    learnt = _learnt(clips, parts, noise_floor, seed) if cost == GAUSSIAN_PROCESS else None
     return [_dense(clip, _costs(clip, cost, learnt, uneven), run, cost == LINE) for clip in clips]
 
 
-def _learnt(clips, noise_floor, seed) -> list[PoseRegression]:
-    """A regression a part, from the pairs of all clips."""
+def _learnt(clips, parts, noise_floor, seed) -> list[PoseRegression]:
+    """A regression a part, from the pairs of all clips; parts: their numbers, for what is told of them."""
     learnt = []
     sources, targets = zip(*(clip.paired() for clip in clips), strict=True)
-    for part, (inputs, outputs) in enumerate(zip(zip(*sources, strict=True), zip(*targets, strict=True), strict=True)):
+    rows = zip(zip(*sources, strict=True), zip(*targets, strict=True), strict=True)
+    for part, (inputs, outputs) in zip(parts, rows, strict=True):
         try:
             one = PoseRegression.fit(np.concatenate(inputs), np.concatenate(outputs), NEURAL_NETWORK, noise_floor, seed)
         except InputError as problem:

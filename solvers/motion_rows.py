@@ -15,19 +15,22 @@ def with_velocity(rows: np.ndarray, fps: float) -> np.ndarray:
     """Rows (F, D) of a clip, and beside them (F, 2 D) twice their velocity per 1/30 s.
 
     Central differences, at the ends one-sided ones: of second order from three frames on, so that the same motion
-    gives the same rows at every frame rate up to the square of the frame's time.  fps: frames a second.
+    gives the same rows at every frame rate up to the square of the frame's time.  A single frame is a pose that
+    is held.  fps: frames a second.
 
-    Raises InputError for fewer than two frames, a rate that is not positive, and rows that are not finite.
+    Raises InputError for no frame, a rate that is not positive, and rows that are not finite.
     """
     rows = np.asarray(rows, float)
     if rows.ndim != 2:
         raise InputError(f"The poses of a clip came with shape {rows.shape}; give one row a frame.")
-    if len(rows) < 2:
-        raise InputError(f"The clip has {len(rows)} frame(s), which shows no velocity; choose at least two frames.")
+    if not len(rows):
+        raise InputError("The clip has no frames; choose at least one.")
     if not (np.isfinite(fps) and fps > 0.0):
         raise InputError(f"The frame rate must be positive, not {fps:g}.")
     bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if bad.size:
         raise InputError(f"Frame {bad[0]} of the clip has numbers that are not finite; leave it out of the range.")
+    if len(rows) == 1:
+        return np.concatenate((rows, np.zeros_like(rows)), axis=1)
     order = 2 if len(rows) > 2 else 1
     return np.concatenate((rows, np.gradient(rows, axis=0, edge_order=order) * (_WEIGHT * TIME_UNIT * fps)), axis=1)

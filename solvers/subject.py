@@ -68,7 +68,7 @@ class Subject:
         At most ``components`` numbers a part, at most ``captured`` meshes kept; yields shares of the way.
 
         Raises InputError for no clip, clips of one frame or of another number of vertices, NaN, parts that leave
-        vertices out, do not meet the torso or never move against it.
+        vertices out, do not meet the torso or never move against it.  A torso may be stiff.
         """
         clips, triangles = _checked(clips), np.asarray(triangles, int)
         memberships, names = np.asarray(memberships, bool), tuple(names)
@@ -82,7 +82,9 @@ class Subject:
         parts = []
         for number, (name, mask) in enumerate(zip(names, memberships, strict=True)):
             vertices = np.flatnonzero(mask)
-            steps = learn_part_steps(local[:, vertices], vertices, mass[vertices], name, components)
+            # A stiff torso is known by where it is alone; limbs must move, and so must a body of one part.
+            is_torso = number == 0 < len(names) - 1
+            steps = learn_part_steps(local[:, vertices], vertices, mass[vertices], name, components, is_torso)
             share = 0.5 / len(names)
             parts.append((yield from within(steps, 0.2 + share * number, 0.2 + share * (number + 1))))
         rows = tuple(part.coefficients_of(local[:, part.vertices]) for part in parts)

@@ -141,7 +141,9 @@ def _pairs(clip: Clip, fps: float, whole: bool) -> list[tuple[np.ndarray, np.nda
 
 
 def _inputs(source: SubjectTrack, fps: float, whole: bool) -> list[np.ndarray]:
-    rows = (np.concatenate(source.rows, axis=1),) if whole else source.rows
+    """Rows and velocities of each part (or of the whole body), of a stiff part those of all others."""
+    every = np.concatenate(source.rows, axis=1)
+    rows = (every,) if whole else [part if part.shape[1] else every for part in source.rows]
     return [with_velocity(part, fps) for part in rows]
 
 

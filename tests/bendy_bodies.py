@@ -34,6 +34,12 @@ def memberships(vertices: np.ndarray) -> np.ndarray:
     return np.stack((np.abs(x) < 0.6, x > 0.35, x < -0.35))
 
 
+def stiff_memberships(vertices: np.ndarray) -> np.ndarray:
+    """The same with a trunk that ends before the bends, so that without breath it is stiff."""
+    x = vertices[:, 0]
+    return np.stack((np.abs(x) < 0.4, x > 0.2, x < -0.2))
+
+
 def bent(vertices: np.ndarray, angles: np.ndarray, breath: np.ndarray | float = 0.0) -> np.ndarray:
     """(F, V, 3): ends bent upward by angles (F, 2), radians, the trunk wider by breath (F,)."""
     x = vertices[:, 0]

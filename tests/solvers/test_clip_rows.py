@@ -84,3 +84,12 @@ def test_poses_that_are_no_numbers_are_named(rng):
     bad.target[1][6, 0] = np.nan
     with pytest.raises(InputError, match="Clip 1: the target has a pose of part 2 in row 6"):
         checked_clips([bad])
+
+
+def test_stiff_parts_are_told_by_no_numbers(rng):
+    clips = [clip(rng, (20, 20, 20), (15, 15, 15), (4, 0, 3)) for _ in range(2)]
+    checked = checked_clips(clips)
+    assert checked[0].telling == (0, 2)
+    some = checked[1].of_parts((0, 2))
+    assert [part.shape[1] for part in some.source + some.target] == [4, 3, 4, 3]
+    assert np.array_equal(some.source[1], clips[1].source[2])

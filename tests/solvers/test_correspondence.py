@@ -1,6 +1,7 @@
 """A few pairs become pairs for all frames: timing errors on made subjects, exact pairs, fallbacks."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from scipy.interpolate import PchipInterpolator
 
 from solvers.clip_rows import ClipRows
 from solvers.correspondence import densify
-from solvers.errors import InputError
+from solvers.errors import InputError, PartError
 
 SOURCE_FPS, TARGET_FPS, SWAYS = 50, 25, 6
 
@@ -153,3 +154,28 @@ def test_speed(made):
     start = time.perf_counter()
     densify(list(made.clips))
     print(f"five clips of 100 to 200 frames: {1e3 * (time.perf_counter() - start):.0f} ms")
+
+
+@pytest.mark.parametrize("cost", ["gaussian_process", "paper", "line"])
+@pytest.mark.parametrize("sides", [("source",), ("target",), ("source", "target")])
+def test_a_stiff_torso_says_nothing_of_time(made, sides, cost):
+    """The same as without that part; what is wrong with another one is told by its own number."""
+    stiff = [with_stiff_torso(clip, sides) for clip in made.clips]
+    every = tuple(range(1, len(made.clips[0].source)))
+    without = [clip.of_parts(every) for clip in made.clips]
+    for one, two in zip(densify(stiff, cost=cost), densify(without, cost=cost), strict=True):
+        assert np.array_equal(one.target_rows, two.target_rows)
+
+
+def with_stiff_torso(clip, sides):
+    changes = {side: (getattr(clip, side)[0][:, :0], *getattr(clip, side)[1:]) for side in sides}
+    return replace(clip, **changes)
+
+
+def test_parts_beside_a_stiff_one_keep_their_numbers(made):
+    clips = [with_stiff_torso(clip, ("source", "target")) for clip in made.clips[:2]]
+    for clip in clips:
+        clip.source[2][np.round(clip.pairs[:, 0]).astype(int)] = 1.0
+    with pytest.raises(PartError, match="does not move") as error:
+        densify(clips)
+    assert error.value.part == 2

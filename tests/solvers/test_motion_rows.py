@@ -47,10 +47,15 @@ def test_a_clip_played_backwards_has_the_opposite_velocity(rng):
     np.testing.assert_allclose(back[:, 2:], -there[:, 2:], atol=1e-12)
 
 
+def test_a_single_frame_is_held(rng):
+    rows = rng.normal(size=(1, 4))
+    assert np.array_equal(with_velocity(rows, 24.0), np.concatenate((rows, 0 * rows), axis=1))
+
+
 def test_bad_input_is_named(rng):
     rows = rng.normal(size=(5, 2))
-    with pytest.raises(InputError, match="1 frame"):
-        with_velocity(rows[:1], 30.0)
+    with pytest.raises(InputError, match="no frames"):
+        with_velocity(rows[:0], 30.0)
     with pytest.raises(InputError, match="one row a frame"):
         with_velocity(rows[0], 30.0)
     for fps in (0.0, -1.0, np.nan):

@@ -59,3 +59,10 @@ def test_a_part_that_never_moves_is_named(poses):
     still = np.tile(poses[0], (10, 1, 1))
     with pytest.raises(InputError, match="'Arm' never moves"):
         learn(still)
+
+
+def test_a_torso_may_be_stiff(poses):
+    still = np.tile(poses[0], (10, 1, 1))
+    space = result_of(learn_part_steps(still, np.arange(len(MASS)), MASS, "Torso", may_be_stiff=True))
+    assert space.components == 0 and space.coefficients_of(poses).shape == (25, 0)
+    assert np.abs(space.vertices_of(np.zeros((4, 0))) - poses[0]).max() < 1e-6

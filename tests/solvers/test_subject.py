@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 from solvers.errors import InputError
 from solvers.subject import NEAREST, Subject, ground_of, learn_subject
 from solvers.torso_frame import to_world
-from tests.bendy_bodies import NAMES, dance, memberships, performed, tube
+from tests.bendy_bodies import NAMES, dance, memberships, performed, stiff_memberships, tube
 
 VERTICES, TRIANGLES = tube()
 MASKS = memberships(VERTICES)
@@ -115,6 +115,28 @@ def test_a_body_of_one_part():
     assert np.abs(world(one, track, 20) - CLIPS[0][20]).max() < 5e-3
 
 
+def test_a_stiff_trunk():
+    """It is known by where it is; a limb that never moves is named."""
+    clips = [stiff(dance(seed)) for seed in (1, 2)]
+    one = learn(clips, stiff_memberships(VERTICES))
+    track = one.read(clips[0])
+    assert [rows.shape[1] > 0 for rows in track.rows] == [False, True, True]
+    for again in (one, Subject.from_arrays(one.to_arrays())):
+        for frame in (0, 20, 45):
+            for choice in (True, False):
+                found = world(again, track, frame, correct=choice, stitch=choice)
+                assert np.abs(found - clips[0][frame]).max() < 5e-3
+    assert np.abs(one.lowest(track) - clips[0][..., 2].min(axis=1)).max() < 5e-3
+    angles, *rest = dance(1)
+    with pytest.raises(InputError, match="'Right' never moves.*add a clip"):
+        learn([stiff((angles * (1, 0), *rest))], stiff_memberships(VERTICES))
+
+
+def stiff(motion):
+    angles, breath, *place = motion
+    return performed(VERTICES, (angles, 0 * breath, *place))
+
+
 def test_learning_can_be_dropped_halfway_and_tells_how_far_it_is():
     shares = list(Subject.learn_steps(CLIPS, TRIANGLES, MASKS, NAMES))
     assert len(shares) > 5 and np.all(np.diff(shares) >= 0) and 0 < shares[0] and shares[-1] <= 1
@@ -145,8 +167,10 @@ def test_bad_input_is_named(subject):
         learn([CLIPS[0], broken])
     angles, *rest = dance(1)
     still = performed(VERTICES, (0 * angles, 0 * rest[0], *rest[1:]))
-    with pytest.raises(InputError, match="'Trunk' never moves"):
+    with pytest.raises(InputError, match="'Left' never moves"):
         learn([still])
+    with pytest.raises(InputError, match="'Body' never moves"):
+        learn([still], np.ones((1, len(VERTICES)), bool), ("Body",))
     with pytest.raises(InputError):
         learn(masks=MASKS & (VERTICES[:, 0] < 0.9))
 

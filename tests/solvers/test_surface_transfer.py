@@ -14,7 +14,7 @@ from solvers.part_suggestion import suggest_parts
 from solvers.subject import SubjectTrack, learn_subject
 from solvers.surface_transfer import SurfaceTransfer, bodies_of, learn_transfer
 from solvers.torso_frame import to_world
-from tests.bendy_bodies import NAMES, dance, memberships, performed, tube
+from tests.bendy_bodies import NAMES, dance, memberships, performed, stiff_memberships, tube
 
 needs_data = pytest.mark.skipif(datasets.data_folder() is None, reason="../shared/data is absent")
 FPS = 15.0
@@ -89,6 +89,45 @@ def test_a_body_onto_itself(clips, source):
     assert np.abs(track.rotations - read.rotations).max() < 1e-9
     assert np.abs(track.translations - read.translations).max() < 1e-9
     assert rms(vertices(source, track, range(0, 60, 5)), clip[::5]) < 0.02
+
+
+@pytest.mark.parametrize("stiff", [("source",), ("target",), ("source", "target")])
+def test_stiff_trunks(stiff):
+    """Of one or both: limbs are learnt as ever, a trunk that is stiff in the source alone from the limbs."""
+    makes = {"source": (SOURCE, 1.0), "target": (TARGET, SIZE)}
+
+    def clip(of, seed):
+        angles, breath, *place = dance(seed)
+        (vertices, _), size = makes[of]
+        breath = 0.0 * breath if of in stiff else 0.1 * angles[:, 0]
+        return performed(vertices, (angles * (0.8 if of == "target" else 1.0), breath, *place), size)
+
+    bodies = []
+    for of, ((rest, triangles), _) in makes.items():
+        masks = stiff_memberships(rest)
+        bodies.append(learn_subject([clip(of, seed) for seed in SEEN], triangles, masks, NAMES))
+    source, target = bodies
+    tracks = [(source.read(clip("source", seed)), target.read(clip("target", seed))) for seed in SEEN]
+    ends = np.array(((0, 0), (20, 20), (40, 40), (59, 59)))
+    pairs = densify([ClipRows(one.rows, two.rows, ends) for one, two in tracks])
+    clips = [(*both, one) for both, one in zip(tracks, pairs, strict=True)]
+    learnt = learn_transfer(clips, FPS, bodies=bodies_of(*bodies))
+    learnt = SurfaceTransfer.from_arrays(learnt.to_arrays())
+    track = learnt.track(source.read(clip("source", UNSEEN)), FPS, start=learnt.rigid.source_place)
+    wanted = clip("target", UNSEEN)
+    found = vertices(target, track, range(0, 60, 5))
+    still = rms(np.broadcast_to(wanted.mean(axis=0), wanted.shape), wanted)
+    assert rms(found, wanted[::5]) < 0.1 * still
+
+
+def test_a_single_frame_is_a_pose_that_is_held(learnt, source, target):
+    read = source.read(source_clip(UNSEEN))
+    one = SubjectTrack(tuple(rows[9:10] for rows in read.rows), read.rotations[9:10], read.translations[9:10])
+    held = learnt.track(one, FPS)
+    long = learnt.track(read.sampled(np.full(12, 9.0)), FPS)
+    for one, two in zip(held.rows, long.rows, strict=True):
+        assert np.abs(one - two).max() < 1e-12
+    assert np.abs(held.rotations - long.rotations).max() < 1e-12 and len(held) == 1
 
 
 def test_a_moved_source_world_changes_nothing(clips, source, target, learnt):
