@@ -18,8 +18,8 @@ _STILL = 1e-3
 class PartSpace:
     """vertices (n,): numbers of the part's.  weights (n,): shares of its area.  mean (3n,), basis (D, 3n): float32.
 
-    Rows (..., D) are in metres: their distance is the area-weighted RMS distance of the poses' vertices.  A part that is
-    stiff has no components, D = 0.
+    Rows (..., D) are in metres: their distance is the area-weighted RMS distance of the poses' vertices.  A part that
+    is stiff has no components, D = 0.
     """
 
     vertices: np.ndarray
