@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import bpy
@@ -80,19 +78,6 @@ class LiveScene:
     def remove_skin(self) -> None:
         bpy.data.objects.remove(bpy.data.objects["Skin"])
         self.finish()
-
-    @contextmanager
-    def without_live(self) -> Iterator[None]:
-        """A block in which no handler of the extension is called; what plays goes on playing."""
-        lists = [getattr(bpy.app.handlers, name) for name in ("frame_change_post", "depsgraph_update_post")]
-        kept = [list(calls) for calls in lists]
-        for calls in lists:
-            calls[:] = [call for call in calls if not call.__module__.startswith(self.package)]
-        try:
-            yield
-        finally:
-            for calls, before in zip(lists, kept, strict=True):
-                calls[:] = before
 
     def finish(self) -> None:
         """All frames are solved and written, as a timer would do it."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import bpy
 import numpy as np
 
+from ._live_cost import frames_timed, timed, without_live
 from ._live_scene import LiveScene
 
 SCRUBBED, ROUNDS = 150, 3
@@ -52,12 +53,7 @@ def _playback(stage: LiveScene) -> dict[str, float]:
     frames = np.arange(stage.scene.frame_start, stage.scene.frame_end + 1)
     frames = np.random.default_rng(0).permutation(frames)[:SCRUBBED].tolist()
     stage.require_ready()
-    followed, plain = [], []
-    for _ in range(ROUNDS):
-        followed.append(_timed(stage.scene.frame_set, frames))
-        with stage.without_live():
-            plain.append(_timed(stage.scene.frame_set, frames))
-    stage.require_ready()
+    followed, plain = frames_timed(stage, frames, ROUNDS, clock)
     added = np.median(followed, axis=0) - np.median(plain, axis=0)
     return {"live_ms": float(np.median(added)), "live_p90_ms": float(np.percentile(added, 90))}
 
@@ -77,9 +73,9 @@ def _drag(stage: LiveScene, name: str, change: Callable[[int], None]) -> dict[st
     for part, frame in enumerate(frames[: DRAGGED // 10]):
         stage.scene.frame_set(int(frame))
         numbers = range(10 * part + 1, 10 * part + 11)
-        followed += _timed(step, numbers).tolist()
-        with stage.without_live():
-            plain += _timed(step, [number + 0.5 for number in numbers]).tolist()
+        followed += timed(step, numbers, clock).tolist()
+        with without_live(stage.package):
+            plain += timed(step, [number + 0.5 for number in numbers], clock).tolist()
     change(0)
     stage.finish()
     added = np.array(followed) - np.median(plain)
@@ -115,7 +111,7 @@ def _tracks(stage: LiveScene) -> dict[str, float]:
 def _checks(stage: LiveScene) -> float:
     """Milliseconds to find that nothing has changed, at another frame."""
     moment = stage.live.Moment(stage.scene, stage.depsgraph, {stage.rig.session_uid}, True)
-    return float(np.median(_timed(lambda _: stage.run.follower.check(stage.rig, moment), range(200))))
+    return float(np.median(timed(lambda _: stage.run.follower.check(stage.rig, moment), range(200), clock)))
 
 
 def _growth(stage: LiveScene) -> float:
@@ -135,16 +131,6 @@ def resident_kb() -> float:
     """Memory of this process, kilobytes; Linux alone tells it."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return float(next(line.split()[1] for line in lines if line.startswith("VmRSS")))
-
-
-def _timed(call: Callable, values: Iterable) -> np.ndarray:
-    """Milliseconds of each call."""
-    out = []
-    for value in values:
-        began = clock()
-        call(value)
-        out.append(1000 * (clock() - began))
-    return np.array(out)
 
 
 def size(stage: LiveScene) -> dict[str, int]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
 import numpy as np
 
+from ._live_cost import frames_timed, without_live
 from ._map_scene import MapScene
 from ._map_stream import UPDATES, streamed_places
 
@@ -87,7 +88,7 @@ def stream_figures(stage: MapScene) -> dict[str, float]:
     place(stage.scene, names, positions[0])
     stage.layer.update()
     spent = []
-    with stage.without_live():
+    with without_live(stage.package):
         for row in positions[:UPDATES]:
             began = clock()
             place(stage.scene, names, row)
@@ -138,12 +139,7 @@ def resident_mb() -> float:
 
 
 def _played(stage: MapScene, frames: list[int]) -> dict[str, float]:
-    followed, plain = [], []
-    for _ in range(ROUNDS):
-        followed.append(_timed(stage.scene.frame_set, frames))
-        with stage.without_live():
-            plain.append(_timed(stage.scene.frame_set, frames))
-    stage.require_ready()
+    followed, plain = frames_timed(stage, frames, ROUNDS, clock)
     added = np.min(followed, axis=0) - np.min(plain, axis=0)
     return {"frame_ms": float(np.median(added)), "frame_p90_ms": float(np.percentile(added, 90))}
 
@@ -189,13 +185,3 @@ def _stopwatch(call: Callable, spent: dict[str, float], part: str) -> Callable:
             spent[part] += clock() - began
 
     return watched
-
-
-def _timed(call: Callable, values: Iterable) -> np.ndarray:
-    """Milliseconds of each call."""
-    out = []
-    for value in values:
-        began = clock()
-        call(value)
-        out.append(1000 * (clock() - began))
-    return np.array(out)

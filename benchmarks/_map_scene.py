@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import bpy
 import numpy as np
@@ -58,19 +56,6 @@ class MapScene:
 
     def module(self, name: str):
         return importlib.import_module(f"{self.package}.{name}")
-
-    @contextmanager
-    def without_live(self) -> Iterator[None]:
-        """A block in which no handler of the extension is called."""
-        lists = [getattr(bpy.app.handlers, name) for name in ("frame_change_post", "depsgraph_update_post")]
-        kept = [list(calls) for calls in lists]
-        for calls in lists:
-            calls[:] = [call for call in calls if not call.__module__.startswith(self.package)]
-        try:
-            yield
-        finally:
-            for calls, before in zip(lists, kept, strict=True):
-                calls[:] = before
 
     def require_ready(self) -> None:
         status = self.live.status(self.target, "map")

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from benchmarks.bvh import read_bvh_track
-from benchmarks.datasets import data_file, data_folder
+from benchmarks._map_source import clip
+from benchmarks.datasets import data_folder
 from solvers.errors import InputError
 from solvers.global_motion import GlobalMotion
 from solvers.pair_suggestion import RowSpace, confidence, scores, suggest
@@ -123,20 +123,6 @@ CLIPS = {
     "dance": ("bvh", "misc/dance"),
     "terrain": ("bvh", "cmu/03_03_uneven_terrain_30fps"),
 }
-
-
-def clip(kind, name):
-    """Points (F, N, 3), Z up, and times (F,)."""
-    if kind == "bvh":
-        track = read_bvh_track(data_file(f"mocap_bvh/{name}.bvh"))
-        return track.positions[1:], track.frames[1:] / track.fps
-    if kind == "dog":
-        raw = np.loadtxt(data_file(f"point_seq/dog/dog_{name}_joint_pos.txt"), delimiter=",")
-        points, fps = raw.reshape(len(raw), -1, 3), 60
-    else:
-        points, fps = np.load(data_file(f"mesh_seq/{name}.npz"))["verts"][:, ::20].astype(float), 24
-        points = points[:24] if name == "horse_gallop" else points
-    return points[..., [0, 2, 1]] * [1, -1, 1], np.arange(len(points)) / fps
 
 
 @pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
