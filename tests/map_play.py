@@ -146,6 +146,19 @@ def status(ob):
     return live.status(ob, "map")
 
 
+def healthy(ob, workflow="map"):
+    """Whether it is live, and all its frames are up to date."""
+    found = live.status(ob, workflow)
+    return found is not None and found.problem is None and found.track == "READY"
+
+
+def problem(ob, workflow="map"):
+    """What is wrong with it where the scene is."""
+    bpy.context.view_layer.update()
+    bpy.context.scene.frame_set(bpy.context.scene.frame_current)
+    return live.status(ob, workflow).problem
+
+
 def shown(ob, frames=FRAMES):
     """World vertices (F, V, 3) of an object at frames, as Blender evaluates them."""
     vertices, worlds = map_scenes.seen(ob, frames)
@@ -158,11 +171,10 @@ def shuffled(ob, frames=FRAMES, seed=0):
     return shown(ob.motion_loom_map.live_copy, np.asarray(frames)[order])[np.argsort(order)]
 
 
-def now(ob):
+def now(ob, settings="motion_loom_map"):
     """World vertices (V, 3) of the live copy, where the scene is."""
     bpy.context.view_layer.update()
-    copy = ob.motion_loom_map.live_copy
-    evaluated = copy.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    evaluated = getattr(ob, settings).live_copy.evaluated_get(bpy.context.evaluated_depsgraph_get())
     world = np.array(evaluated.matrix_world)
     return map_scenes.positions(evaluated.data) @ world[:3, :3].T + world[:3, 3]
 

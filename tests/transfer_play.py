@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import bpy
 import numpy as np
 from bl_ext.devrepo.motion_loom.scene.part_groups import write_parts
 from bl_ext.devrepo.motion_loom.workflows import live
 
-from tests import map_play, map_scenes
+from tests import map_play
 
 PARTS = ("Torso", "Left", "Right")
 # Of (rings, corners around, size).
@@ -133,16 +132,19 @@ def add_live(pairs=PAIRS):
     return ann, bob, new
 
 
-def toggle(bob):
+def press(bob, button):
     map_play.activate(bob.motion_loom_transfer.live_copy or bob)
-    map_play.press("live", workflow="transfer")
+    map_play.press(button, workflow="transfer")
+
+
+def toggle(bob):
+    press(bob, "live")
 
 
 def bake(bob, kind="ABSOLUTE_KEYS"):
     """The new object."""
-    map_play.activate(bob.motion_loom_transfer.live_copy or bob)
     bob.motion_loom_transfer.bake_kind = kind
-    map_play.press("bake", workflow="transfer")
+    press(bob, "bake")
     return bob.motion_loom_transfer.result
 
 
@@ -150,10 +152,16 @@ def status(bob):
     return live.status(bob, "transfer")
 
 
+def healthy(bob):
+    """Whether he is live, and all his frames are up to date."""
+    return map_play.healthy(bob, "transfer")
+
+
+def problem(bob):
+    """What is wrong with him where the scene is."""
+    return map_play.problem(bob, "transfer")
+
+
 def now(bob):
     """World vertices (V, 3) of the live copy, where the scene is."""
-    bpy.context.view_layer.update()
-    copy = bob.motion_loom_transfer.live_copy
-    evaluated = copy.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    world = np.array(evaluated.matrix_world)
-    return map_scenes.positions(evaluated.data) @ world[:3, :3].T + world[:3, 3]
+    return map_play.now(bob, "motion_loom_transfer")

@@ -33,3 +33,27 @@ def registered(monkeypatch):
     registration.unregister()
     monkeypatch.undo()
     registration.register()
+
+
+@pytest.fixture
+def silent(capfd):
+    """Nothing that a handler, a timer or an operator does may end in a traceback or print an error."""
+    yield
+    out, err = capfd.readouterr()
+    assert "Traceback" not in out + err and "Error" not in err, err
+
+
+@pytest.fixture
+def no_traceback(capfd):
+    """Nothing may end in a traceback; errors may be told."""
+    yield
+    out, err = capfd.readouterr()
+    assert "Traceback" not in out + err, err
+
+
+@pytest.fixture(params=["at once", "interactive"])
+def both_ways(request, monkeypatch):
+    """Live solves whole tracks inside the handlers, or single frames there and tracks by the timer."""
+    live_runs, live = (importlib.import_module(f"{PACKAGE}.{name}") for name in ("state.live_runs", "workflows.live"))
+    monkeypatch.setattr(live_runs.live_runs, "at_once", request.param == "at once")
+    monkeypatch.setattr(live, "_PAUSE", 0.0)

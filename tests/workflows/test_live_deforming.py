@@ -4,20 +4,14 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions, deforming_keys
-from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows import live
 
 from tests import adapt_scenes as scenes
 from tests.workflows.test_live_drivers import at, lift, live_is_bake, press, ready_at_all_frames, settle, status
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 RISE = 0.15
-
-
-@pytest.fixture(params=["at once", "interactive"], autouse=True)
-def way(request, monkeypatch):
-    """Whole tracks inside the handlers, or single frames there and tracks by the timer."""
-    monkeypatch.setattr(live_runs, "at_once", request.param == "at once")
-    monkeypatch.setattr(live, "_PAUSE", 0.0)
 
 
 def linked(name, data):

@@ -10,16 +10,11 @@ from bl_ext.devrepo.motion_loom.workflows import live
 
 from tests import adapt_scenes as scenes
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 PATH = "motion_loom_adapt.influence"
 STEP = 0.12
 SAME = 1e-6
-
-
-@pytest.fixture(params=["at once", "interactive"], autouse=True)
-def way(request, monkeypatch):
-    """Whole tracks inside the handlers, or single frames there and tracks by the timer."""
-    monkeypatch.setattr(live_runs, "at_once", request.param == "at once")
-    monkeypatch.setattr(live, "_PAUSE", 0.0)
 
 
 @pytest.fixture

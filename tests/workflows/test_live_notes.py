@@ -3,19 +3,12 @@
 import bpy
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
-from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
-from bl_ext.devrepo.motion_loom.workflows import live
 
 from tests import adapt_scenes as scenes
 from tests.rig_scenes import add_strip
 from tests.workflows.test_live_drivers import at, by_frame, lift, press, status
 
-
-@pytest.fixture(params=["at once", "interactive"], autouse=True)
-def way(request, monkeypatch):
-    """Whole tracks inside the handlers, or single frames there and tracks by the timer."""
-    monkeypatch.setattr(live_runs, "at_once", request.param == "at once")
-    monkeypatch.setattr(live, "_PAUSE", 0.0)
+pytestmark = pytest.mark.usefixtures("both_ways")
 
 
 def bound(**kind):

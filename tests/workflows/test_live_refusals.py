@@ -18,25 +18,11 @@ from bl_ext.devrepo.motion_loom.workflows import live
 from tests import adapt_scenes as scenes
 from tests.rig_scenes import add_strip, fingerprint
 
+pytestmark = pytest.mark.usefixtures("both_ways", "silent")
+
 registration = importlib.import_module("bl_ext.devrepo.motion_loom.registration")
 
 STEP = 0.1
-
-
-@pytest.fixture(params=["at once", "interactive"], autouse=True)
-def way(request, monkeypatch):
-    """Whole tracks inside the handlers, or single frames there and tracks by the timer."""
-    monkeypatch.setattr(live_runs, "at_once", request.param == "at once")
-    monkeypatch.setattr(live, "_PAUSE", 0.0)
-    return request.param
-
-
-@pytest.fixture(autouse=True)
-def silence(capfd):
-    """Nothing that a handler, a timer or an operator does may end in a traceback."""
-    yield
-    out, err = capfd.readouterr()
-    assert "Traceback" not in out + err and "Error" not in err, err
 
 
 @pytest.fixture

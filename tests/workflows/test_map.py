@@ -8,33 +8,17 @@ import pytest
 from bl_ext.devrepo.motion_loom import jobs
 
 from tests import map_play as play
-from tests.map_play import FRAMES, PAIRS
+from tests.map_play import FRAMES, PAIRS, healthy
+from tests.mesh_play import saved
+
+pytestmark = pytest.mark.usefixtures("silent")
 
 SAME = 1e-6
-
-
-@pytest.fixture(autouse=True)
-def silence(capfd):
-    """Nothing that a handler or an operator does may end in a traceback."""
-    yield
-    out, err = capfd.readouterr()
-    assert "Traceback" not in out + err and "Error" not in err, err
-
-
-def saved(tmp_path, name="scene.blend"):
-    path = str(tmp_path / name)
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    return path
 
 
 def reopened(path):
     bpy.ops.wm.open_mainfile(filepath=path)
     return bpy.data.objects["Worm"]
-
-
-def healthy(ob):
-    found = play.status(ob)
-    return found is not None and found.problem is None and found.track == "READY"
 
 
 # ---------------------------------------------------------------------------------------------- live, bake, command

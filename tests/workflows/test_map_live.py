@@ -13,35 +13,11 @@ from bl_ext.devrepo.motion_loom.workflows import live, map_live
 from tests import map_play as play
 from tests.adapt_scenes import FRAMES as WALK
 from tests.adapt_scenes import add_walker
-from tests.map_play import FRAMES, PAIRS
+from tests.map_play import FRAMES, PAIRS, healthy, problem
+
+pytestmark = pytest.mark.usefixtures("both_ways", "silent")
 
 SAME = 1e-6
-
-
-@pytest.fixture(params=["at once", "interactive"], autouse=True)
-def way(request, monkeypatch):
-    """As without a window, and as with one."""
-    monkeypatch.setattr(live_runs, "at_once", request.param == "at once")
-    return request.param
-
-
-@pytest.fixture(autouse=True)
-def silence(capfd):
-    """Nothing that a handler or an operator does may end in a traceback."""
-    yield
-    out, err = capfd.readouterr()
-    assert "Traceback" not in out + err and "Error" not in err, err
-
-
-def healthy(ob):
-    found = play.status(ob)
-    return found.problem is None and found.track == "READY"
-
-
-def problem(ob):
-    bpy.context.view_layer.update()
-    bpy.context.scene.frame_set(bpy.context.scene.frame_current)
-    return play.status(ob).problem
 
 
 def follows_as_baked(ob):

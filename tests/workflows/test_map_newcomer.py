@@ -9,13 +9,7 @@ from bl_ext.devrepo.motion_loom.workflows.map_model import confidence_now
 
 from tests import map_play as play
 
-
-@pytest.fixture(autouse=True)
-def silence(capfd):
-    """Nothing may end in a traceback."""
-    yield
-    out, err = capfd.readouterr()
-    assert "Traceback" not in out + err, err
+pytestmark = pytest.mark.usefixtures("no_traceback")
 
 
 def command(capfd, *words):

@@ -10,27 +10,12 @@ from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows import live, mesh_live
 
 from tests import map_play as play
+from tests.map_play import healthy, problem
+from tests.mesh_play import put_in_reverse
+
+pytestmark = pytest.mark.usefixtures("no_traceback")
 
 SAME = 1e-6
-
-
-@pytest.fixture(autouse=True)
-def silence(capfd):
-    """Nothing that a handler or an operator does may end in a traceback."""
-    yield
-    out, err = capfd.readouterr()
-    assert "Traceback" not in out + err
-
-
-def healthy(ob):
-    found = play.status(ob)
-    return found.problem is None and found.track == "READY"
-
-
-def problem(ob):
-    bpy.context.view_layer.update()
-    bpy.context.scene.frame_set(bpy.context.scene.frame_current)
-    return play.status(ob).problem
 
 
 # ------------------------------------------------------------------------------------------------- linked, overridden
@@ -341,15 +326,6 @@ def test_a_target_hidden_with_h_goes_live():
     assert healthy(ob) and ob.motion_loom_map.live_copy.visible_get()
     play.toggle(ob)
     assert ob.hide_get() and not ob.hide_viewport
-
-
-def put_in_reverse(ob):
-    """As Mesh > Sort Elements does in Edit Mode; shape keys go along."""
-    play.activate(ob)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.select_all(action="SELECT")
-    bpy.ops.mesh.sort_elements(type="REVERSE", elements={"VERT"})
-    bpy.ops.object.mode_set(mode="OBJECT")
 
 
 def test_a_target_in_another_order_is_refused():

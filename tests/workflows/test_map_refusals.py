@@ -18,15 +18,9 @@ from tests.adapt_scenes import add_walker
 from tests.map_play import FRAMES, PAIRS
 from tests.mesh_play import PLACES
 
+pytestmark = pytest.mark.usefixtures("no_traceback")
+
 SAME = 1e-6
-
-
-@pytest.fixture(autouse=True)
-def silence(capfd):
-    """Nothing may end in a traceback."""
-    yield
-    out, err = capfd.readouterr()
-    assert "Traceback" not in out + err, err
 
 
 def refused(ob, button, match, **arguments):

@@ -11,34 +11,18 @@ from bl_ext.devrepo.motion_loom.workflows.transfer_model import dense_of
 
 from tests import map_play
 from tests import transfer_play as play
-from tests.transfer_play import FRAMES, PAIRS
+from tests.mesh_play import saved
+from tests.transfer_play import FRAMES, PAIRS, healthy
+
+pytestmark = pytest.mark.usefixtures("silent")
 
 SAME = 1e-6
 NEW = np.arange(1, 31)
 
 
-@pytest.fixture(autouse=True)
-def silence(capfd):
-    """Nothing that a handler or an operator does may end in a traceback."""
-    yield
-    out, err = capfd.readouterr()
-    assert "Traceback" not in out + err and "Error" not in err, err
-
-
-def saved(tmp_path, name="scene.blend"):
-    path = str(tmp_path / name)
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    return path
-
-
 def reopened(path):
     bpy.ops.wm.open_mainfile(filepath=path)
     return bpy.data.objects["Bob"]
-
-
-def healthy(bob):
-    found = play.status(bob)
-    return found is not None and found.problem is None and found.track == "READY"
 
 
 def wanted():

@@ -14,30 +14,13 @@ from mathutils import Matrix
 from tests import map_play, mesh_play
 from tests import transfer_play as play
 from tests.mesh_play import PLACES
-from tests.transfer_play import FRAMES, PAIRS
+from tests.transfer_play import FRAMES, PAIRS, healthy, press, problem
+
+pytestmark = pytest.mark.usefixtures("silent")
 
 SAME = 1e-6
 NEW = np.arange(1, 31)
 AT = 12  # a frame of the new clip that is edited
-
-
-@pytest.fixture(autouse=True)
-def silence(capfd):
-    """Nothing that a handler or an operator does may end in a traceback."""
-    yield
-    out, err = capfd.readouterr()
-    assert "Traceback" not in out + err and "Error" not in err, err
-
-
-def healthy(bob):
-    found = play.status(bob)
-    return found.problem is None and found.track == "READY"
-
-
-def problem(bob):
-    bpy.context.view_layer.update()
-    bpy.context.scene.frame_set(bpy.context.scene.frame_current)
-    return play.status(bob).problem
 
 
 def followed(bob, frames=NEW):
@@ -54,11 +37,6 @@ def follows_as_baked(bob, frames=NEW):
     np.testing.assert_allclose(map_play.shown(play.bake(bob), frames), found, atol=2 * SAME * size)
     assert healthy(bob)
     return found
-
-
-def press(bob, button):
-    map_play.activate(bob.motion_loom_transfer.live_copy or bob)
-    map_play.press(button, workflow="transfer")
 
 
 def reopened(tmp_path):

@@ -8,37 +8,17 @@ from bl_ext.devrepo.motion_loom.scene import live_mesh
 
 from tests import map_play, mesh_play
 from tests import transfer_play as play
+from tests.mesh_play import put_in_reverse
+from tests.transfer_play import healthy, press, problem
+
+pytestmark = pytest.mark.usefixtures("silent")
 
 SAME = 1e-6
 NEW = np.arange(1, 31, 4)
 
 
-@pytest.fixture(autouse=True)
-def silence(capfd):
-    """Nothing that a handler or an operator does may end in a traceback."""
-    yield
-    out, err = capfd.readouterr()
-    assert "Traceback" not in out + err and "Error" not in err, err
-
-
-def healthy(bob):
-    found = play.status(bob)
-    return found.problem is None and found.track == "READY"
-
-
-def problem(bob):
-    bpy.context.view_layer.update()
-    bpy.context.scene.frame_set(bpy.context.scene.frame_current)
-    return play.status(bob).problem
-
-
 def followed(bob, frames=NEW):
     return map_play.shown(bob.motion_loom_transfer.live_copy, frames)
-
-
-def press(bob, button):
-    map_play.activate(bob.motion_loom_transfer.live_copy or bob)
-    map_play.press(button, workflow="transfer")
 
 
 def refused(bob, button, match):
@@ -47,15 +27,6 @@ def refused(bob, button, match):
 
 
 # ---------------------------------------------------------------------------------------------- vertices out of order
-
-
-def put_in_reverse(ob):
-    """As Mesh > Sort Elements does in Edit Mode; shape keys go along."""
-    map_play.activate(ob)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.select_all(action="SELECT")
-    bpy.ops.mesh.sort_elements(type="REVERSE", elements={"VERT"})
-    bpy.ops.object.mode_set(mode="OBJECT")
 
 
 def test_a_target_in_another_order_is_refused():

@@ -13,24 +13,13 @@ from bl_ext.devrepo.motion_loom.workflows import transfer_command
 
 from tests import map_play
 from tests import transfer_play as play
+from tests.mesh_play import saved
 from tests.transfer_play import PAIRS
+
+pytestmark = pytest.mark.usefixtures("no_traceback")
 
 NEW = np.arange(1, 31)
 BAKE = ("transfer", "--target", "Bob", "--bake", "absolute-keys")
-
-
-@pytest.fixture(autouse=True)
-def silence(capfd):
-    """Nothing may end in a traceback."""
-    yield
-    out, err = capfd.readouterr()
-    assert "Traceback" not in out + err, err
-
-
-def saved(tmp_path, name="scene.blend"):
-    path = str(tmp_path / name)
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    return path
 
 
 def reported(capfd, *words):

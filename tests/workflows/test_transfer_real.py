@@ -9,15 +9,9 @@ from benchmarks.mesh_sequences import edge_lengths
 from tests import map_play, transfer_pairs
 from tests import transfer_play as play
 
+pytestmark = pytest.mark.usefixtures("data", "silent")
+
 STANDING, STEPPING = transfer_pairs.SAMBA_CRANE_STANDING, transfer_pairs.SAMBA_CRANE_STEPPING
-
-
-@pytest.fixture(autouse=True)
-def silence(data, capfd):
-    """Skips where the captures are not."""
-    yield
-    out, err = capfd.readouterr()
-    assert "Traceback" not in out + err and "Error" not in err, err
 
 
 def add_captured(name, vertices, triangles):

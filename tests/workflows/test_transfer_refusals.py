@@ -11,15 +11,9 @@ from tests import map_play, mesh_play
 from tests import transfer_play as play
 from tests.transfer_play import FRAMES, PAIRS
 
+pytestmark = pytest.mark.usefixtures("no_traceback")
+
 SAME = 1e-6
-
-
-@pytest.fixture(autouse=True)
-def silence(capfd):
-    """Nothing may end in a traceback."""
-    yield
-    out, err = capfd.readouterr()
-    assert "Traceback" not in out + err, err
 
 
 def refused(ob, button, match, **arguments):

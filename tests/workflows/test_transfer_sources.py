@@ -12,8 +12,10 @@ from mathutils import Matrix
 
 from tests import map_play, map_scenes
 from tests import transfer_play as play
-from tests.transfer_play import FRAMES, PAIRS
+from tests.transfer_play import FRAMES, PAIRS, healthy
 from tests.workflows import test_map_refusals as odd
+
+pytestmark = pytest.mark.usefixtures("silent")
 
 NEW = np.arange(1, 31)
 CLIPS = {
@@ -21,19 +23,6 @@ CLIPS = {
     "Bob": (play.TARGET, play.warped(), 1.0),
     "Ann Again": (play.SOURCE, 7.0 + 1.2 * np.arange(30), 0.0),
 }
-
-
-@pytest.fixture(autouse=True)
-def silence(capfd):
-    """Nothing that a handler or an operator does may end in a traceback."""
-    yield
-    out, err = capfd.readouterr()
-    assert "Traceback" not in out + err and "Error" not in err, err
-
-
-def healthy(bob):
-    found = play.status(bob)
-    return found.problem is None and found.track == "READY"
 
 
 def cached(name, folder):
