@@ -101,7 +101,7 @@ class Subject:
     @property
     def size(self) -> float:
         """RMS distance of the surface from its centre, metres: tells bodies of different size from each other."""
-        mass = self._mass / self._mass.sum()
+        mass = self.mass / self.mass.sum()
         return float(np.sqrt(mass @ ((self.reference - mass @ self.reference) ** 2).sum(axis=1)))
 
     @property
@@ -190,7 +190,8 @@ class Subject:
         return cls(names, memberships, triangles, reference, torso, parts, meshes, rows, floor, stitcher)
 
     @cached_property
-    def _mass(self) -> np.ndarray:
+    def mass(self) -> np.ndarray:
+        """(V,) area around each vertex, square metres."""
         return lumped_mass(self.reference, self.triangles)
 
 

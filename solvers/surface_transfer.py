@@ -9,8 +9,9 @@ import numpy as np
 
 from .correspondence import DenseClip
 from .errors import InputError, PartError
+from .facing import facing
 from .gaussian_process import NEURAL_NETWORK, NOISE_FLOOR
-from .motion_rows import with_velocity
+from .motion_rows import seen_by_parts, with_velocity
 from .pose_regression import PoseRegression
 from .rigid import ground_yaw
 from .rigid_transfer import Bodies, RigidPairs, RigidTransfer
@@ -18,13 +19,16 @@ from .steps import result_of
 from .subject import Subject
 from .subject_track import SubjectTrack
 
+# Of the subject's size: parts nearer to each other, seen from above, do not tell where it faces.
+_ABOUT_ONE_PLACE = 0.1
+
 Clip = tuple[SubjectTrack, SubjectTrack, DenseClip]
 
 
 @dataclass(frozen=True)
 class SurfaceTransfer:
-    """regressions: of each part (or one of the whole body) from poses and velocities to poses.  sizes: (K,) numbers of
-    each part of the target.  rigid: of the torso."""
+    """regressions: of each part (or one of the whole body) from the poses and velocities that ``seen_by_parts`` gives
+    it, to poses.  sizes: (K,) numbers of each part of the target.  rigid: of the torso."""
 
     regressions: tuple[PoseRegression, ...]
     sizes: tuple[int, ...]
@@ -78,6 +82,8 @@ class SurfaceTransfer:
             raise InputError(
                 f"The clip has {len(source.rows)} parts and what was learnt has {len(self.sizes)}; learn it again."
             )
+        if any(given.shape[1] != len(one.input_mean) for given, one in zip(inputs, self.regressions, strict=True)):
+            raise InputError("Poses of the clip have other numbers than those that were learnt from; learn it again.")
         rows = [regression.predict(given) for regression, given in zip(self.regressions, inputs, strict=True)]
         if len(rows) < len(self.sizes):
             rows = np.split(rows[0], np.cumsum(self.sizes)[:-1], axis=1)
@@ -108,10 +114,18 @@ def learn_transfer(*arguments, **options) -> SurfaceTransfer:
 def bodies_of(source: Subject, target: Subject) -> Bodies:
     """Sizes of two subjects, and where the target faces in its local frame, by how the parts lie about the torso.
 
-    Parts that lie all in one place seen from above, or a single part, tell no facing: then it is the source's.
+    Where the parts lie about one place seen from above, or there is but one, shapes tell.
     """
-    yaw = float(ground_yaw(target.layout, source.layout)) if len(source.parts) > 1 else 0.0
-    return Bodies(source.size, target.size, 0.0 if np.isnan(yaw) else yaw)
+    if min(_breadth(source), _breadth(target)) > _ABOUT_ONE_PLACE:
+        return Bodies(source.size, target.size, float(ground_yaw(target.layout, source.layout)))
+    shapes = [values for subject in (source, target) for values in (subject.captured.mean(axis=0), subject.mass)]
+    return Bodies(source.size, target.size, facing(*shapes))
+
+
+def _breadth(subject: Subject) -> float:
+    """How far apart parts lie seen from above, as a share of the subject's size."""
+    ground = subject.layout[:, :2] - subject.layout[:, :2].mean(axis=0)
+    return float(np.sqrt(np.square(ground).sum(axis=1).mean())) / subject.size
 
 
 def rigid_pairs(clips: Sequence[Clip]) -> RigidPairs:
@@ -141,10 +155,10 @@ def _pairs(clip: Clip, fps: float, whole: bool) -> list[tuple[np.ndarray, np.nda
 
 
 def _inputs(source: SubjectTrack, fps: float, whole: bool) -> list[np.ndarray]:
-    """Rows and velocities of each part (or of the whole body), of a stiff part those of all others."""
-    every = np.concatenate(source.rows, axis=1)
-    rows = (every,) if whole else [part if part.shape[1] else every for part in source.rows]
-    return [with_velocity(part, fps) for part in rows]
+    """Poses and velocities that each part's regression (or the whole body's) looks at."""
+    if whole:
+        return [with_velocity(np.concatenate(source.rows, axis=1), fps)]
+    return seen_by_parts([with_velocity(part, fps) for part in source.rows])
 
 
 def _beginning(arrays: dict[str, np.ndarray], start: str) -> dict[str, np.ndarray]:
