@@ -45,7 +45,7 @@ def _loaded(*_args) -> None:
     cache.clear()
     mesh_edits.note_undo()
     live.look_through(WORKFLOWS)
-    live.follow_shown()
+    live.follow_opened()
 
 
 @persistent

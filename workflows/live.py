@@ -207,6 +207,16 @@ def follow_shown() -> None:
             follow_all(scene, depsgraph, None)
 
 
+def follow_opened() -> None:
+    """As ``follow_shown``, of a file that was just opened: as soon as Blender has evaluated it.
+
+    Where no timer fires that is when it changes the frame.
+    """
+    follow_shown()
+    if live_runs.runs and not at_once() and not session.shown():
+        session.call_later(_look, 0.0)
+
+
 def finish_all() -> None:
     """Complete every track that is pending and can be: what comes shows tracks alone.
 
@@ -261,6 +271,7 @@ def stop_all() -> None:
     live_runs.clear()
     _lend_interpreter(False)
     session.call_off(_tick)
+    session.call_off(_look)
 
 
 def _present(scene, depsgraph) -> list[tuple[LiveRun, Any]]:
@@ -341,6 +352,12 @@ def _wake() -> None:
     """Start the timer where there is work for it."""
     if _waiting() and not at_once():
         session.call_later(_tick, _TICK)
+
+
+def _look() -> float | None:
+    """The first look at a file that was opened; None when there is nothing left to wait for."""
+    follow_shown()
+    return _TICK if live_runs.runs and not session.shown() else None
 
 
 def _tick() -> float | None:
