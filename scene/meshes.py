@@ -28,21 +28,6 @@ _LOOKED_AT_FIRST = 64  # triangles tried for area before all are
 _FRAMES_AT_ONCE = 16
 
 
-def read_environment(
-    context: bpy.types.Context,
-    objects: Iterable[bpy.types.Object | bpy.types.Collection],
-    frames: Sequence[float],
-    bound: Mapping[str, np.ndarray] | None = None,
-) -> list[MeshTrack]:
-    """`sweep_environment` in one go."""
-    sweep = sweep_environment(context, objects, frames, bound)
-    while True:
-        try:
-            next(sweep)
-        except StopIteration as stop:
-            return stop.value
-
-
 def sweep_environment(
     context: bpy.types.Context,
     objects: Iterable[bpy.types.Object | bpy.types.Collection],

@@ -61,11 +61,6 @@ def from_record(record: dict, objects: Sequence[bpy.types.Object | None] | None 
     return PointSource(**parts | {"owners": tuple(ob.name for ob in objects), "uids": _uids(objects)})
 
 
-def refreshed(source: PointSource) -> PointSource:
-    """The same source with its objects' present names, to be recorded; raises as `points_now` for what is missing."""
-    return replace(source, owners=tuple(ob.name for ob in owners_of(source)))
-
-
 def found_again(source: PointSource, among: Sequence[bpy.types.Object]) -> PointSource:
     """The same source where objects that were deleted have come back as others under their names, as streams do.
 

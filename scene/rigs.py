@@ -106,11 +106,6 @@ def deform_bones(ob: bpy.types.Object) -> np.ndarray:
     return deform if deform.any() else np.ones(len(deform), bool)
 
 
-def constrained_bones(ob: bpy.types.Object) -> list[str]:
-    """Bones with a constraint that is switched on: it may override what curves say."""
-    return [bone.name for bone in ob.pose.bones if any(not c.mute for c in bone.constraints)]
-
-
 def joint_limits(ob: bpy.types.Object) -> JointLimits:
     """Limit Rotation constraints in the bone's own space, and IK limits, of each bone of the rig.
 

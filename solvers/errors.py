@@ -27,7 +27,3 @@ class SceneError(MotionLoomError):
 
 class OutputError(MotionLoomError):
     """A result cannot be written: a path, an action or an object refuses it."""
-
-
-class Cancelled(MotionLoomError):
-    """The user pressed Esc; nothing has changed."""

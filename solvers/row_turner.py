@@ -10,7 +10,6 @@ from . import row_quaternions as quat
 from .kinematics import HeadPlacer, Rig, basis_turns, carriers, inherited_turns
 from .rotations import matrix_to_quaternion
 
-_CHUNK = 256
 _STILL = np.array([[1.0, 0.0, 0.0, 0.0]])
 _CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 
@@ -54,11 +53,6 @@ class RowTurner:
         self._increments = _increments(object_world[:, :3, :3], object_turns)
         self._known = np.zeros(frames, bool)
         self._hung, self._rotation, self._turned_in = (np.empty((frames, bones, 4)) for _ in range(3))
-
-    def prepare(self) -> None:
-        """Work out all rows beforehand."""
-        for first in range(0, len(self._known), _CHUNK):
-            self._know(slice(first, first + _CHUNK))
 
     def pose(self, row: int, turns: np.ndarray, heads: np.ndarray, influence: float = 1.0) -> RowPose:
         """turns: (K, 4) unit quaternions, how the turned bones have turned, world space.  heads: (P, 3) of the placed

@@ -172,7 +172,7 @@ def _drop_fans(positions, parents, keep, height):
     """
     up = _kept_parents(parents, keep)
     below = _below(up, keep)
-    stubs = _stubs(positions, up, keep, below, height)
+    stubs = _stubs(positions, up, below, height)
     for joint in _parents_first(np.flatnonzero(keep), parents):
         children = below[joint][up[below[joint]] == joint]
         if not keep[joint] or sum(int(child) not in stubs for child in children) < _FAN_BRANCHES:
@@ -197,11 +197,11 @@ def _drop_stubs(positions, parents, keep, height):
     """Short branches beside a longer one, such as twist bones, ride on the body rigidly."""
     up = _kept_parents(parents, keep)
     below = _below(up, keep)
-    for stub in _stubs(positions, up, keep, below, height):
+    for stub in _stubs(positions, up, below, height):
         keep[np.append(stub, below[stub])] = False
 
 
-def _stubs(positions, up, keep, below, height):
+def _stubs(positions, up, below, height):
     """First joints of short branches that stay beside the longest one from the same joint, or beside its parent."""
     found = set()
     for joint in below:

@@ -78,28 +78,6 @@ class SourceModel:
         used, mean = np.asarray(arrays["used"], bool), np.asarray(arrays["mean"], float)
         return cls(ground, PoseFeatures(tuple(header["names"]), used, mean, header["gain"], header["scale"]))
 
-    def reordered(self, names: tuple[str, ...]) -> SourceModel:
-        """For a source that has the same points in another order, and others besides, which do not count.
-
-        Raises InputError that names a point which the source lacks.
-        """
-        place = {name: k for k, name in enumerate(self.names)}
-        lost = [name for name, used in zip(self.names, self.features.used, strict=True) if used and name not in names]
-        if lost:
-            raise InputError(f"The source has no point '{lost[0]}', which the map was learnt with; choose another one.")
-        reference, used = np.full((len(names), 3), np.nan), np.zeros(len(names), bool)
-        weights = np.zeros(len(names))
-        mean = np.full((len(self.names), 3), np.nan)
-        mean[self.features.used] = self.features.mean
-        found = [(k, place[name]) for k, name in enumerate(names) if name in place]
-        for k, before in found:
-            reference[k], used[k] = self.ground.reference[before], self.features.used[before]
-            weights[k] = self.ground.weights[before]
-        order = [before for k, before in found if used[k]]
-        features = PoseFeatures(tuple(names), used, mean[order], self.features.gain, self.features.scale)
-        return SourceModel(GlobalMotion(reference, self.ground.remove, weights), features)
-
-
 @dataclass(frozen=True)
 class SourceTrack:
     """A clip by a model. times: (F,) seconds.  features: (F, P).  translation: (F, 2) metres and yaw: (F,) radians of

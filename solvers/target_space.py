@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -50,10 +50,6 @@ class TargetSpace:
     def components(self) -> int:
         """D."""
         return self.coefficients.shape[1]
-
-    def with_edge(self, edge: str) -> TargetSpace:
-        """With another edge of the latent box; raises InputError for one that does not exist."""
-        return replace(self, box=replace(self.box, edge=edge))
 
     def vertices_of(self, coefficients: np.ndarray) -> np.ndarray:
         """Vertices (V, 3) of coefficients (D,), or (F, V, 3) of (F, D), object space."""

@@ -91,9 +91,7 @@ class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
     surfaces: bpy.props.CollectionProperty(type=MotionLoomAdaptSurface, override=LIST)
     active_surface: bpy.props.IntProperty(name="Object", override=OWN)
     pins: bpy.props.CollectionProperty(type=MotionLoomAdaptPin, override=LIST)
-    active_pin: bpy.props.IntProperty(name="Pin", override=OWN)
     bones: bpy.props.CollectionProperty(type=MotionLoomAdaptBone, override=LIST)
-    active_bone: bpy.props.IntProperty(name="Bone", override=OWN)
     use_range: bpy.props.BoolProperty(
         name="Custom Range", description="Bind these frames instead of the whole action", override=OWN
     )

@@ -40,11 +40,6 @@ def get(session_uid: int, workflow_id: str, inputs: str) -> Any | None:
     return found[1] if found and found[0] == inputs else None
 
 
-def drop(session_uid: int, workflow_id: str) -> None:
-    """Forget one model; nothing happens when there is none."""
-    _models.pop((session_uid, workflow_id), None)
-
-
 def clear() -> None:
     """Forget every model."""
     _models.clear()

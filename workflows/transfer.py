@@ -57,11 +57,11 @@ class Transfer(MeshWorkflow):
 
     def densify(self, context) -> Steps:
         """Pair the frames between the pairs, and show how."""
-        return densify_steps(context, target_in(context))
+        return densify_steps(target_in(context))
 
     def train(self, context) -> Steps:
         """Learn of the pairs."""
-        return train_steps(context, target_in(context))
+        return train_steps(target_in(context))
 
     def bake(self, context) -> Steps:
         ob = target_in(context)

@@ -77,7 +77,7 @@ def run(context, args) -> dict:
     if args.read or args.suggest_parts is not None or _changes_what_is_read(args) or not _is_read(settings):
         print(end_of(read_steps(context, ob)))
     if settings.learnt is None or not is_trained(ob):
-        print(end_of(train_steps(context, ob)))
+        print(end_of(train_steps(ob)))
     if args.learn_only:
         return {"target": ob.name, "read": settings.subjects_summary, "learnt": settings.learnt_summary}
     report = end_of(bake_steps(context, ob, options_of(settings)))

@@ -22,7 +22,7 @@ def _key(ob) -> str:
     return fingerprint(*training_mark(ob))
 
 
-def densify_steps(context, ob) -> Steps:
+def densify_steps(ob) -> Steps:
     """Pair the frames; a picture for each clip is made after the last step only."""
     require_editable(ob)
     yield 0.0, "Pairing all frames"

@@ -15,7 +15,7 @@ from .transfer_store import pack_learnt
 _TRAVELS = 1.0  # of the source's size, from its centre: who goes less far tells nothing of the way
 
 
-def train_steps(context, ob) -> Steps:
+def train_steps(ob) -> Steps:
     """Learn, with progress; the scene is changed after the last step only."""
     require_editable(ob)
     settings = ob.motion_loom_transfer

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import meshes, stillness, surfaces, topology
 from bl_ext.devrepo.motion_loom.solvers.errors import InputError, SceneError
+from bl_ext.devrepo.motion_loom.solvers.steps import result_of
 from bl_ext.devrepo.motion_loom.solvers.types import TriangleMesh
 from mathutils import Matrix
 
@@ -103,7 +104,7 @@ def _weigh(ob):
 
 
 def _read(*objects, frames=FRAMES, bound=None):
-    return meshes.read_environment(bpy.context, objects, frames, bound)
+    return result_of(meshes.sweep_environment(bpy.context, objects, frames, bound))
 
 
 def _live(*objects, bound=None):
@@ -691,9 +692,9 @@ def test_what_curves_tell_needs_no_stepping():
     box.rotation_euler = 0.3, 0.2, 0.1
     bpy.context.view_layer.update()
     assert list(meshes.sweep_environment(bpy.context, [box], FRAMES)) == []
-    (told,) = meshes.read_environment(bpy.context, [box], FRAMES)
+    (told,) = _read(box)
     _drive(carrier, "scale", "1", 0)
-    (stepped,) = meshes.read_environment(bpy.context, [box], FRAMES)
+    (stepped,) = _read(box)
     assert len(told.vertices) == len(FRAMES)
     assert np.abs(told.vertices - stepped.vertices).max() < 2e-6
 

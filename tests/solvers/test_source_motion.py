@@ -1,9 +1,7 @@
 """Points to features and ground motion: the whole way from a clip, and frame by frame."""
 
 import numpy as np
-import pytest
 
-from solvers.errors import InputError
 from solvers.source_motion import SourceModel, SourceStream, source_track
 
 NAMES = tuple(f"joint {k}" for k in range(7))
@@ -51,24 +49,6 @@ def test_a_model_is_the_same_after_being_stored():
     np.testing.assert_array_equal(
         source_track(again, positions, times).features, source_track(model, positions, times).features
     )
-
-
-def test_points_in_another_order_with_others_between():
-    positions, times = clip()
-    positions[:, 2] = np.nan
-    model = SourceModel.fit(NAMES, positions, times, "all")
-    order = [4, 1, 0, 6, 5, 3]
-    more = np.concatenate((np.full((90, 1, 3), 9.0), positions[:, order]), axis=1)
-    other = model.reordered(("stranger", *(NAMES[k] for k in order)))
-    found, wanted = source_track(other, more, times), source_track(model, positions, times)
-    np.testing.assert_allclose(found.translation, wanted.translation, atol=1e-9)
-    columns = [k for k in order if k != 2]
-    place = [sorted(columns).index(k) for k in columns]
-    shape = (90, 2, 6, 3)
-    wanted_rows = wanted.features[:, :-1].reshape(shape)[:, :, place]
-    np.testing.assert_allclose(found.features[:, :-1].reshape(shape), wanted_rows, atol=1e-9)
-    with pytest.raises(InputError, match="no point 'joint 5'"):
-        model.reordered(tuple(name for name in NAMES if name != "joint 5"))
 
 
 def test_a_glitch_is_marked_and_taken_out():

@@ -1,6 +1,7 @@
 """Learnt targets: frames come back, poses blend well, the box is never left, bad input is named."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -87,7 +88,8 @@ def test_bare_gradients_stay_in_place():
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_stored_as_arrays(representation):
     vertices, triangles = flap()
-    space = learn_target(vertices, triangles, representation=representation).with_edge("hard")
+    space = learn_target(vertices, triangles, representation=representation)
+    space = replace(space, box=replace(space.box, edge="hard"))
     file = io.BytesIO()
     np.savez(file, **space.to_arrays())
     file.seek(0)

@@ -22,13 +22,6 @@ def test_model_is_found_by_uid_workflow_and_fingerprint():
     assert cache.get(8, "adapt", "a") is None
 
 
-def test_dropped_and_absent_models():
-    cache.put(7, "adapt", "a", 1)
-    cache.drop(7, "adapt")
-    cache.drop(7, "adapt")
-    assert cache.get(7, "adapt", "a") is None
-
-
 def test_evaluated_copies_are_refused():
     """Their session_uid is 0: every evaluated object would share one entry."""
     with pytest.raises(ValueError, match="original"):
