@@ -48,6 +48,7 @@ class GaussianProcess:
         most: int = 150,
         seed: int = 0,
         parameters: Mapping[str, float] | None = None,
+        spread: float | None = None,
     ) -> GaussianProcess:
         """Learn from inputs (n, P) and outputs (n, M) of one size each, both about zero; see ``PoseRegression``.
 
@@ -55,6 +56,10 @@ class GaussianProcess:
         at most ``most`` pairs; the posterior is that of all pairs. Fewer than twelve pairs, or outputs that are all
         zero, take the kernel's typical parameters. ``parameters`` by name, "noise" among them, are taken as they are
         and all must be given.
+
+        spread: what is believed of the kernel's parameters before any pair is seen: that their logarithms are normal
+        about the typical ones', with this standard deviation. Then they are those of the greatest posterior instead
+        (Rasmussen and Williams 2006, section 5.2). None: nothing is.
 
         The order of the pairs makes no difference, not even to the last bit: they are sorted first, by the norm of
         their inputs, and the ``most`` pairs are drawn by the seed from the sorted ones. So a rotation of the inputs
@@ -67,12 +72,14 @@ class GaussianProcess:
         inputs, outputs = checked_pairs(inputs, outputs)
         if not (np.isfinite(noise_floor) and noise_floor > 0.0):
             raise InputError(f"Noise must be positive, not {noise_floor:g}.")
+        if spread is not None and not (np.isfinite(spread) and spread > 0.0):
+            raise InputError(f"The spread of the parameters must be positive, not {spread:g}.")
         inputs, outputs = in_one_order(inputs, outputs)
         if parameters is not None:
             chosen, noise = _given(kernel_of(kernel), parameters)
         else:
             some = _some_of(len(inputs), most, seed)
-            chosen, noise = _learnt(kernel_of(kernel), inputs[some], outputs[some], float(noise_floor))
+            chosen, noise = _learnt(kernel_of(kernel), inputs[some], outputs[some], float(noise_floor), spread)
         return cls(chosen, noise, inputs, cho_solve((_factor(chosen, noise, inputs), True), outputs))
 
     def predict(self, rows: np.ndarray) -> np.ndarray:
@@ -165,8 +172,8 @@ def _given(kind, parameters):
     return kind(*(float(parameters[name]) for name in kind.names())), float(parameters["noise"])
 
 
-def _learnt(kind, inputs, outputs, floor):
-    """Kernel and noise of the greatest marginal likelihood."""
+def _learnt(kind, inputs, outputs, floor, spread):
+    """Kernel and noise of the greatest marginal likelihood, or posterior where a spread is given."""
     power = np.mean(outputs**2) if outputs.size else 0.0
     typical = kind.typical(np.mean(np.einsum("np,np->n", inputs, inputs)), power or 1.0)
     noise = max(0.03 * power, floor)
@@ -177,10 +184,12 @@ def _learnt(kind, inputs, outputs, floor):
     bounds = [(value - reach, value + reach) for value in start[:-1]]
     bounds.append((np.log(floor), max(np.log(power), start[-1])))
     products = inputs @ inputs.T
+    belief = np.append(np.full(len(start) - 1, 0.0 if spread is None else spread**-2), 0.0)
 
     def objective(logs):
         value, gradient = _likelihood(kind.of_logs(logs[:-1]), float(np.exp(logs[-1])), products, outputs)
-        return -value / outputs.size, -gradient / outputs.size
+        away = belief * (logs - start)
+        return (0.5 * away @ (logs - start) - value) / outputs.size, (away - gradient) / outputs.size
 
     options = {"maxiter": _STEPS, "ftol": 1e-7, "gtol": 1e-5}
     logs = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .errors import InputError
@@ -34,3 +36,15 @@ def with_velocity(rows: np.ndarray, fps: float) -> np.ndarray:
         return np.concatenate((rows, np.zeros_like(rows)), axis=1)
     order = 2 if len(rows) > 2 else 1
     return np.concatenate((rows, np.gradient(rows, axis=0, edge_order=order) * (_WEIGHT * TIME_UNIT * fps)), axis=1)
+
+
+def seen_by_parts(rows: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Of the rows of K parts (F, D_k), the torso first, what each part's regression looks at: (F, P_k).
+
+    The torso at itself; limbs at themselves and, beside that, at the torso: they are told in the torso's frame, and
+    where a body bends, its frame turns against its limbs as another one's does not. Rows are in metres, and stay so:
+    a torso moves less than a limb, and weighs that much less. A part of no numbers, which is stiff, looks at all.
+    """
+    torso, *limbs = rows
+    seen = [torso, *(np.concatenate((limb, torso), axis=1) if limb.shape[1] else limb for limb in limbs)]
+    return [part if part.shape[1] else np.concatenate(rows, axis=1) for part in seen]

@@ -135,6 +135,23 @@ def test_learning_is_at_the_greatest_likelihood_or_at_the_floor(pairs):
         assert gradient[-1] < 1e-3 * pairs[1].size
 
 
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_belief_of_the_parameters_is_weighed_against_the_likelihood(name, pairs):
+    """At the greatest posterior: what the likelihood gains by a step, the belief loses."""
+    typical = KERNELS[name].typical(*_sizes(pairs)).logs
+    away = []
+    for spread in (1e-3, 0.2, 1.0):
+        process = GaussianProcess.fit(*pairs, name, spread=spread)
+        found = process.kernel.logs - typical
+        _, gradient = log_marginal_likelihood(process.kernel, process.noise, *pairs)
+        assert np.abs(gradient[:-1] - found / spread**2).max() < 1e-3 * pairs[1].size
+        away.append(np.linalg.norm(found))
+    assert away[0] < 1e-3 and away == sorted(away)
+    without, weak = GaussianProcess.fit(*pairs, name), GaussianProcess.fit(*pairs, name, spread=1e4)
+    values = [log_marginal_likelihood(each.kernel, each.noise, *pairs)[0] for each in (without, weak)]
+    assert values[0] == pytest.approx(values[1], abs=0.02)
+
+
 def _sizes(pairs):
     return np.mean(np.sum(pairs[0] ** 2, axis=1)), np.mean(pairs[1] ** 2)
 
@@ -248,6 +265,8 @@ def test_bad_input_is_named(pairs):
         GaussianProcess.fit(np.tile(inputs[0], (40, 1)), outputs)
     with pytest.raises(InputError, match="Noise must be positive"):
         GaussianProcess.fit(inputs, outputs, noise_floor=0.0)
+    with pytest.raises(InputError, match="spread of the parameters must be positive"):
+        GaussianProcess.fit(inputs, outputs, spread=0.0)
     with pytest.raises(InputError, match="'cubic' is not a kernel"):
         GaussianProcess.fit(inputs, outputs, "cubic")
     with pytest.raises(InputError, match="weight, bias, variance, noise; weight were given"):

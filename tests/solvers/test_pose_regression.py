@@ -7,7 +7,7 @@ from solvers.affine_pose_map import AffinePoseMap
 from solvers.errors import InputError
 from solvers.gaussian_process import GaussianProcess
 from solvers.kernels import KERNELS
-from solvers.pose_regression import PoseRegression
+from solvers.pose_regression import SPREAD, PoseRegression
 
 each_kernel = pytest.mark.parametrize("name", KERNELS)
 
@@ -26,7 +26,7 @@ def test_it_is_the_process_of_centred_poses_of_size_one(name, pairs, rng):
     regression = PoseRegression.fit(inputs, outputs, name)
     middle, shift = inputs.mean(axis=0), outputs.mean(axis=0)
     size, height = np.sqrt(np.mean((inputs - middle) ** 2)), np.sqrt(np.mean((outputs - shift) ** 2))
-    process = GaussianProcess.fit((inputs - middle) / size, (outputs - shift) / height, name)
+    process = GaussianProcess.fit((inputs - middle) / size, (outputs - shift) / height, name, spread=SPREAD)
     at = inputs[:9] + rng.normal(0, 0.1, (9, 8))
     np.testing.assert_allclose(
         regression.predict(at), process.predict((at - middle) / size) * height + shift, atol=1e-6

@@ -181,6 +181,20 @@ def test_fractions_of_the_targets_frames(clips, source, target):
     assert rms(vertices_at(target, track, range(0, 60, 10)), target_clip(UNSEEN)[::10]) < 0.06
 
 
+def test_limbs_see_the_torso(clips, source, target):
+    """A target whose limbs go with its trunk too: limbs alone do not tell that."""
+    mixed = []
+    for here, there, pairs in clips:
+        trunk = here.rows[0][:, :1]
+        rows = (there.rows[0], *(limb + 3.0 * trunk for limb in there.rows[1:]))
+        mixed.append((here, SubjectTrack(rows, there.rotations, there.translations), pairs))
+    learnt = learn_transfer(mixed[1:], FPS, bodies=bodies_of(source, target))
+    here, there, _ = mixed[0]
+    found = learnt.track(here, FPS)
+    for limb, wanted, plain in zip(found.rows[1:], there.rows[1:], clips[0][1].rows[1:], strict=True):
+        assert rms(limb, wanted) < 0.25 * rms(plain, wanted)
+
+
 def test_the_way_goes_with_the_size(learnt):
     assert np.hypot(*learnt.rigid.way) == pytest.approx(SIZE, rel=0.02)
     assert learnt.rigid.headings == pytest.approx(np.full(4, 2.0), abs=0.05)
@@ -227,6 +241,9 @@ def test_bad_input_is_named(clips, source, target, learnt):
     still = SubjectTrack((0 * here.rows[0], *here.rows[1:]), here.rotations, here.translations)
     with pytest.raises(InputError, match="Part 1: The part does not move"):
         learn_transfer([(still, there, pairs)], FPS, bodies=bodies)
+    narrow = SubjectTrack(tuple(rows[:, 1:] for rows in here.rows), here.rotations, here.translations)
+    with pytest.raises(InputError, match="other numbers than those that were learnt from"):
+        learnt.track(narrow, FPS)
     with pytest.raises(InputError, match="has 2 parts"):
         learnt.track(SubjectTrack(here.rows[:2], here.rotations, here.translations), FPS)
 
