@@ -71,7 +71,7 @@ def dance(backward: bool = False) -> tuple[Captured, Captured, SurfaceTransfer, 
     clips = []
     for pairs in (SAMBA_CRANE_STANDING, SAMBA_CRANE_STEPPING):
         pairs = (pairs[:, ::-1] if backward else pairs).astype(float)
-        clips.append(ClipRows(moving(source), target.track.rows, pairs))
+        clips.append(ClipRows(source.track.rows, target.track.rows, pairs))
     learnt = learn_transfer(
         [(source.track, target.track, dense) for dense in densify(clips)], FPS,
         bodies=bodies_of(source.subject, target.subject),

@@ -42,12 +42,14 @@ class Moments:
 class Case:
     """A clip in one direction.  moments: at the frames of Geno, in both directions; places: those in the source's
     frames, and keys: numbers of the key poses among them.  clip: all frames, and key poses where any are marked.
-    truth: for each frame of the source's the target's.  here, there: tracks.  answered: the target's track without
-    noise, at the moments.  answers: its vertices (F, W, 3)."""
+    moving: of each part (n, 2 P_k) poses and velocities of the source's frames.  truth: for each frame of the source's
+    the target's.  here, there: tracks.  answered: the target's track without noise, at the moments.  answers: its
+    vertices (F, W, 3)."""
 
     name: str
     moments: Moments
     clip: ClipRows
+    moving: Rows
     truth: np.ndarray
     here: SubjectTrack
     there: SubjectTrack
@@ -164,5 +166,5 @@ def _case(clip: ClipPair, source: Subject, target: Subject, spaces, backward: bo
     )
     truth = np.interp(np.arange(len(here)), clip.truth, frames) if backward else clip.truth
     keys, pairs = clip.pairs[:, 0], (clip.pairs[:, ::-1] if backward else clip.pairs).astype(float)
-    rows = ClipRows(moving, there.rows, pairs)
-    return Case(clip.name, moments, rows, truth, here, there, places, keys, answered, answers)
+    rows = ClipRows(here.rows, there.rows, pairs)
+    return Case(clip.name, moments, rows, moving, truth, here, there, places, keys, answered, answers)

@@ -10,13 +10,27 @@ import numpy as np
 from solvers.between_rows import BetweenRows
 from solvers.correspondence import GAUSSIAN_PROCESS, LINE, PAPER, DenseClip, densify
 from solvers.cotangent import lumped_mass
+from solvers.gaussian_process import NOISE_FLOOR, GaussianProcess
+from solvers.motion_rows import seen_by_parts
 from solvers.paper_displacement import PaperDisplacement
 from solvers.rigid_transfer import RigidTransfer
 from solvers.surface_transfer import bodies_of, rigid_pairs
 
 from ._transfer_bodies import gallopers, moving
 from ._transfer_cases import Case, Direction, Rows, direction, direction_of, subjects_of, together
-from ._transfer_ways import AFFINE, LINEAR, OURS, SE, WAYS, learnt, regression
+from ._transfer_ways import (
+    AFFINE,
+    LINEAR,
+    OURS,
+    OURS_ALONE,
+    SE,
+    SE_ALONE,
+    WAYS,
+    Way,
+    alone,
+    beside_torso,
+    regression,
+)
 from .transfer_set import transfer_set
 
 SIZES, SPLITS, SHARE = (25, 50, 100, 150, 200, 246), 5, 0.7
@@ -24,13 +38,20 @@ TRUTH, SPARSE = "truth", "key poses"
 COSTS = {"ours": GAUSSIAN_PROCESS, "paper": PAPER, "line": LINE}
 PHASES = 4
 SEEDS = (0, 1, 2, 3)
+# One way over another, on unseen clips.
+OVER = (
+    ("parts alone", OURS, OURS_ALONE),
+    ("squared exponential", OURS, SE),
+    ("linear", OURS, LINEAR),
+    ("squared exponential, both of parts alone", OURS_ALONE, SE_ALONE),
+)
 
 
 # ------------------------------------------------------------------------------------------------- learning curves
 
 
 def learning_curves(
-    of: Direction, ways: dict = WAYS, first: np.ndarray | None = None, splits: int = SPLITS
+    of: Direction, ways: dict[str, Way] = WAYS, first: np.ndarray | None = None, splits: int = SPLITS
 ) -> dict[str, np.ndarray]:
     """By way (2, sizes): errors, mm, of what was learnt from and of the rest, means over random splits 70 to 30 of all
     true pairs (Boukhayma et al. 2017, figure 7).  first: pairs that all training begins with (figure 8)."""
@@ -41,7 +62,7 @@ def learning_curves(
         for column, size in enumerate(SIZES):
             some = moments.taken(chosen[:size])
             for name, fit in ways.items():
-                predict = learnt(fit, some.inputs, some.outputs)
+                predict = fit(some.inputs, some.outputs)
                 for row, part in enumerate((some, moments.taken(rest))):
                     found[name][row, column] += of.error(predict(part.inputs), part) / splits
     return found
@@ -78,16 +99,14 @@ def training_pairs(of: Direction, kind: str) -> tuple[Rows, Rows]:
         moments = together(of.training)
         return moments.inputs, moments.outputs
     if kind == SPARSE:
-        sides = [case.clip.paired() for case in of.training]
+        sides = [replace(case.clip, source=case.moving).paired() for case in of.training]
     else:
         sides = []
         for dense, case in zip(dense_clips(of, COSTS[kind]), of.training, strict=True):
             there = BetweenRows.at_places(dense.target_rows, len(case.there))
-            given = tuple(part[dense.source_rows] for part in case.clip.source)
+            given = tuple(part[dense.source_rows] for part in case.moving)
             sides.append((given, tuple(there.of(part) for part in case.there.rows)))
-    return tuple(
-        tuple(np.concatenate(part) for part in zip(*side, strict=True)) for side in zip(*sides, strict=True)
-    )
+    return tuple(tuple(np.concatenate(part) for part in zip(*side, strict=True)) for side in zip(*sides, strict=True))
 
 
 def errors(of: Direction, predict: Callable[[Rows], Rows]) -> dict[str, float]:
@@ -106,7 +125,7 @@ def by_pairs(of: Direction, kinds=(SPARSE, "line", "paper", "ours", TRUTH), ways
     for kind in kinds:
         inputs, outputs = training_pairs(of, kind)
         for name in ways:
-            found[kind, name] = errors(of, learnt(WAYS[name], inputs, outputs))
+            found[kind, name] = errors(of, WAYS[name](inputs, outputs))
     return found
 
 
@@ -124,18 +143,18 @@ def floors(of: Direction) -> dict[str, dict[str, float]]:
 
 
 def other_seeds(backward: bool) -> dict[int, dict[str, float]]:
-    """By seed of noise, time and key poses: ratios of errors of ours on unseen clips over others' by way and pairs, and
-    on training clips over those of key poses and of even time; and of the times themselves."""
+    """By seed of noise, time and key poses: ratios of errors on unseen clips, by ways and pairs; of ours on training
+    clips over those of key poses and of even time; and of the times themselves."""
     found = {}
     for seed in SEEDS:
         scored = transfer_set.__wrapped__(seed)
         of = direction_of(scored, subjects_of(scored), backward)
-        pairs = by_pairs(of, (SPARSE, "line", "ours", TRUTH), (OURS, SE, LINEAR))
+        pairs = by_pairs(of, (SPARSE, "line", "ours", TRUTH), (OURS, SE, LINEAR, OURS_ALONE, SE_ALONE))
         times = timing(of)
         found[seed] = {
-            f"{way}, {label}": pairs[kind, OURS]["unseen"] / pairs[kind, way]["unseen"]
-            for kind, label in (("ours", "dense"), (TRUTH, "true"))
-            for way in (SE, LINEAR)
+            f"{label}, {pairing}": pairs[kind, way]["unseen"] / pairs[kind, other]["unseen"]
+            for label, way, other in OVER
+            for kind, pairing in (("ours", "dense"), (TRUTH, "true"))
         } | {
             "key poses alone": pairs["ours", OURS]["training"] / pairs[SPARSE, OURS]["training"],
             "straight line": pairs["ours", OURS]["training"] / pairs["line", OURS]["training"],
@@ -150,29 +169,47 @@ def other_seeds(backward: bool) -> dict[int, dict[str, float]]:
 def ablations(of: Direction, kind: str = "ours") -> dict[str, dict[str, float]]:
     """``errors`` where one thing is done another way."""
     inputs, outputs = training_pairs(of, kind)
-    ours = WAYS[OURS]
     spread = [part.std(axis=0) for part in inputs]
     halves = [part.shape[1] // 2 for part in inputs]
     scale = [np.sqrt(np.mean((part - part.mean(axis=0)) ** 2)) for part in outputs]
     all_scale = np.sqrt(np.mean(np.square(scale)))
 
     def changed(change, floors=None):
-        rows = tuple(change(part, number) for number, part in enumerate(inputs))
-        fits = [ours] * len(rows) if floors is None else [regression("neural_network", floor) for floor in floors]
-        found = [fit(given, wanted) for fit, given, wanted in zip(fits, rows, outputs, strict=True)]
-        return lambda given: tuple(
-            predict(change(part, number)) for number, (predict, part) in enumerate(zip(found, given, strict=True))
-        )
+        def seen(given):
+            return seen_by_parts([change(part, number) for number, part in enumerate(given)])
+
+        fits = [regression("neural_network", floor) for floor in floors or [NOISE_FLOOR] * len(inputs)]
+        found = [fit(given, wanted) for fit, given, wanted in zip(fits, seen(inputs), outputs, strict=True)]
+        return lambda given: tuple(predict(part) for predict, part in zip(found, seen(given), strict=True))
 
     same = lambda part, number: part  # noqa: E731
     ways = {
         "ours": changed(same),
+        "parts alone": WAYS[OURS_ALONE](inputs, outputs),
+        "all parts seen": _seeing_all(inputs, outputs),
+        "greatest likelihood": beside_torso(_likeliest)(inputs, outputs),
         "inputs whitened": changed(lambda part, number: part / spread[number]),
         "no velocity": changed(lambda part, number: part[:, : halves[number]]),
         "noise 0.1 a part": changed(same, [0.1] * len(inputs)),
         "noise 0.1, one unit for all": changed(same, [0.1 * (all_scale / one) ** 2 for one in scale]),
     }
     return {name: errors(of, predict) for name, predict in ways.items()}
+
+
+def _seeing_all(inputs: Rows, outputs: Rows):
+    """Each part from all parts."""
+    fit = alone(regression("neural_network"))
+    predict = fit([np.concatenate(inputs, axis=1)] * len(inputs), outputs)
+    return lambda rows: predict([np.concatenate(rows, axis=1)] * len(rows))
+
+
+def _likeliest(inputs: np.ndarray, outputs: np.ndarray):
+    """Our regression with nothing believed of the kernel's parameters beforehand."""
+    (middle, size), (shift, height) = (
+        (rows.mean(axis=0), np.sqrt(np.mean((rows - rows.mean(axis=0)) ** 2))) for rows in (inputs, outputs)
+    )
+    process = GaussianProcess.fit((inputs - middle) / size, (outputs - shift) / height)
+    return lambda rows: process.predict((rows - middle) / size) * height + shift
 
 
 # ------------------------------------------------------------------------------------------------------- where it is
@@ -221,12 +258,12 @@ def phases(rows: np.ndarray) -> np.ndarray:
 def left_out_phases(inputs: Rows, outputs: Rows, answers: Rows, phase: np.ndarray, shares: np.ndarray) -> dict:
     """By way: error at a quarter of the cycle that nothing was learnt from, over how much that pose moves, percent,
     mean over the quarters.  "nearest": the output of the nearest pair."""
-    ways = {name: WAYS[name] for name in (OURS, SE, AFFINE)} | {"nearest": _nearest}
+    ways = {name: WAYS[name] for name in (OURS, SE, AFFINE)} | {"nearest": alone(_nearest)}
     found = dict.fromkeys(ways, 0.0)
     for quarter in range(PHASES):
         out = (phase * PHASES).astype(int) % PHASES == quarter
         for name, fit in ways.items():
-            predict = learnt(fit, tuple(part[~out] for part in inputs), tuple(part[~out] for part in outputs))
+            predict = fit(tuple(part[~out] for part in inputs), tuple(part[~out] for part in outputs))
             pieces = zip(predict(tuple(part[out] for part in inputs)), answers, strict=True)
             of_parts = [
                 np.mean(np.square(rows - right[out]).sum(axis=1))

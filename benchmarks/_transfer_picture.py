@@ -15,7 +15,7 @@ from ._chart import BLACK, GREY, Chart
 from ._transfer_bodies import Captured, dance, shown
 from ._transfer_measures import SIZES
 from ._transfer_results import Results
-from ._transfer_ways import AFFINE, AFFINE_MOVING, LINEAR, OURS, SE
+from ._transfer_ways import AFFINE, AFFINE_MOVING, LINEAR, OURS, OURS_ALONE, SE
 from .seams import Seams
 
 _WIDE, _HIGH, _LEFT, _BELOW, _GAP = 330, 230, 70, 60, 45
@@ -24,6 +24,7 @@ _COLOURS = {
     OURS: (0.85, 0.10, 0.05),
     SE: (0.05, 0.25, 0.75),
     LINEAR: (0.05, 0.50, 0.15),
+    OURS_ALONE: (0.95, 0.55, 0.60),
     AFFINE: (0.85, 0.45, 0.0),
     AFFINE_MOVING: (0.45, 0.2, 0.55),
 }
@@ -45,7 +46,7 @@ def draw_curves(found: Results, folder: Path) -> Path:
     for row, name in enumerate(reversed(names)):
         for column, (kind, curves) in enumerate(kinds.items()):
             corner = np.array((_LEFT + column * (_WIDE + _GAP), _BELOW + 30 + row * (_HIGH + _GAP + 15)), float)
-            shown_ways = dict(curves[name])
+            shown_ways = {way: values for way, values in curves[name].items() if way in _COLOURS}
             if kind == "whole body":
                 # Beside the parts, thinner.
                 _curve(chart, corner, found.curves[name][OURS], GREY, 3.0)

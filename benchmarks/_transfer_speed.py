@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.correspondence import densify
+from solvers.motion_rows import seen_by_parts
 from solvers.pose_regression import PoseRegression
 from solvers.time_warping import constrained_path
 
@@ -23,12 +24,13 @@ clock = time.perf_counter
 
 def fit_figures() -> dict[str, float | None]:
     """350 pairs of the scored set, 5 parts, 20 numbers in and 20 out, parameters learnt: ours, GPy's and scikit-learn's
-    where they are there. fit_moving_s: with velocities, 40 numbers in, as Train does it. densify_s: five clips."""
+    where they are there. fit_moving_s: with velocities and the torso, 40 and 80 numbers in, as Train does it.
+    densify_s: five clips."""
     of = direction()
     moments = together(of.training)
     parts = [
         (given[:PAIRS, :COMPONENTS], moving[:PAIRS], wanted[:PAIRS])
-        for given, moving, wanted in zip(moments.inputs, moments.inputs, moments.outputs, strict=True)
+        for given, moving, wanted in zip(moments.inputs, seen_by_parts(moments.inputs), moments.outputs, strict=True)
     ]
     learnt = [PoseRegression.fit(given, wanted) for given, _, wanted in parts]
     frame = [given[7] for given, _, _ in parts]
@@ -74,7 +76,8 @@ def _sklearn(given, wanted):
 def frame_figures() -> dict[str, float]:
     """A frame of a dance, on 20,000 faces: regression of all parts, nearest captured meshes, correction, stitching."""
     source, target, learnt, _ = dance()
-    inputs = [np.concatenate((rows[12], 0.0 * rows[12])) for rows in source.track.rows]
+    held = [np.concatenate((rows[12:13], 0.0 * rows[12:13]), axis=1) for rows in source.track.rows]
+    inputs = [rows[0] for rows in seen_by_parts(held)]
 
     def predicted():
         return tuple(one.predict(rows) for one, rows in zip(learnt.regressions, inputs, strict=True))

@@ -1,4 +1,4 @@
-"""Ways to learn poses of one subject from those of another, part by part."""
+"""Ways to learn poses of one subject from those of another."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from solvers.affine_pose_map import AffinePoseMap
 from solvers.gaussian_process import NOISE_FLOOR
+from solvers.motion_rows import seen_by_parts
 from solvers.pose_regression import PoseRegression
 
 from ._transfer_cases import Rows
@@ -15,12 +16,35 @@ from ._transfer_cases import Rows
 OURS, SE, LINEAR, AFFINE, AFFINE_MOVING = (
     "neural network", "squared exponential", "linear", "affine", "affine, velocities",
 )  # fmt: skip
-# From inputs (n, P) and outputs (n, M) to a function of inputs (N, P).
+OURS_ALONE, SE_ALONE, LINEAR_ALONE = (f"{way}, parts alone" for way in (OURS, SE, LINEAR))
+# Of one part: from inputs (n, P) and outputs (n, M) to a function of inputs (N, P).
 Fit = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
+# The same of all parts, of poses and velocities of each.
+Way = Callable[[Rows, Rows], Callable[[Rows], Rows]]
 
 
 def regression(kernel: str, noise_floor: float = NOISE_FLOOR) -> Fit:
     return lambda inputs, outputs: PoseRegression.fit(inputs, outputs, kernel, noise_floor).predict
+
+
+def alone(fit: Fit) -> Way:
+    """Each part from itself, as in Boukhayma et al. 2017, section 4."""
+
+    def learnt(inputs, outputs):
+        found = [fit(given, wanted) for given, wanted in zip(inputs, outputs, strict=True)]
+        return lambda rows: tuple(predict(part) for predict, part in zip(found, rows, strict=True))
+
+    return learnt
+
+
+def beside_torso(fit: Fit) -> Way:
+    """Limbs from themselves and the torso, as Transfer does it."""
+
+    def learnt(inputs, outputs):
+        predict = alone(fit)(seen_by_parts(inputs), outputs)
+        return lambda rows: predict(seen_by_parts(rows))
+
+    return learnt
 
 
 def _affine(inputs: np.ndarray, outputs: np.ndarray):
@@ -30,16 +54,17 @@ def _affine(inputs: np.ndarray, outputs: np.ndarray):
     return lambda rows: found.predict(rows[:, :width])
 
 
-WAYS: dict[str, Fit] = {
-    OURS: regression("neural_network"),
-    SE: regression("squared_exponential"),
-    LINEAR: regression("linear"),
-    AFFINE: _affine,
-    AFFINE_MOVING: lambda inputs, outputs: AffinePoseMap.fit(inputs, outputs).predict,
+def _affine_moving(inputs: np.ndarray, outputs: np.ndarray):
+    return AffinePoseMap.fit(inputs, outputs).predict
+
+
+WAYS: dict[str, Way] = {
+    OURS: beside_torso(regression("neural_network")),
+    SE: beside_torso(regression("squared_exponential")),
+    LINEAR: beside_torso(regression("linear")),
+    OURS_ALONE: alone(regression("neural_network")),
+    SE_ALONE: alone(regression("squared_exponential")),
+    LINEAR_ALONE: alone(regression("linear")),
+    AFFINE: alone(_affine),
+    AFFINE_MOVING: beside_torso(_affine_moving),
 }
-
-
-def learnt(fit: Fit, inputs: Rows, outputs: Rows) -> Callable[[Rows], Rows]:
-    """A function of all parts' inputs, learnt a part."""
-    found = [fit(given, wanted) for given, wanted in zip(inputs, outputs, strict=True)]
-    return lambda rows: tuple(predict(part) for predict, part in zip(found, rows, strict=True))

@@ -6,7 +6,7 @@ import pytest
 from benchmarks import _transfer_measures as measures
 from benchmarks import _transfer_seams as seams
 from benchmarks._transfer_cases import direction, together
-from benchmarks._transfer_ways import AFFINE, LINEAR, OURS, SE, WAYS
+from benchmarks._transfer_ways import AFFINE, LINEAR, OURS, OURS_ALONE, SE, SE_ALONE, WAYS
 from benchmarks.datasets import data_folder
 
 pytestmark = pytest.mark.skipif(data_folder() is None, reason="../shared/data is absent")
@@ -16,23 +16,37 @@ BOTH = pytest.mark.parametrize("backward", [False, True], ids=["Geno to Cranberr
 @pytest.fixture(scope="module")
 def found():
     """By direction and (pairs, way): errors, mm."""
-    kinds = measures.SPARSE, "line", "ours"
-    return {backward: measures.by_pairs(direction(backward), kinds, (OURS, SE)) for backward in (False, True)}
+    kinds, ways = (measures.SPARSE, "line", "ours", measures.TRUTH), (OURS, SE, LINEAR, OURS_ALONE, SE_ALONE)
+    return {backward: measures.by_pairs(direction(backward), kinds, ways) for backward in (False, True)}
 
 
 def test_neural_network_is_nearer_than_squared_exponential_on_unseen_clips(found):
-    """Where the target swings farther; back, where it swings less, both are nearly linear, and tie: which of them is
-    nearer by a few percent is a matter of the set's seed."""
-    assert found[False]["ours", OURS]["unseen"] < 0.98 * found[False]["ours", SE]["unseen"]
-    assert found[True]["ours", OURS]["unseen"] < 1.05 * found[True]["ours", SE]["unseen"]
+    """Of parts alone, as published, where the target swings farther; back, where it swings less, both are nearly
+    linear, and tie, as they do where limbs see the torso."""
+    assert found[False]["ours", OURS_ALONE]["unseen"] < 0.97 * found[False]["ours", SE_ALONE]["unseen"]
+    assert found[True]["ours", OURS_ALONE]["unseen"] < 1.03 * found[True]["ours", SE_ALONE]["unseen"]
+    for of in found.values():
+        assert of["ours", OURS]["unseen"] < 1.02 * of["ours", SE]["unseen"]
+
+
+@BOTH
+@pytest.mark.parametrize("kind", ["ours", measures.TRUTH])
+def test_on_unseen_clips_it_is_nearer_than_a_linear_kernel_and_than_parts_that_do_not_see_the_torso(
+    found, backward, kind
+):
+    ours = found[backward][kind, OURS]
+    assert ours["unseen"] < 0.99 * found[backward][kind, LINEAR]["unseen"]
+    alone = found[backward][kind, OURS_ALONE]
+    assert ours["unseen"] < 0.92 * alone["unseen"]
+    assert all(ours[clip] < 1.03 * alone[clip] for clip in ours)
 
 
 @BOTH
 def test_dense_pairs_are_worth_their_making(found, backward):
     """On the clips learnt from, and on others."""
     dense, sparse, line = (found[backward][kind, OURS] for kind in ("ours", measures.SPARSE, "line"))
-    assert dense["training"] <= 0.6 * sparse["training"] and dense["training"] < 0.85 * line["training"]
-    assert dense["unseen"] < 0.9 * sparse["unseen"] and dense["unseen"] < line["unseen"]
+    assert dense["training"] <= 0.55 * sparse["training"] and dense["training"] < 0.65 * line["training"]
+    assert dense["unseen"] < 0.9 * sparse["unseen"] and dense["unseen"] < 0.9 * line["unseen"]
 
 
 @BOTH
@@ -43,11 +57,14 @@ def test_times_of_pairs_are_nearer_than_even_ones(backward):
 
 @BOTH
 def test_pairs_left_out_are_nearer_than_the_affine_mapping(backward):
-    """Two kernels tie there, and both are far from the affine mapping, as published of poses alone."""
+    """Two kernels tie there, and both are far from the affine mapping, as published of poses alone; and parts are
+    nearer than the body as a whole."""
     ways = {name: WAYS[name] for name in (OURS, SE, LINEAR, AFFINE)}
     last = {way: values[1][-1] for way, values in measures.learning_curves(direction(backward), ways, splits=2).items()}
-    assert last[OURS] <= 0.7 * last[AFFINE] and last[OURS] < 0.9 * last[LINEAR]
-    assert last[OURS] == pytest.approx(last[SE], rel=0.08)
+    assert last[OURS] <= 0.5 * last[AFFINE] and last[OURS] < 0.9 * last[LINEAR]
+    assert last[OURS] == pytest.approx(last[SE], rel=0.05)
+    body = measures.learning_curves(direction(backward, whole=True), {OURS: WAYS[OURS]}, splits=2)
+    assert last[OURS] < body[OURS][1][-1]
 
 
 @BOTH
@@ -60,7 +77,7 @@ def test_nothing_is_nearer_than_what_components_can_tell(found, backward):
 @BOTH
 def test_travel_does_not_drift(backward):
     ways = measures.drift(direction(backward))
-    assert ways["ours"]["mean"] < 0.2 and ways["ours"]["mean"] < 0.6 * ways["paper"]["mean"]
+    assert ways["ours"]["mean"] < 0.2 and ways["ours"]["mean"] < 0.7 * ways["paper"]["mean"]
     assert ways["ours"]["heading"] < 6
 
 
