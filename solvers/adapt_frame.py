@@ -57,6 +57,10 @@ class FrameAdapter:
         self._frame = FrameTree(binding.tree)
         points = binding.points
         self._columns = [np.flatnonzero(points.object_index == k) for k in range(len(binding.objects))]
+        self._points = [
+            DescriptorPoints(np.zeros(len(columns), int), points.triangle[columns], points.barycentric[columns])
+            for columns in self._columns
+        ]
         self._origins, self._axes = np.empty((1, len(points), 3)), np.empty((1, len(points), 3, 3))
         self._carry = np.empty((1, len(points), 12)) if len(binding.origins) == 1 else None
         self._surfaces: PresentSurfaces | None = None
@@ -126,25 +130,20 @@ class FrameAdapter:
 
     def _place_points(self, environment, changed):
         """Descriptors of the objects that have changed."""
-        points = self._binding.points
+        binding = self._binding
         for k in changed:
             columns = self._columns[k]
-            here = DescriptorPoints(np.zeros(len(columns), int), points.triangle[columns], points.barycentric[columns])
-            self._origins[:, columns], self._axes[:, columns] = descriptor_frames(here, [environment[k]])
+            now = descriptor_frames(self._points[k], [environment[k]])
+            self._origins[:, columns], self._axes[:, columns] = now
             if self._carry is not None:
-                bind, now = ((o[:, columns], a[:, columns]) for o, a in self._frames())
-                self._carry[:, columns] = carries(bind, now)
-
-    def _frames(self):
-        """Origins and axes of the descriptors at bind and now."""
-        return (self._binding.origins, self._binding.axes), (self._origins, self._axes)
+                self._carry[:, columns] = carries((binding.origins[:, columns], binding.axes[:, columns]), now)
 
     def _carry_at(self, row):
         """(1, N, 12) of a row."""
         if self._carry is not None:
             return self._carry
-        (origins, axes), now = self._frames()
-        return carries((origins[row : row + 1], axes[row : row + 1]), now)
+        origins, axes = (part[row : row + 1] for part in (self._binding.origins, self._binding.axes))
+        return carries((origins, axes), (self._origins, self._axes))
 
     def _exits(self, row, targets):
         """(J, 3, 1): the track's, else the frame's own."""

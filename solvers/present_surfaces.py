@@ -32,11 +32,12 @@ class PresentSurfaces:
         self._rotations, self._shifts = np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 3))
         self._rows = [_Row(dict(enumerate(self._meshes)), count, reach)] * count
         self.lo, self.hi = np.empty((count, 3)), np.empty((count, 3))
-        self._gather(range(count))
+        self._gather()
 
     def update(self, meshes: Sequence[TriangleMesh]) -> list[int]:
         """Take over the objects' present state; returns the numbers of those that have changed."""
         changed = [k for k, mesh in enumerate(meshes) if not _same(mesh, self._meshes[k])]
+        fits = all(_same_faces(meshes[k], self._meshes[k]) for k in changed)
         for k in changed:
             self._meshes[k] = mesh = _kept(meshes[k])
             motion = self._rows[k].motion_of(k, mesh)
@@ -44,8 +45,10 @@ class PresentSurfaces:
                 self._rows[k] = _Row({k: mesh}, len(meshes), self.reach)
                 motion = np.eye(3), np.zeros(3)
             self._rotations[k], self._shifts[k] = motion
-        if changed:
-            self._gather(changed)
+            if fits:
+                self._place(k)
+        if not fits:
+            self._gather()
         return changed
 
     def query(self, points: np.ndarray, objects: np.ndarray, reach: float) -> SurfaceHits:
@@ -74,14 +77,19 @@ class PresentSurfaces:
         names = [field.name for field in fields(SurfaceHits)]
         return SurfaceHits(*(np.concatenate([getattr(hit, name) for hit in hits])[back] for name in names))
 
-    def _gather(self, changed):
-        for k in changed:
-            vertices = self._meshes[k].vertices
-            self.lo[k], self.hi[k] = vertices.min(axis=0), vertices.max(axis=0)
-        start = np.cumsum([0, *(len(mesh.vertices) for mesh in self._meshes)])
-        self._vertices = np.concatenate([mesh.vertices for mesh in self._meshes])
-        self._triangles = np.concatenate([m.triangles + s for m, s in zip(self._meshes, start[:-1], strict=True)])
+    def _gather(self):
+        self._start = np.cumsum([0, *(len(mesh.vertices) for mesh in self._meshes)])
+        self._vertices = np.empty((self._start[-1], 3))
+        for k in range(len(self._meshes)):
+            self._place(k)
+        parts = zip(self._meshes, self._start[:-1], strict=True)
+        self._triangles = np.concatenate([mesh.triangles + start for mesh, start in parts])
         self._first = np.cumsum([0, *(len(mesh.triangles) for mesh in self._meshes)])[:-1]
+
+    def _place(self, k):
+        vertices = self._meshes[k].vertices
+        self.lo[k], self.hi[k] = _bounds(vertices)
+        self._vertices[self._start[k] : self._start[k + 1]] = vertices
 
 
 class _Row:
@@ -92,7 +100,7 @@ class _Row:
         numbers = list(meshes)
         self._lo, self._hi = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
         for k, mesh in meshes.items():
-            self._lo[k], self._hi[k] = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
+            self._lo[k], self._hi[k] = _bounds(mesh.vertices)
         # A row is short along the axis in which the objects are small.
         size = self._hi[numbers] - self._lo[numbers]
         axis = int(np.argmin(size.sum(axis=0)))
@@ -106,7 +114,7 @@ class _Row:
     def motion_of(self, number: int, mesh: TriangleMesh) -> tuple[np.ndarray, np.ndarray] | None:
         """Rotation and shift that carry an object from its place in the row's shapes; None if its shape has changed."""
         rest = self._meshes[number]
-        if mesh.vertices.shape != rest.vertices.shape or not _same_triangles(mesh, rest):
+        if not _same_faces(mesh, rest):
             return None
         motion = rigid_motion(np.stack((rest.vertices, mesh.vertices)))
         return None if motion is None else (motion[0][1], motion[1][1])
@@ -146,14 +154,22 @@ class _Row:
         return SurfaceIndex(np.concatenate(vertices), np.concatenate(triangles), names)
 
 
+def _bounds(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Least and greatest of vertices (V, 3); axis by axis, which is several times faster."""
+    axes = np.ascontiguousarray(vertices.T)
+    return axes.min(axis=1), axes.max(axis=1)
+
+
 def _kept(mesh: TriangleMesh) -> TriangleMesh:
     """With vertices that nobody else can write into."""
     return replace(mesh, vertices=np.array(mesh.vertices, float))
 
 
 def _same(mesh: TriangleMesh, other: TriangleMesh) -> bool:
-    return np.array_equal(mesh.vertices, other.vertices) and _same_triangles(mesh, other)
+    return np.array_equal(mesh.vertices, other.vertices) and _same_faces(mesh, other)
 
 
-def _same_triangles(mesh: TriangleMesh, other: TriangleMesh) -> bool:
+def _same_faces(mesh: TriangleMesh, other: TriangleMesh) -> bool:
+    if mesh.vertices.shape != other.vertices.shape:
+        return False
     return mesh.triangles is other.triangles or np.array_equal(mesh.triangles, other.triangles)

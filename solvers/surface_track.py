@@ -82,12 +82,15 @@ def rigid_motion(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
 
     None where some state is not a rigid copy of the first (Kabsch 1976, residual over 1e-6 of the object's size).
     """
-    centre = vertices.mean(axis=1, keepdims=True)
-    local = vertices - centre
-    u, _, vt = np.linalg.svd(np.swapaxes(local, 1, 2) @ local[0])
+    # Axes first: sums over vertices and differences are several times faster that way.
+    places = np.ascontiguousarray(np.swapaxes(vertices, 1, 2))
+    centre = places.mean(axis=2, keepdims=True)
+    local = places - centre
+    first, others = local[0], local[1:]
+    u, _, vt = np.linalg.svd(others @ first.T)
     u[..., 2] *= np.linalg.det(u @ vt)[:, None]
-    rotations = u @ vt
-    residual = np.abs(local[0] @ np.swapaxes(rotations, 1, 2) - local).max()
-    if residual > _RIGID_TOLERANCE * max(np.abs(local[0]).max(), 1e-12) + 1e-7 * np.abs(vertices).max():
+    rotations = np.concatenate((np.eye(3)[None], u @ vt))
+    residual = np.abs(rotations[1:] @ first - others).max(initial=0.0)
+    if residual > _RIGID_TOLERANCE * max(np.abs(first).max(), 1e-12) + 1e-7 * np.abs(places).max():
         return None
-    return rotations, (centre - np.einsum("sab,cb->sca", rotations, centre[0]))[:, 0]
+    return rotations, (centre - rotations @ centre[0])[..., 0]
