@@ -1,5 +1,8 @@
 """Drives the running program as a user does: keys and the mouse through its event queue, waits between, checks.
 
+A script ends in a call of ``start``. Its command line, after "--", names cases (all without any), and after
+"--pictures" a folder for PNG files of what a case led to.
+
 Cases are generators that are resumed on a timer: they yield seconds to wait, or a file to open.
 """
 
@@ -15,6 +18,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+from pictures import save_window
 
 PACKAGE = "bl_ext.devrepo.motion_loom"
 _ROOT = Path(__file__).resolve().parents[2]
@@ -73,8 +77,9 @@ class _Listener:
 class Session:
     """One run: what was checked, and the running case."""
 
-    def __init__(self):
+    def __init__(self, pictures: Path | None = None):
         self.failed: list[str] = []
+        self.pictures = pictures
         self.case = ""
         self.updates = 0
         sys.stderr = self._errors = _Listener(sys.stderr)
@@ -105,6 +110,23 @@ class Session:
         found, self._errors.tracebacks = self._errors.tracebacks, 0
         if found:
             self.check(f"{name}: no traceback", False, found)
+
+    def require_right(self) -> None:
+        """End the program, with an exit code, where a check failed."""
+        if self.failed:
+            print(f"{len(self.failed)} failed:", *self.failed, sep="\n", flush=True)
+            os._exit(1)
+
+    def picture(self, name: str):
+        """Of the whole window, where the command line asks for pictures."""
+        if self.pictures is None:
+            return
+        viewport().spaces.active.show_region_ui = True
+        yield 0.3
+        sidebar = next(region for region in viewport().regions if region.type == "UI")
+        sidebar.active_panel_category = "Motion Loom"
+        yield 0.3
+        save_window(self.pictures / f"{name}.png")
 
     def run(self, cases, names: list[str], at_end) -> None:
         """Run cases (all, or those named) one after the other, and at_end when all are through."""
@@ -140,6 +162,34 @@ class Session:
         return wanted
 
 
+def start(cases, prepare, at_end, folder: Path, buttons: dict[str, tuple[str, dict]]) -> None:
+    """Once the program is up: enable this checkout, prepare, and run the cases that the command line names.
+
+    The first case comes always: it leaves what the others begin with.  folder, buttons: see ``enable``.
+    """
+
+    def begin() -> None:
+        names = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
+        pictures = None
+        if "--pictures" in names:
+            place = names.index("--pictures")
+            pictures = Path(names[place + 1])
+            pictures.mkdir(parents=True, exist_ok=True)
+            del names[place : place + 2]
+        first = cases[0].__name__
+        if names and first not in names:
+            names = [first, *names]
+        try:
+            enable(folder, buttons)
+            prepare()
+            Session(pictures).run(cases, names, at_end)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+
+    bpy.app.timers.register(begin, first_interval=1.0)
+
+
 def window():
     return bpy.context.window_manager.windows[0]
 
@@ -156,6 +206,16 @@ def middle() -> tuple[int, int]:
     """The middle of the viewport, in pixels of the window."""
     region = canvas(viewport())
     return region.x + region.width // 2, region.y + region.height // 2
+
+
+def only_one_window():
+    """Close all windows but the first."""
+    yield 0.2
+    while len(bpy.context.window_manager.windows) > 1:
+        other = bpy.context.window_manager.windows[-1]
+        with bpy.context.temp_override(window=other):
+            bpy.ops.wm.window_close()
+        yield 0.2
 
 
 def choose(ob) -> None:

@@ -9,11 +9,9 @@ Python (see the manifest). It binds the demo's walker in a temporary folder; not
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 import tempfile
 import time
-import traceback
 from pathlib import Path
 
 import bpy
@@ -27,12 +25,14 @@ from driving import (  # noqa: E402
     Open,
     Session,
     add_buttons,
-    enable,
+    choose,
     middle,
     move_mouse,
+    only_one_window,
     part,
     press,
     redo,
+    start,
     undo,
     until,
     window,
@@ -74,19 +74,12 @@ def step():
     return bpy.data.objects[STEP]
 
 
-def choose(name: str) -> None:
-    """Make an object the only selected one, and active."""
-    for ob in bpy.context.view_layer.objects:
-        ob.select_set(ob.name == name)
-    bpy.context.view_layer.objects.active = bpy.data.objects[name]
-
-
 def opened(name: str = "walker.blend"):
     """Open a file and look at it from the front."""
     yield Open(str(FOLDER / name))
     bpy.ops.view3d.view_axis(type="FRONT")
     bpy.ops.view3d.view_all()
-    choose(RIG)
+    choose(rig())
     yield 0.3
 
 
@@ -104,7 +97,7 @@ def went_live(session: Session):
 
 def button(key: str):
     """Press a button of the panel."""
-    choose(RIG)
+    choose(rig())
     yield from press(key)
 
 
@@ -256,7 +249,7 @@ def drag(session: Session):
     """G and the mouse: the character follows while dragging, the track comes after it."""
     yield from went_live(session)
     seen = set()
-    choose(STEP)
+    choose(step())
     x, y = middle()
     yield from move_mouse(x, y)
     window().event_simulate(type="G", value="PRESS", x=x, y=y)
@@ -292,7 +285,7 @@ def drag(session: Session):
         yield 0.1
         session.check(f"frame {frame}", gap(shown(), solved()[row()]) < EXACT, status().track)
     # Esc puts it back.
-    choose(STEP)
+    choose(step())
     yield from press("G")
     yield from move_mouse(x, y + 60)
     yield from press("ESC")
@@ -301,7 +294,7 @@ def drag(session: Session):
 
 def grab(name: str, way: str, amount: str):
     """G, an axis and a number typed, Enter: one undo step."""
-    choose(name)
+    choose(bpy.data.objects[name])
     yield from press("G")
     yield from press(way)
     yield from typed(amount)
@@ -500,7 +493,7 @@ def refresh(session: Session):
 def edit_mode(session: Session):
     """The step's vertices are moved in Edit Mode, undone there, and it is left."""
     yield from went_live(session)
-    choose(STEP)
+    choose(step())
     yield from press("TAB")
     session.check("in Edit Mode", bpy.context.mode == "EDIT_MESH", bpy.context.mode)
     yield from press("A")
@@ -524,7 +517,7 @@ def edit_mode(session: Session):
     bpy.ops.object.mode_set(mode="OBJECT")
     yield from settled(session, "in Object Mode")
     # A face less: that is another mesh.
-    choose(STEP)
+    choose(step())
     yield from press("TAB")
     bpy.ops.mesh.select_all(action="SELECT")
     bpy.ops.mesh.subdivide("EXEC_DEFAULT", True)
@@ -539,7 +532,7 @@ def edit_mode(session: Session):
 def sculpt(session: Session):
     """A stroke over the floor in Sculpt Mode, and a shape key's slider."""
     yield from went_live(session)
-    choose("Floor")
+    choose(bpy.data.objects["Floor"])
     bpy.ops.view3d.view_axis(type="TOP")
     yield 0.3
     bpy.ops.object.mode_set(mode="SCULPT")
@@ -674,7 +667,7 @@ def render(session: Session):
         session.check(
             f"{engine}: the track was rendered", rendered and gap(rendered[-1], solved()[row()]) < EXACT, told
         )
-        yield from _only_one_window()
+        yield from only_one_window()
         yield from settled(session, engine)
     scene.frame_start, scene.frame_end = 50, 53
     step().location.z -= 0.05
@@ -685,18 +678,9 @@ def render(session: Session):
         yield 0.05
         if not bpy.app.is_job_running("RENDER"):
             break
-    yield from _only_one_window()
+    yield from only_one_window()
     scene.frame_start, scene.frame_end = 1, 183
     yield from settled(session, "after an animation")
-
-
-def _only_one_window():
-    yield 0.2
-    while len(bpy.context.window_manager.windows) > 1:
-        other = bpy.context.window_manager.windows[-1]
-        with bpy.context.temp_override(window=other):
-            bpy.ops.wm.window_close()
-        yield 0.2
 
 
 def saving(session: Session):
@@ -767,7 +751,7 @@ def views(session: Session):
     yield 0.3
     step().location.z += 0.02
     yield from settled(session, "another scene beside it")
-    yield from _only_one_window()
+    yield from only_one_window()
 
 
 CASES = (
@@ -778,9 +762,7 @@ CASES = (
 
 def finish(session: Session):
     """Quit in the middle of a solve; the exit code tells whether that went well."""
-    if session.failed:
-        print(f"{len(session.failed)} failed:", *session.failed, sep="\n", flush=True)
-        os._exit(1)
+    session.require_right()
     yield from went_live(session)
     step().location.z += 0.1
     yield from until(lambda: status().track == "SOLVING", 5)
@@ -788,17 +770,4 @@ def finish(session: Session):
     bpy.ops.wm.quit_blender()
 
 
-def main() -> None:
-    names = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
-    if names and "bind" not in names:
-        names = ["bind", *names]
-    try:
-        enable(FOLDER, BUTTONS)
-        make_scene()
-        Session().run(CASES, names, finish)
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
-
-
-bpy.app.timers.register(main, first_interval=1.0)
+start(CASES, make_scene, finish, FOLDER, BUTTONS)

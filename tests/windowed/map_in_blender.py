@@ -10,15 +10,11 @@ environment, a dog onto a horse, in a temporary folder; nothing of the user's is
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import os
 import statistics
 import sys
 import tempfile
 import threading
 import time
-import traceback
 from pathlib import Path
 
 import bpy
@@ -28,30 +24,27 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "examples"), str(Path(__file__).parent)]
 
 from driving import (  # noqa: E402
-    PACKAGE,
-    Open,
     Session,
-    add_buttons,
     choose,
-    enable,
     gap,
     middle,
+    only_one_window,
     part,
     press,
     redo,
     seen,
+    start,
     undo,
     until,
     viewport,
     window,
 )  # fmt: skip
 from map_stages import Stage, make_stage  # noqa: E402
-from pictures import save_window  # noqa: E402
+from mesh_script import EXACT, MeshScript  # noqa: E402
 
 FOLDER = Path(tempfile.mkdtemp(prefix="motion_loom_"))
 FRAME = 50
 MOST_BUTTONS = 12
-EXACT = 2e-4  # metres: single precision, far from the origin
 BUTTONS = {
     "F13": ("fit", {"workflow": "map"}), "F14": ("live", {"workflow": "map"}), "F15": ("bake", {"workflow": "map"}),
     "F16": ("map_suggest", {}), "F17": ("map_next_suggestion", {"step": 1}), "F18": ("map_add_pair", {}),
@@ -60,8 +53,34 @@ BUTTONS = {
 LEARN, LIVE, BAKE, SUGGEST, NEXT, ADD, REFRESH, REMOVE, PERFORM = BUTTONS
 
 STAGE: list[Stage] = []
-PICTURES: list[Path] = []
-ORIGINAL: list[str] = []  # what the target was at first, see `digest`
+
+
+class MapScript(MeshScript):
+    """The stage's target."""
+
+    workflow, ready, frame = "map", "paired.blend", FRAME
+
+    def target(self):
+        return bpy.data.objects[STAGE[0].target]
+
+    def own(self) -> list:
+        return [self.target()]
+
+    def wanted(self, frame: float) -> np.ndarray:
+        ob, live = self.target(), part("workflows.map_live")
+        coefficients, position, heading = live.result_at(ob, np.array([frame]))
+        vertices, world = live.pose_of(ob, coefficients[0], position[0], heading[0])
+        return vertices @ world[:3, :3].T + world[:3, 3]
+
+    def view(self) -> str:
+        return "RIGHT" if STAGE[0].is_real else "FRONT"
+
+
+SCRIPT = MapScript(FOLDER, BUTTONS, LIVE)
+target, settings, copy, status, wanted = SCRIPT.target, SCRIPT.settings, SCRIPT.copy, SCRIPT.status, SCRIPT.wanted
+opened, went_live, went_off, follows, is_off = (
+    SCRIPT.opened, SCRIPT.went_live, SCRIPT.went_off, SCRIPT.follows, SCRIPT.is_off,
+)  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------- the scene
@@ -75,30 +94,9 @@ def make_file() -> None:
         settings.source_collection = STAGE[0].source
     else:
         settings.source = STAGE[0].source
-    ORIGINAL[:] = [digest()]
+    SCRIPT.original = SCRIPT.digest()
     bpy.context.scene.frame_set(FRAME)
     bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "picked.blend"))
-
-
-def opened(name: str):
-    """Open a file and look at it from aside."""
-    yield Open(str(FOLDER / name))
-    bpy.ops.view3d.view_axis(type="RIGHT" if STAGE[0].is_real else "FRONT")
-    bpy.ops.view3d.view_all()
-    yield 0.3
-
-
-def paired():
-    """A file in which the target is learnt, with its pairs."""
-    yield from opened("paired.blend")
-
-
-def went_live(session: Session):
-    yield from paired()
-    yield from press(LIVE)
-    yield from until(lambda: settings().live)
-    session.check("live is on", settings().live)
-    yield 0.2
 
 
 def add_pair_by_buttons(*keys: str):
@@ -115,89 +113,9 @@ def add_pair_by_buttons(*keys: str):
 # --------------------------------------------------------------------------------------------------- what is so
 
 
-def target():
-    return bpy.data.objects[STAGE[0].target]
-
-
-def settings():
-    return target().motion_loom_map
-
-
-def copy():
-    return settings().live_copy
-
-
-def status():
-    return part("workflows.live").status(target(), "map")
-
-
-def digest() -> str:
-    """Of all that is the user's in the target: its keys, their animation, and its own channels."""
-    ob = target()
-    keys = ob.data.shape_keys
-    found = hashlib.sha256()
-    for block in keys.key_blocks:
-        shape = np.empty(3 * len(block.data), np.float32)
-        block.data.foreach_get("co", shape)
-        found.update(shape.tobytes())
-    action = keys.animation_data.action
-    curves = action.fcurves if bpy.app.version < (4, 4, 0) else action.layers[0].strips[0].channelbags[0].fcurves
-    for curve in curves:
-        found.update(repr([tuple(key.co) for key in curve.keyframe_points]).encode())
-    found.update(repr((ob.location[:], ob.rotation_euler[:], ob.scale[:])).encode())
-    return found.hexdigest()
-
-
-def wanted(frame: float) -> np.ndarray:
-    """(V, 3) world vertices that the map says for a frame."""
-    ob, live = target(), part("workflows.map_live")
-    coefficients, position, heading = live.result_at(ob, np.array([frame]))
-    vertices, world = live.pose_of(ob, coefficients[0], position[0], heading[0])
-    return vertices @ world[:3, :3].T + world[:3, 3]
-
-
-def follows(session: Session, name: str):
-    """Live, at rest, and the copy is where the map says."""
-    yield 0.15
-    now = status()
-    if not session.check(f"{name}: followed", now is not None and now.problem is None, now and now.problem or ""):
-        return
-    frame = bpy.context.scene.frame_current_final
-    distance = gap(seen(copy()), wanted(frame))
-    session.check(f"{name}: the copy is as the map says", distance < EXACT, f"{distance:.2g} m, frame {frame:g}")
-    hidden = target().hide_viewport and target().hide_render and not target().visible_get()
-    session.check(f"{name}: the original is hidden, as it was else", hidden and digest() == ORIGINAL[0])
-    yield from session.quiet(name)
-
-
-def is_off(session: Session, name: str):
-    """Not live: the original shows, no copy is there."""
-    yield 0.15
-    session.check(f"{name}: not live", status() is None and not settings().live and copy() is None)
-    left = [ob.name for ob in bpy.data.objects if ob.name.endswith("(live)") and ob.users_scene]
-    session.check(f"{name}: no copy is left", not left, left or "")
-    session.check(
-        f"{name}: the original shows, as it was", target().visible_get() and not target().hide_render
-        and digest() == ORIGINAL[0],
-    )  # fmt: skip
-    yield from session.quiet(name)
-
-
 def counts() -> tuple[int, ...]:
     data = bpy.data
     return tuple(len(each) for each in (data.objects, data.meshes, data.actions, data.shape_keys))
-
-
-def picture(name: str):
-    """Of the whole window, where the command line asks for pictures."""
-    if not PICTURES:
-        return
-    viewport().spaces.active.show_region_ui = True
-    yield 0.3
-    sidebar = next(region for region in viewport().regions if region.type == "UI")
-    sidebar.active_panel_category = "Motion Loom"
-    yield 0.3
-    save_window(PICTURES[0] / f"{name}.png")
 
 
 # --------------------------------------------------------------------------------------------------- the cases
@@ -206,20 +124,20 @@ def picture(name: str):
 def buttons(session: Session):
     """The whole way, with at most twelve buttons; files are kept for the other cases."""
     yield from opened("picked.blend")
-    yield from picture("1_picked")
+    yield from session.picture("1_picked")
     pressed = [LEARN]
     yield from press(LEARN)
     yield from until(lambda: settings().clip is not None)
     session.check("learnt", settings().learnt is not None, settings().learnt_summary)
     yield 0.3
-    yield from picture("2_learnt")
+    yield from session.picture("2_learnt")
     for number, keys in enumerate(((SUGGEST,), (SUGGEST,), (SUGGEST, NEXT), (SUGGEST,)), start=1):
         yield from add_pair_by_buttons(*keys)
         pressed += [*keys, ADD]
         session.check(f"pair {number}", len(settings().pairs) == number, settings().pairs[-1].source_frame)
         if number == 1:
-            yield from picture("3_suggested")
-    yield from picture("4_pairs")
+            yield from session.picture("3_suggested")
+    yield from session.picture("4_pairs")
     bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "paired.blend"))
     yield 0.3
     yield from press(LIVE)
@@ -227,12 +145,12 @@ def buttons(session: Session):
     pressed.append(LIVE)
     bpy.context.scene.frame_set(FRAME + 20)
     yield from follows(session, "live")
-    yield from picture("5_live")
+    yield from session.picture("5_live")
     yield from press(BAKE)
     yield from until(lambda: settings().result is not None)
     pressed.append(BAKE)
     yield 0.3
-    yield from picture("6_baked")
+    yield from session.picture("6_baked")
     session.check("at most twelve buttons", len(pressed) <= MOST_BUTTONS, len(pressed))
     for frame in (FRAME, FRAME + 13, FRAME + 50):
         bpy.context.scene.frame_set(frame)
@@ -271,7 +189,7 @@ def escape(session: Session):
     session.check("Learn: nothing is left", (counts(), bpy.context.scene.frame_current) == before, counts())
     yield from is_off(session, "Learn, Esc")
     for live in (False, True):
-        yield from went_live(session) if live else paired()
+        yield from went_live(session) if live else opened("paired.blend")
         before, files = (counts(), bpy.context.scene.frame_current), _cached()
         yield from press(BAKE)
         session.check("Bake is at work", settings().result is None)
@@ -311,16 +229,7 @@ def undone(session: Session):
         yield 0.2
         session.check(f"{name}: done", is_so())
         states.append(_state())
-    for back in range(len(states) - 2, -1, -1):
-        yield from undo()
-        yield 0.2
-        session.check(f"undone to {back}: as it was", _state() == states[back], f"{_state()} for {states[back]}")
-        yield from follows(session, f"undone to {back}") if settings().live else is_off(session, f"undone to {back}")
-    for forth in range(1, len(states)):
-        yield from redo()
-        yield 0.2
-        session.check(f"redone {forth}: as it was", _state() == states[forth], f"{_state()} for {states[forth]}")
-        yield from follows(session, f"redone {forth}") if settings().live else is_off(session, f"redone {forth}")
+    yield from SCRIPT.back_and_forth(session, _state, states)
 
 
 def _state() -> tuple:
@@ -341,27 +250,7 @@ def two_back(session: Session):
     for _ in range(2):
         yield from press("Z", ctrl=True, shift=True)
     yield from follows(session, "two redone")
-    yield from press(LIVE)
-    yield from until(lambda: not settings().live)
-    yield from is_off(session, "off")
-
-
-def playback(session: Session):
-    """Playing: what is seen at each frame is the map's."""
-    yield from went_live(session)
-    worst, frames = 0.0, set()
-    bpy.ops.screen.animation_play()
-    end = time.monotonic() + 30.0
-    while time.monotonic() < end and len(frames) < 16:
-        frame = bpy.context.scene.frame_current_final
-        if frame not in frames:
-            worst = max(worst, gap(seen(copy()), wanted(frame)))
-        frames.add(frame)
-        yield 0.02
-    bpy.ops.screen.animation_cancel(restore_frame=False)
-    session.check("it plays", len(frames) == 16, f"{len(frames)} frames seen, {status().ms:.1f} ms")
-    session.check("each frame is the map's", worst < EXACT, f"{worst:.2g} m")
-    yield from follows(session, "stopped")
+    yield from went_off(session, "off")
 
 
 def edits(session: Session):
@@ -450,46 +339,6 @@ def performed(session: Session):
     yield from session.quiet("performed")
 
 
-def saving(session: Session):
-    """Saved while live, another file opened, and this again."""
-    yield from went_live(session)
-    bpy.context.scene.frame_set(FRAME + 7)
-    yield 0.1
-    before = seen(copy())
-    bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "saved.blend"), copy=True)
-    yield from follows(session, "saved")
-    yield from opened("picked.blend")
-    yield from is_off(session, "another file")
-    yield from opened("saved.blend")
-    yield from follows(session, "opened")
-    session.check("it is where it was", gap(seen(copy()), before) < EXACT)
-    bpy.context.scene.frame_set(FRAME + 21)
-    yield from follows(session, "opened, another frame")
-    yield from press(LIVE)
-    yield from until(lambda: not settings().live)
-    yield from is_off(session, "opened, off")
-
-
-def disabled(session: Session):
-    """The extension is switched off while live, and on again."""
-    yield from went_live(session)
-    drawing = part("panels.overlays")
-    before = seen(copy())
-    name = copy().name
-    tools = importlib.import_module("addon_utils")
-    tools.disable(PACKAGE)
-    yield 0.3
-    session.check("it is off", not hasattr(bpy.types.Object, "motion_loom_map"))
-    session.check("no overlay is left", not drawing._Session.handles and not drawing._Session.drawn)
-    bpy.context.scene.frame_set(FRAME + 9)
-    yield from session.quiet("off")
-    session.check("the copy stays as it was", gap(seen(bpy.data.objects[name]), before) < EXACT)
-    tools.enable(PACKAGE, default_set=True)
-    add_buttons(BUTTONS)
-    yield from until(lambda: status() is not None, 5)
-    yield from follows(session, "on again")
-
-
 def deleted(session: Session):
     """The live copy is deleted: that is said, undone, and mended by switching off and on."""
     for way in ("undo", "button", "redo"):
@@ -502,9 +351,7 @@ def deleted(session: Session):
         yield from session.quiet(f"{way}: deleted")
         if way == "button":
             choose(target())
-            yield from press(LIVE)
-            yield from until(lambda: not settings().live)
-            yield from is_off(session, "off after deleting")
+            yield from went_off(session, "off after deleting")
             yield from press(LIVE)
             yield from until(lambda: settings().live)
             yield from follows(session, "on after deleting")
@@ -538,7 +385,7 @@ def scenes(session: Session):
     yield 0.3
     bpy.context.scene.frame_set(FRAME + 8)
     yield from follows(session, "another scene beside it")
-    yield from _only_one_window()
+    yield from only_one_window()
     full = bpy.data.scenes
     with bpy.context.temp_override(window=window()):
         bpy.ops.scene.delete() if len(full) > 1 and bpy.context.scene == second else full.remove(second)
@@ -569,7 +416,7 @@ def render(session: Session):
                 session.check(f"{name}: no note", "Lock Interface" not in note, note)
             elif in_thread:
                 session.check(f"{name}: the status says so", "Lock Interface" in note, note)
-            yield from _only_one_window()
+            yield from only_one_window()
             yield from follows(session, name)
 
 
@@ -610,18 +457,9 @@ def _make_camera(scene) -> None:
     scene.camera = camera
 
 
-def _only_one_window():
-    yield 0.2
-    while len(bpy.context.window_manager.windows) > 1:
-        other = bpy.context.window_manager.windows[-1]
-        with bpy.context.temp_override(window=other):
-            bpy.ops.wm.window_close()
-        yield 0.2
-
-
 def overlays(session: Session):
     """Drawn for the target and for its live copy, at any size of the region; gone where it is not to be seen."""
-    yield from paired()
+    yield from opened("paired.blend")
     drawing = part("panels.overlays")
     space = viewport().spaces.active
 
@@ -723,38 +561,9 @@ def _timed(call, spent: list[float]):
 
 
 CASES = (
-    buttons, escape, undone, two_back, playback, edits, performed, saving, disabled, deleted, scenes, render, overlays,
+    buttons, escape, undone, two_back, SCRIPT.playback, edits, performed, SCRIPT.saving, SCRIPT.disabled, deleted,
+    scenes, render, overlays,
 )  # fmt: skip
 
 
-def finish(session: Session):
-    """Quit while live and playing; the exit code tells whether that went well."""
-    if session.failed:
-        print(f"{len(session.failed)} failed:", *session.failed, sep="\n", flush=True)
-        os._exit(1)
-    yield from went_live(session)
-    bpy.ops.screen.animation_play()
-    yield 0.5
-    print("all right; now it quits while live", flush=True)
-    bpy.ops.wm.quit_blender()
-
-
-def main() -> None:
-    names = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
-    if "--pictures" in names:
-        place = names.index("--pictures")
-        PICTURES.append(Path(names[place + 1]))
-        PICTURES[0].mkdir(parents=True, exist_ok=True)
-        del names[place : place + 2]
-    if names and "buttons" not in names:
-        names = ["buttons", *names]
-    try:
-        enable(FOLDER, BUTTONS)
-        make_file()
-        Session().run(CASES, names, finish)
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
-
-
-bpy.app.timers.register(main, first_interval=1.0)
+start(CASES, make_file, SCRIPT.finish, FOLDER, BUTTONS)

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 from pathlib import Path
 
 import bpy
@@ -23,7 +22,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
-from driving import Open, Session, enable, part, press, redo, undo, until, viewport  # noqa: E402
+from driving import Open, Session, part, press, redo, start, undo, until, viewport  # noqa: E402
 from pictures import save_window  # noqa: E402
 
 FOLDER = Path(tempfile.mkdtemp(prefix="motion_loom_"))
@@ -239,9 +238,8 @@ CASES = (listen, undone, recording, render, rest, files)
 def finish(session: Session):
     """Quit while listening; the exit code tells whether that went well."""
     if session.failed:
-        print(f"{len(session.failed)} failed:", *session.failed, sep="\n", flush=True)
         stop_sending()
-        os._exit(1)
+    session.require_right()
     yield from press(START)
     yield 0.5
     stop_sending()
@@ -249,18 +247,9 @@ def finish(session: Session):
     bpy.ops.wm.quit_blender()
 
 
-def main() -> None:
-    names = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
-    if names and "listen" not in names:
-        names = ["listen", *names]
-    try:
-        enable(FOLDER, BUTTONS)
-        write_clip()
-        start_file()
-        Session().run(CASES, names, finish)
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
+def prepare() -> None:
+    write_clip()
+    start_file()
 
 
-bpy.app.timers.register(main, first_interval=1.0)
+start(CASES, prepare, finish, FOLDER, BUTTONS)

@@ -10,14 +10,11 @@ is touched.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import os
 import statistics
 import sys
 import tempfile
 import time
-import traceback
 from pathlib import Path
 
 import bpy
@@ -27,28 +24,24 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from driving import (  # noqa: E402
-    PACKAGE,
-    Open,
     Session,
-    add_buttons,
     canvas,
     choose,
     drag,
-    enable,
     gap,
     part,
     press,
     redo,
     seen,
+    start,
     undo,
     until,
     viewport,
     window,
 )
-from pictures import save_window  # noqa: E402
+from mesh_script import EXACT, MeshScript  # noqa: E402
 
 FOLDER = Path(tempfile.mkdtemp(prefix="motion_loom_"))
-EXACT = 2e-4  # metres: single precision
 FRAME = 12
 IMMEDIATE = 60.0  # ms
 _OF = {"workflow": "transfer"}
@@ -63,8 +56,30 @@ BUTTONS = {
     READ, DENSIFY, TRAIN, LIVE, BAKE, ADD_CLIP, REMOVE_CLIP, SUGGEST, ADD, REMOVE, SHOW, EDIT, ADD_PART, REMOVE_PART,
     SUGGEST_PARTS, REFRESH,
 ) = BUTTONS  # fmt: skip
-PICTURES: list[Path] = []
-ORIGINAL: list[str] = []  # what the subjects were at first, see `digest`
+
+
+class TransferScript(MeshScript):
+    """Bob, who performs what Ann does."""
+
+    workflow, ready, frame = "transfer", "trained.blend", FRAME
+
+    def target(self):
+        return bpy.data.objects["Bob"]
+
+    def own(self) -> list:
+        return [bpy.data.objects[name] for name in ("Ann", "Bob", "Ann Again")]
+
+    def wanted(self, frame: float) -> np.ndarray:
+        ob, live = self.target(), part("workflows.transfer_live")
+        vertices, world = live.pose_of(ob, *live.result_at(ob, frame))
+        return vertices @ world[:3, :3].T + world[:3, 3]
+
+
+SCRIPT = TransferScript(FOLDER, BUTTONS, LIVE)
+target, settings, copy, status = SCRIPT.target, SCRIPT.settings, SCRIPT.copy, SCRIPT.status
+opened, went_live, went_off, follows, is_off = (
+    SCRIPT.opened, SCRIPT.went_live, SCRIPT.went_off, SCRIPT.follows, SCRIPT.is_off,
+)  # fmt: skip
 
 
 def play():
@@ -84,26 +99,10 @@ def make_file() -> None:
     bob.location.x = 1.8
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 40
     bpy.context.view_layer.update()
-    ORIGINAL[:] = [digest()]
+    SCRIPT.original = SCRIPT.digest()
     choose(bob)
     bpy.context.scene.frame_set(FRAME)
     bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "picked.blend"))
-
-
-def opened(name: str):
-    """Open a file and look at it from the front."""
-    yield Open(str(FOLDER / name))
-    bpy.ops.view3d.view_axis(type="FRONT")
-    bpy.ops.view3d.view_all()
-    yield 0.3
-
-
-def went_live(session: Session):
-    yield from opened("trained.blend")
-    yield from press(LIVE)
-    yield from until(lambda: settings().live)
-    session.check("live is on", settings().live)
-    yield 0.2
 
 
 def refused(key: str):
@@ -119,78 +118,12 @@ def save(name: str) -> None:
 # --------------------------------------------------------------------------------------------------- what is so
 
 
-def target():
-    return bpy.data.objects["Bob"]
-
-
-def settings():
-    return target().motion_loom_transfer
-
-
 def clip():
     return settings().clips[settings().active_clip]
 
 
-def copy():
-    return settings().live_copy
-
-
-def status():
-    return part("workflows.live").status(target(), "transfer")
-
-
 def pairs() -> list[tuple[float, float]]:
     return [(pair.source_frame, pair.target_frame) for pair in clip().pairs]
-
-
-def digest() -> str:
-    """Of the shapes, animation and places of both subjects and the new clip."""
-    found = hashlib.sha256()
-    for name in ("Ann", "Bob", "Ann Again"):
-        ob = bpy.data.objects[name]
-        keys = ob.data.shape_keys
-        for block in keys.key_blocks:
-            shape = np.empty(3 * len(block.data), np.float32)
-            block.data.foreach_get("co", shape)
-            found.update(shape.tobytes())
-        action = keys.animation_data.action
-        curves = action.fcurves if bpy.app.version < (4, 4, 0) else action.layers[0].strips[0].channelbags[0].fcurves
-        for curve in curves:
-            found.update(repr([tuple(key.co) for key in curve.keyframe_points]).encode())
-        found.update(repr((ob.location[:], ob.rotation_euler[:], ob.scale[:])).encode())
-    return found.hexdigest()
-
-
-def wanted(frame: float) -> np.ndarray:
-    """(V, 3) world vertices that the transfer says for a frame."""
-    ob, live = target(), part("workflows.transfer_live")
-    vertices, world = live.pose_of(ob, *live.result_at(ob, frame))
-    return vertices @ world[:3, :3].T + world[:3, 3]
-
-
-def follows(session: Session, name: str):
-    """Live, at rest, and the copy is where the transfer says."""
-    yield 0.15
-    now = status()
-    if not session.check(f"{name}: followed", now is not None and now.problem is None, now and now.problem or ""):
-        return
-    frame = bpy.context.scene.frame_current_final
-    distance = gap(seen(copy()), wanted(frame))
-    session.check(f"{name}: the copy is as the transfer says", distance < EXACT, f"{distance:.2g} m, frame {frame:g}")
-    hidden = target().hide_viewport and target().hide_render and not target().visible_get()
-    session.check(f"{name}: the original is hidden, as it was else", hidden and digest() == ORIGINAL[0])
-    yield from session.quiet(name)
-
-
-def is_off(session: Session, name: str):
-    """Not live: the original shows, no copy is there."""
-    yield 0.15
-    session.check(f"{name}: not live", status() is None and not settings().live and copy() is None)
-    left = [ob.name for ob in bpy.data.objects if ob.name.endswith("(live)") and ob.users_scene]
-    session.check(f"{name}: no copy is left", not left, left or "")
-    shows = target().visible_get() and not target().hide_render
-    session.check(f"{name}: the original shows, as it was", shows and digest() == ORIGINAL[0])
-    yield from session.quiet(name)
 
 
 def counts() -> tuple[int, ...]:
@@ -211,25 +144,13 @@ def _frames(each) -> tuple:
     return tuple((round(pair.source_frame, 3), round(pair.target_frame, 3)) for pair in each.pairs)
 
 
-def picture(name: str):
-    """Of the whole window, where the command line asks for pictures."""
-    if not PICTURES:
-        return
-    viewport().spaces.active.show_region_ui = True
-    yield 0.3
-    sidebar = next(region for region in viewport().regions if region.type == "UI")
-    sidebar.active_panel_category = "Motion Loom"
-    yield 0.3
-    save_window(PICTURES[0] / f"{name}.png")
-
-
 # --------------------------------------------------------------------------------------------------- the cases
 
 
 def buttons(session: Session):
     """The whole way, button by button; files are kept for the other cases."""
     yield from opened("picked.blend")
-    yield from picture("1_picked")
+    yield from session.picture("1_picked")
     yield from refused(ADD_CLIP)
     session.check("no clip without a source", len(settings().clips) == 0)
     settings().source = bpy.data.objects["Ann"]
@@ -245,25 +166,25 @@ def buttons(session: Session):
     yield from press(READ)
     yield from until(lambda: settings().subjects is not None)
     session.check("read", clip().stored != "", settings().subjects_summary)
-    yield from picture("3_read")
+    yield from session.picture("3_read")
     save("read.blend")
     yield from _pairs(session)
     yield from press(DENSIFY)
     yield from until(lambda: clip().picture is not None)
     session.check("densified", clip().picture is not None and clip().picture.packed_file is not None)
-    yield from picture("5_densified")
+    yield from session.picture("5_densified")
     save("paired.blend")
     yield from press(TRAIN)
     yield from until(lambda: settings().learnt is not None)
     session.check("trained", settings().learnt is not None, settings().learnt_summary)
     settings().performed = bpy.data.objects["Ann Again"]
     save("trained.blend")
-    yield from picture("6_trained")
+    yield from session.picture("6_trained")
     yield from press(LIVE)
     yield from until(lambda: settings().live)
     bpy.context.scene.frame_set(FRAME + 5)
     yield from follows(session, "live")
-    yield from picture("7_live")
+    yield from session.picture("7_live")
     save("live.blend")
 
 
@@ -277,7 +198,7 @@ def _parts(session: Session):
     session.check("three parts", len(settings().parts) == 3, [each.target_group for each in settings().parts])
     settings().show_parts = True
     target().update_tag()  # as a button of the panel does
-    yield from picture("2_parts")
+    yield from session.picture("2_parts")
     settings().show_parts = False
 
 
@@ -298,7 +219,7 @@ def _pairs(session: Session):
     yield from press(SHOW)
     at = bpy.context.scene.frame_current, settings().target_frame
     session.check("the pair is shown", at == play().PAIRS[2], at)
-    yield from picture("4_pairs")
+    yield from session.picture("4_pairs")
     yield from press(REMOVE)
     session.check("removed", len(pairs()) == 5 and play().PAIRS[2] not in pairs())
     yield from undo()
@@ -335,7 +256,7 @@ def path(session: Session):
     yield from opened("paired.blend")
     before = pairs()
     yield from press(EDIT)
-    yield from picture("8_path")
+    yield from session.picture("8_path")
     yield from drag(_at(18, 17), _at(19, 18), _at(20, 20))
     session.check("a pair is dragged", pairs() == [*before[:2], (20, 20), *before[3:]], pairs())
     yield from drag(_at(13, 12), _at(14, 13))
@@ -480,34 +401,7 @@ def undone(session: Session):
         if not session.check(f"{name}: done", is_so()):
             return
         states.append(_state())
-    for back in range(len(states) - 2, -1, -1):
-        yield from undo()
-        yield 0.2
-        session.check(f"undone to {back}: as it was", _state() == states[back], f"{_state()} for {states[back]}")
-        yield from follows(session, f"undone to {back}") if settings().live else is_off(session, f"undone to {back}")
-    for forth in range(1, len(states)):
-        yield from redo()
-        yield 0.2
-        session.check(f"redone {forth}: as it was", _state() == states[forth], f"{_state()} for {states[forth]}")
-        yield from follows(session, f"redone {forth}") if settings().live else is_off(session, f"redone {forth}")
-
-
-def playback(session: Session):
-    """Playing: what is seen at each frame is the transfer's."""
-    yield from went_live(session)
-    worst, frames = 0.0, set()
-    bpy.ops.screen.animation_play()
-    end = time.monotonic() + 30.0
-    while time.monotonic() < end and len(frames) < 16:
-        frame = bpy.context.scene.frame_current_final
-        if frame not in frames:
-            worst = max(worst, gap(seen(copy()), wanted(frame)))
-        frames.add(frame)
-        yield 0.02
-    bpy.ops.screen.animation_cancel(restore_frame=False)
-    session.check("it plays", len(frames) == 16, f"{len(frames)} frames seen, {status().ms:.1f} ms")
-    session.check("each frame is the transfer's", worst < EXACT, f"{worst:.2g} m")
-    yield from follows(session, "stopped")
+    yield from SCRIPT.back_and_forth(session, _state, states)
 
 
 def bakes(session: Session):
@@ -528,14 +422,12 @@ def bakes(session: Session):
             worst = max(worst, gap(moved[-1], seen(copy())))
         session.check(f"{kind}: it is the live copy", worst < most, f"{worst:.2g} m, {made.name}")
         session.check(f"{kind}: it moves", gap(moved[0], moved[1]) > 0.05)
-        yield from picture(f"9_baked_{kind.lower()}")
+        yield from session.picture(f"9_baked_{kind.lower()}")
     yield from follows(session, "baked")
     bpy.context.scene.frame_set(15)
     yield 0.1
     last, shape = settings().result, seen(copy())
-    yield from press(LIVE)
-    yield from until(lambda: not settings().live)
-    yield from is_off(session, "off")
+    yield from went_off(session, "off")
     session.check("the bake stays", last.visible_get() and gap(seen(last), shape) < EXACT)
 
 
@@ -550,7 +442,7 @@ def edits(session: Session):
     clip().pairs[2].target_frame += 1.0
     yield from follows(session, "a pair changed")
     session.check("it asks to train", "Train" in (status().note or ""), status().note)
-    yield from picture("10_untrained")
+    yield from session.picture("10_untrained")
     yield from press(TRAIN)
     yield from until(lambda: not status().note, 20)
     yield from follows(session, "trained again")
@@ -569,7 +461,7 @@ def edits(session: Session):
     settings().performed_end = 20
     yield 0.3
     session.check("another range is a problem", status().problem and status().remedy == "REFRESH", status())
-    yield from picture("11_problem")
+    yield from session.picture("11_problem")
     yield from press(REFRESH)
     yield from until(lambda: status().problem is None, 20)
     session.check("mended", status().problem is None, status())
@@ -579,75 +471,9 @@ def edits(session: Session):
     yield from session.quiet("deleted")
 
 
-def saving(session: Session):
-    """Saved while live, another file opened, and this again."""
-    yield from went_live(session)
-    bpy.context.scene.frame_set(FRAME + 7)
-    yield 0.1
-    before = seen(copy())
-    bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "saved.blend"), copy=True)
-    yield from follows(session, "saved")
-    yield from opened("picked.blend")
-    yield from is_off(session, "another file")
-    yield from opened("saved.blend")
-    yield from follows(session, "opened")
-    session.check("it is where it was", gap(seen(copy()), before) < EXACT)
-    bpy.context.scene.frame_set(FRAME + 12)
-    yield from follows(session, "opened, another frame")
-    yield from picture("12_reopened")
-    yield from press(LIVE)
-    yield from until(lambda: not settings().live)
-    yield from is_off(session, "opened, off")
+CASES = (
+    buttons, escape, path, overlays, undone, SCRIPT.playback, bakes, edits, SCRIPT.saving, SCRIPT.disabled,
+)  # fmt: skip
 
 
-def disabled(session: Session):
-    """The extension is switched off while live, and on again."""
-    yield from went_live(session)
-    before, name = seen(copy()), copy().name
-    tools = importlib.import_module("addon_utils")
-    tools.disable(PACKAGE)
-    yield 0.3
-    session.check("it is off", not hasattr(bpy.types.Object, "motion_loom_transfer"))
-    bpy.context.scene.frame_set(FRAME + 9)
-    yield from session.quiet("off")
-    session.check("the copy stays as it was", gap(seen(bpy.data.objects[name]), before) < EXACT)
-    tools.enable(PACKAGE, default_set=True)
-    add_buttons(BUTTONS)
-    yield from until(lambda: status() is not None, 5)
-    yield from follows(session, "on again")
-
-
-CASES = buttons, escape, path, overlays, undone, playback, bakes, edits, saving, disabled
-
-
-def finish(session: Session):
-    """Quit while live and playing; the exit code tells whether that went well."""
-    if session.failed:
-        print(f"{len(session.failed)} failed:", *session.failed, sep="\n", flush=True)
-        os._exit(1)
-    yield from went_live(session)
-    bpy.ops.screen.animation_play()
-    yield 0.5
-    print("all right; now it quits while live", flush=True)
-    bpy.ops.wm.quit_blender()
-
-
-def main() -> None:
-    names = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
-    if "--pictures" in names:
-        place = names.index("--pictures")
-        PICTURES.append(Path(names[place + 1]))
-        PICTURES[0].mkdir(parents=True, exist_ok=True)
-        del names[place : place + 2]
-    if names and "buttons" not in names:
-        names = ["buttons", *names]
-    try:
-        enable(FOLDER, BUTTONS)
-        make_file()
-        Session().run(CASES, names, finish)
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
-
-
-bpy.app.timers.register(main, first_interval=1.0)
+start(CASES, make_file, SCRIPT.finish, FOLDER, BUTTONS)
