@@ -33,8 +33,8 @@ class SubjectTrack:
 
 
 def _turned(rotations: np.ndarray, between: BetweenRows) -> np.ndarray:
-    quaternions = matrix_to_quaternion(rotations)
-    start, end = quaternions[between.before].T, quaternions[between.after].T
+    # Live asks for one frame at a time: of a long clip no others may cost anything.
+    start, end = (matrix_to_quaternion(rotations[rows]).T for rows in (between.before, between.after))
     turned = quaternion_to_matrix(mul(start, exp(between.share * log(mul(conj(start), end)))).T)
     # On a frame it is that frame's to the last bit.
     return np.where((between.share == 0.0)[:, None, None], rotations[between.before], turned)
