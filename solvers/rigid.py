@@ -26,7 +26,7 @@ def procrustes(
         raise InputError(f"Fewer than three points are known{where}; a rotation in space needs three.")
     from_mean, from_there = _centred(reference, weights)
     to_mean, to_there = _centred(points, weights)
-    covariance = np.einsum("...n,...ni,...nj->...ij", weights, to_there, from_there)
+    covariance = np.swapaxes(to_there, -1, -2) @ (weights[..., None] * from_there)
     u, _, vt = np.linalg.svd(covariance)
     u[..., :, 2] *= np.sign(np.linalg.det(u) * np.linalg.det(vt))[..., None]
     rotation = u @ vt
@@ -71,6 +71,9 @@ def turned(vectors: np.ndarray, yaw: np.ndarray) -> np.ndarray:
 def _prepared(points, reference, weights):
     """Float arrays without NaN, with the weights of what was NaN set to zero."""
     points, reference = np.asarray(points, float), np.asarray(reference, float)
+    if np.isfinite(points).all() and np.isfinite(reference).all():
+        # As they are: what all frames share is looked at once, not once a frame.
+        return points, reference, np.ones(points.shape[-2]) if weights is None else np.asarray(weights, float)
     known = known_points(points) & known_points(reference)
     weights = np.where(known, 1.0 if weights is None else weights, 0.0)
     return np.where(known[..., None], points, 0.0), np.where(known[..., None], reference, 0.0), weights
@@ -78,5 +81,5 @@ def _prepared(points, reference, weights):
 
 def _centred(points, weights):
     total = weights.sum(axis=-1)[..., None]
-    mean = np.einsum("...n,...nk->...k", weights, points) / np.where(total > 0.0, total, 1.0)
+    mean = (weights[..., None, :] @ points)[..., 0, :] / np.where(total > 0.0, total, 1.0)
     return mean, points - mean[..., None, :]
