@@ -147,18 +147,22 @@ def _turn(pairs: RigidPairs, bodies: Bodies) -> tuple[np.ndarray, np.ndarray]:
 def _alternated(products, pull, offset):
     """How well it fits, headings and offset, from a first guess of the offset."""
     before = -np.inf
+    # A row of products for each entry of each clip's heading, a column for each of the offset, transposed.
+    table = products.transpose(0, 1, 3, 2, 4).reshape(-1, 9)
     for _ in range(_ROUNDS):
-        towards = np.einsum("kabcd,db->kac", products, offset)
+        towards = (table @ offset.T.ravel()).reshape(-1, 3, 3)
         along, across = towards[:, 0, 0] + towards[:, 1, 1], towards[:, 1, 0] - towards[:, 0, 1]
         headings = np.arctan2(across, along)
         fit = np.hypot(along, across).sum() + towards[:, 2, 2].sum() + np.sum(pull * offset)
         if fit - before <= _STILL * abs(fit):
             break
         before = fit
-        wanted = np.einsum("kac,kabcd->db", yaw_matrices(headings), products) + pull
+        wanted = (yaw_matrices(headings).ravel() @ table).reshape(3, 3).T + pull
         u, _, vt = np.linalg.svd(wanted)
-        u[:, 2] *= np.sign(np.linalg.det(u) * np.linalg.det(vt))
         offset = u @ vt
+        if np.linalg.det(offset) < 0.0:
+            u[:, 2] *= -1.0
+            offset = u @ vt
     return fit, headings, offset
 
 
