@@ -46,11 +46,12 @@ class MeshSequence:
 
 
 def mesh_sequence_steps(
-    context: bpy.types.Context, ob: bpy.types.Object, frames: Sequence[float], instead: str = ""
+    context: bpy.types.Context, ob: bpy.types.Object, frames: Sequence[float], instead: str = "", may_rest: bool = False
 ) -> Generator[float, None, MeshSequence]:
     """The motion of a mesh object at scene frames (F,), subframes allowed; yields the share done.
 
-    instead: another way out for a shape that never changes, as ", or ...".
+    instead: another way out for a shape that never changes, as ", or ...".  may_rest: such a shape will do, and so will
+    a single frame, but for a cache file that is not there.
 
     Keyed shape keys are worked out from their curves; anything else is read by stepping through the frames, and the
     scene goes back to its frame, also after an error or where the generator is closed half way.
@@ -59,7 +60,7 @@ def mesh_sequence_steps(
     frames, no faces, coordinates that are not numbers, faces that change on the way and a shape that never changes.
     """
     frames = np.asarray(frames, float).reshape(-1)
-    _require_frames(ob, frames)
+    _require_frames(ob, frames, 1 if may_rest else 2)
     require_mesh(ob)
     reason = shape_keys.reason_to_step(ob)
     worlds = _worlds(context, ob, frames) if reason is None else None
@@ -69,7 +70,7 @@ def mesh_sequence_steps(
         found = yield from _by_curves(context, ob, frames, worlds)
     else:
         found = yield from _by_stepping(context, ob, frames, reason)
-    _require_motion(ob, found, instead)
+    _require_motion(ob, found, instead, may_rest)
     return found
 
 
@@ -167,13 +168,14 @@ def require_mesh(ob: bpy.types.Object) -> None:
         )
 
 
-def _require_frames(ob: bpy.types.Object, frames: np.ndarray) -> None:
-    if len(frames) < 2 or not np.isfinite(frames).all():
-        raise InputError(f"The motion of '{ob.name}' needs two frames or more; choose a longer range.")
+def _require_frames(ob: bpy.types.Object, frames: np.ndarray, fewest: int = 2) -> None:
+    if len(frames) < fewest or not np.isfinite(frames).all():
+        count = "a frame" if fewest == 1 else "two frames"
+        raise InputError(f"The motion of '{ob.name}' needs {count} or more; choose a longer range.")
 
 
-def _require_motion(ob: bpy.types.Object, found: MeshSequence, instead: str = "") -> None:
-    """Raises InputError for a shape that is the same at every frame."""
+def _require_motion(ob: bpy.types.Object, found: MeshSequence, instead: str = "", may_rest: bool = False) -> None:
+    """Raises InputError for a shape that is the same at every frame; where it may rest, only if it should not."""
     first = found.vertices[0]
     extent = float(np.ptp(first, axis=0).max())
     if max(float(np.abs(shape - first).max()) for shape in found.vertices) > _STILL * extent:
@@ -183,6 +185,8 @@ def _require_motion(ob: bpy.types.Object, found: MeshSequence, instead: str = ""
     missing = _missing_cache(ob)
     if missing:
         raise InputError(f"The shape of '{ob.name}' does not change: its cache file '{missing}' is not there; find it.")
+    if may_rest:
+        return
     place = "Only its object moves" if np.ptp(found.worlds, axis=0).max() > _STILL else "It stands still"
     raise InputError(
         f"The shape of '{ob.name}' does not change from frame {found.frames[0]:g} to {found.frames[-1]:g}. {place}; "

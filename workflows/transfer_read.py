@@ -224,8 +224,8 @@ def performed_frames(scene, settings) -> np.ndarray:
     else:
         found = animated_range(scene, [settings.performed]) or (scene.frame_start, scene.frame_end)
         start, end = int(np.ceil(found[0] - 1e-3)), int(np.floor(found[1] + 1e-3))
-    if end <= start:
-        raise InputError(f"The range of the new clip, {start} to {end}, has fewer than two frames; choose more.")
+    if end < start:
+        raise InputError(f"The range of the new clip, {start} to {end}, is empty; let it end after it starts.")
     if end - start >= _MOST_FRAMES:
         raise InputError(f"The range of the new clip, {start} to {end}, is too long; choose a part of it.")
     return np.arange(start, end + 1.0)
@@ -260,7 +260,7 @@ def read_clip_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
     """Read the new clip as it is now; nothing is changed, see ``store_clip``."""
     performed, subjects = performed_object(context, ob), subjects_of(ob)
     frames = performed_frames(context.scene, ob.motion_loom_transfer)
-    steps = mesh_sequence_steps(context, performed, frames)
+    steps = mesh_sequence_steps(context, performed, frames, may_rest=True)
     sequence = yield from relayed(steps, 0.0, 0.9, "Reading the new clip")
     if sequence.vertices.shape[1] != len(subjects.source.reference):
         raise InputError(
@@ -283,4 +283,6 @@ def store_clip(ob, clip: NewClip) -> None:
     old, settings.clip = settings.clip, binding_store.save(ob.name, *pack_clip(clip))
     binding_store.discard(old)
     size = "" if clip.scale == 1.0 else f", {clip.scale:.3g} times the subject's size"
-    settings.clip_summary = f"'{settings.performed.name}', frames {clip.frames[0]:g} to {clip.frames[-1]:g}{size}"
+    held = ", one pose that is held" if clip.is_held else ""
+    frames = f"frames {clip.frames[0]:g} to {clip.frames[-1]:g}"
+    settings.clip_summary = f"'{settings.performed.name}', {frames}{size}{held}"

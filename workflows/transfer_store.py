@@ -14,6 +14,8 @@ from ..solvers.surface_transfer import SurfaceTransfer
 # Raised when what is stored changes its meaning.
 FORMAT = 1
 _TEXTS = "texts"
+# Numbers of a pose that differ by less than this share of the largest are the same: what single precision leaves.
+_HELD = 1e-5
 _SUBJECTS, _LEARNT, _CLIP = "transfer subjects", "transfer learnt", "transfer clip"
 
 
@@ -63,6 +65,12 @@ class NewClip:
     places: np.ndarray
     fps: float
     scale: float
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is a single pose, which may be carried about."""
+        rows = np.concatenate(self.track.rows, axis=1)
+        return bool(np.ptp(rows, axis=0).max() <= _HELD * np.abs(rows).max())
 
 
 def matrices(track: SubjectTrack) -> np.ndarray:

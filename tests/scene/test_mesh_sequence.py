@@ -303,6 +303,16 @@ def test_changing_topology_names_object_and_frame():
         read(ob, [1, 5, 9])
 
 
+def test_what_may_rest():
+    """One frame, or a shape that is the same at all of them."""
+    ob = scenes.add_strip("Still")
+    for frames in ([3], [1, 5]):
+        sequence = scenes.run(mesh_sequence_steps(bpy.context, ob, frames, may_rest=True))[0]
+        assert len(sequence.vertices) == len(frames) and np.ptp(sequence.vertices, axis=0).max() == 0.0
+    with pytest.raises(InputError, match="a frame or more"):
+        scenes.run(mesh_sequence_steps(bpy.context, ob, [], may_rest=True))
+
+
 def test_refusals():
     ob = scenes.add_strip("Still")
     with pytest.raises(InputError, match="does not change"):

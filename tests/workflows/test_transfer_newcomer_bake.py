@@ -190,14 +190,52 @@ def test_so_it_does_for_map(tmp_path, capfd):
 # ---------------------------------------------------------------------------------------------------- what stands still
 
 
-def test_a_shape_that_does_not_change():
-    """Nothing is advised that Transfer cannot do."""
-    _, bob, new = play.add_trained()
-    new.data.shape_keys.animation_data_clear()
-    bob.motion_loom_transfer.bake_kind = "ABSOLUTE_KEYS"
-    map_play.activate(bob)
-    with pytest.raises(RuntimeError, match=r"'Ann Again' does not change.*choose frames in which it bends\.\s*$"):
-        bpy.ops.motion_loom.bake(workflow="transfer")
+@pytest.mark.parametrize("kind", ("ABSOLUTE_KEYS", "PCA_KEYS", "PC2"))
+def test_a_new_clip_that_holds_one_pose(kind, tmp_path):
+    """It is held, as it is where the moving clip has it; and told."""
+    bob = play.add_trained()[1]
+    settings = bob.motion_loom_transfer
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "held.blend"))
+    still = map_play.add_target("Still", play.shapes(play.SOURCE, [16.6])[0], play.shapes(play.SOURCE, [16.6])[1])
+    settings.performed = still
+    settings.use_performed_range, settings.performed_start, settings.performed_end = True, 1, 5
+    result = map_play.shown(play.bake(bob, kind), (1, 3, 5))
+    assert np.ptp(result, axis=0).max() < 1e-5
+    assert settings.clip_summary == "'Still', frames 1 to 5, one pose that is held"
+    truth = play.shapes(play.TARGET, [16.6], 1.0)[0][0]
+    away = (result[0] - result[0].mean(axis=0)) - (truth - truth.mean(axis=0))
+    assert np.sqrt(np.square(away).sum(axis=1).mean()) < 0.05 * np.ptp(truth, axis=0).max()
+
+
+@pytest.mark.parametrize("kind", ("ABSOLUTE_KEYS", "PCA_KEYS", "PC2"))
+def test_a_new_clip_of_a_single_frame(kind, tmp_path):
+    bob = play.add_trained()[1]
+    settings = bob.motion_loom_transfer
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "frame.blend"))
+    settings.use_performed_range, settings.performed_start, settings.performed_end = True, 9, 9
+    baked = map_play.shown(play.bake(bob, kind), (9, 12))
+    assert np.ptp(baked, axis=0).max() < 1e-5
+    play.toggle(bob)
+    live = map_play.shown(settings.live_copy, (2, 9, 30))
+    assert play.status(bob).problem is None and np.ptp(live, axis=0).max() < 1e-5
+    np.testing.assert_allclose(live[1], baked[0], atol=1e-4)
+
+
+def test_a_pose_that_is_carried_about():
+    """What stands still in itself goes where its object goes."""
+    bob = play.add_trained()[1]
+    settings = bob.motion_loom_transfer
+    vertices, faces = play.shapes(play.SOURCE, [16.6])
+    still = map_play.add_target("Still", vertices, faces)
+    for frame, place in ((1, 0.0), (21, 2.0)):
+        still.location.x = place
+        still.keyframe_insert("location", frame=frame)
+    settings.performed = still
+    shown = map_play.shown(play.bake(bob), (1, 11, 21))
+    middles = shown.mean(axis=1)
+    assert np.ptp(shown - middles[:, None], axis=0).max() < 1e-4
+    gone = np.linalg.norm(np.diff(middles, axis=0)[:, :2], axis=1)
+    assert gone.min() > 0.5
 
 
 # -------------------------------------------------------------------------------------------------------------- linked

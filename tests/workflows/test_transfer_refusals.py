@@ -613,7 +613,7 @@ def test_the_new_clip_is_deleted(remove):
     both_refused(bob, "New clip: 'Ann Again' is not in the scene 'Scene'; link it")
 
 
-@pytest.mark.parametrize("what", ("camera", "live copy", "the target", "edited", "hidden", "gains vertices", "still"))
+@pytest.mark.parametrize("what", ("camera", "live copy", "the target", "edited", "hidden", "gains vertices"))
 def test_new_clips_that_cannot_be(what):
     _, bob, new = play.add_trained()
     settings = bob.motion_loom_transfer
@@ -641,17 +641,13 @@ def test_new_clips_that_cannot_be(what):
     if what == "gains vertices":
         gain_vertices(new)
         both_refused(bob, "modifiers of 'Ann Again' add or remove vertices")
-    if what == "still":
-        new.data.shape_keys.animation_data_clear()
-        both_refused(bob, "'Ann Again' does not change")
 
 
-@pytest.mark.parametrize(("start", "end"), ((5, 5), (9, 3)))
-def test_a_range_of_the_new_clip_that_is_none(start, end):
+def test_a_range_of_the_new_clip_that_is_none():
     _, bob, _ = play.add_trained()
     settings = bob.motion_loom_transfer
-    settings.use_performed_range, settings.performed_start, settings.performed_end = True, start, end
-    both_refused(bob, f"range of the new clip, {start} to {end}, has fewer than two frames")
+    settings.use_performed_range, settings.performed_start, settings.performed_end = True, 9, 3
+    both_refused(bob, "range of the new clip, 9 to 3, is empty")
 
 
 def test_a_range_of_the_new_clip_that_is_endless():
