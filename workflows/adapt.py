@@ -13,8 +13,9 @@ from ..solvers.errors import InputError, MotionLoomError, SceneError
 from ..state.adapt_settings import CLASSES, MotionLoomAdaptNotes, MotionLoomAdaptSettings
 from . import adapt_panel
 from .adapt_command import command_of
-from .adapt_live import AdaptFollower, live_off, live_on_steps, refresh_steps
+from .adapt_live import AdaptFollower
 from .adapt_live_action import live_rigs
+from .adapt_live_switch import live_off, live_on_steps, refresh_steps
 from .adapt_overlay import overlay_of
 from .adapt_run import ADAPT, AdaptRigOptions, adapt_rig, adapt_steps, bind_rig, bind_steps
 from .base import Command, Steps, Workflow

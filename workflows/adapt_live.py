@@ -1,119 +1,48 @@
-"""Adapt live: what follows one rig (see ``live``), and how it is switched on and off."""
+"""Adapt live: what follows one rig, see ``live``."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from ..scene.actions import curve_count, find_curve
+from ..scene.actions import curve_count
 from ..scene.deforming_keys import DeformingKeys
 from ..scene.environment_state import needs_sweep
 from ..scene.held_targets import HeldTargets
-from ..scene.influence import FactorTrack, factor_now, factor_rows, is_driven
+from ..scene.influence import FactorTrack, factor_now
 from ..scene.interference import refuse_dependent
 from ..scene.live_action import keys_digest
 from ..scene.meshes import is_updated, read_object, require_evaluated
 from ..scene.object_motion import worlds_by_curves
 from ..scene.rigs import require_armature
-from ..scene.state_track import ObjectState, StateTrack
+from ..scene.state_track import ObjectState
 from ..scene.stillness import can_move
 from ..solvers.adapt_frame import FrameAdapter
-from ..solvers.errors import MotionLoomError, StaleBindingError
+from ..solvers.errors import MotionLoomError
 from ..state.cache import fingerprint
 from . import live
 from .adapt_action import INFLUENCE, bound_action, played_action
-from .adapt_live_action import (
-    adopt_copy,
-    leave_live,
-    live_slot,
-    noted_channels,
-    notes_of,
-    owns_live,
-    play_live,
-    require_live_plays,
-    rewrite_live,
-)
+from .adapt_live_action import noted_channels, notes_of, require_live_plays, rewrite_live
 from .adapt_live_frame import LiveFrame
 from .adapt_live_key import Inputs, InputsReader
-from .adapt_live_keys import held_by_user
-from .adapt_live_source import bound_range, has_kept, held_then, keep_motion
+from .adapt_live_source import bound_range, has_kept, held_then
+from .adapt_live_track import Stamp, Track, faded, key_of, solved, stamp_of
 from .adapt_model import stored_of
 from .adapt_problem import (
     Body,
-    Problem,
-    Solution,
     body_of,
     bound_surfaces,
     differs_in_influence,
-    fade_again,
     gather_now,
-    gather_steps,
     placed_body,
     problem_of_frame,
     reason_to_step,
     require_bound_shape,
-    solve_steps,
 )
 from .adapt_row import AdaptedRows
-from .base import relayed, within
 from .live import NOTHING, SWEEP, TRACK, Moment
-
-
-@dataclass(frozen=True)
-class Track:
-    """What was solved. adapter, rows: to solve and write frames by themselves.  inputs: what beside the environment it
-    was solved for.  source: digest of the bound action.  deforming: of the keys that deform the environment."""
-
-    problem: Problem
-    solution: Solution
-    adapter: FrameAdapter
-    rows: AdaptedRows
-    inputs: Inputs | None
-    source: str
-    deforming: str = ""
-
-
-@dataclass(frozen=True)
-class Stamp:
-    """What the live action was solved for, as it is kept in the settings. influence: where a driver tells it.
-    deforming: digest of the keys that deform the environment, None where that was not noted."""
-
-    inputs: str
-    states: tuple[StateTrack, ...]
-    influence: FactorTrack | None = None
-    deforming: str | None = None
-
-    def to_text(self) -> str:
-        states = [state.to_text() for state in self.states]
-        more = {} if self.influence is None else {"influence": self.influence.to_text()}
-        if self.deforming is not None:
-            more["deforming"] = self.deforming
-        return json.dumps([self.inputs, *states, more])
-
-    @classmethod
-    def from_text(cls, text: str) -> Stamp:
-        if not text:
-            return cls("", ())
-        try:
-            inputs, *states = json.loads(text)
-            more = states.pop() if states and isinstance(states[-1], dict) else {}
-        except ValueError as error:
-            raise StaleBindingError("The state of the live action is damaged; switch Live off and on.") from error
-        influence = FactorTrack.from_text(more["influence"]) if "influence" in more else None
-        return cls(inputs, tuple(map(StateTrack.from_text, states)), influence, more.get("deforming"))
-
-    def fits(self, row: int | None, states: list[ObjectState]) -> bool:
-        """Whether the present objects are those of a row (None: between rows)."""
-        if len(states) != len(self.states):
-            return False
-        return all(known.matches(row, state) for known, state in zip(self.states, states, strict=True))
-
-    def goes_along(self, ways: list[np.ndarray | None]) -> bool:
-        """Whether what moves by curves moves as it did. ways: see ``_ways``."""
-        return all(way is None or known.goes_along(way) for known, way in zip(self.states, ways, strict=True))
 
 
 def _ways(scene, targets, frames: np.ndarray) -> list[np.ndarray | None]:
@@ -197,8 +126,8 @@ class AdaptFollower:
         problem = gather_now(ob, moment.scene, moment.depsgraph, body, fading and fading.values)
         deforming = self._look_at_deforming(_targets_of(ob, moment.scene), moment)
         if known is not None and known.inputs.solved == inputs.solved and differs_in_influence(problem, known.problem):
-            return _faded(known, problem, inputs, source, deforming)
-        return _solved(problem, inputs, source, deforming)
+            return faded(known, problem, inputs, source, deforming)
+        return solved(problem, inputs, source, deforming)
 
     def put(self, ob, scene, result: Track) -> None:
         require_live_plays(ob)
@@ -292,7 +221,7 @@ class AdaptFollower:
         self._states = [self._state(ob, k, target, moment, known[k]) for k, target in enumerate(targets)]
         self._look_at_keys(ob, moment)
         inputs = self._inputs.read(ob, moment.scene, moment.depsgraph, moment.updated)
-        key = _key_of(inputs, self._source)
+        key = key_of(inputs, self._source)
         deforming = self._look_at_deforming(targets, moment)
         frames = stored_of(ob).binding.track.frames
         known, row = self._known(ob), _row(moment.scene.frame_current_final, frames)
@@ -373,13 +302,6 @@ class AdaptFollower:
         return self._stamp[1]
 
 
-def stamp_of(track: Track) -> Stamp:
-    """What says later what a track was solved for."""
-    problem = track.problem
-    influence = FactorTrack(problem.binding.track.frames, problem.influence) if track.inputs.fades else None
-    return Stamp(_key_of(track.inputs, track.source), tuple(problem.states), influence, track.deforming)
-
-
 def _targets_of(ob, scene) -> list:
     """The objects that a rig is bound to."""
     return [item.target for item in bound_surfaces(scene, ob, stored_of(ob).binding.objects)]
@@ -392,28 +314,6 @@ def _stepped(targets: list, moment: Moment) -> list[str]:
         if key not in moment.shared:
             moment.shared[key] = needs_sweep(moment.scene, [target])
     return [name for target in targets for name in moment.shared["stepped", target.session_uid]]
-
-
-def _key_of(inputs: Inputs, source: str) -> str:
-    """Of all that a live action depends on but the environment. source: digest of the bound action's keys."""
-    return fingerprint(inputs.key, source)
-
-
-def _solved(problem: Problem, inputs: Inputs | None, source: str, deforming: str = "") -> Generator[float, None, Track]:
-    """Arrays only: a thread may do it."""
-    solution = yield from solve_steps(problem)
-    adapter = FrameAdapter(problem.binding, problem.options, solution.adapted.moves)
-    rows = AdaptedRows(problem.source, problem.turned)
-    return Track(problem, solution, adapter, rows, inputs, source, deforming)
-
-
-def _faded(
-    known: Track, problem: Problem, inputs: Inputs, source: str, deforming: str
-) -> Generator[float, None, Track]:
-    """As ``_solved``, of a problem that differs from a solved one in influence alone."""
-    yield 0.0
-    solution = fade_again(known.solution, problem)
-    return replace(known, problem=problem, solution=solution, inputs=inputs, source=source, deforming=deforming)
 
 
 def _held_outside(ob, scene, track: Track) -> str | None:
@@ -429,54 +329,3 @@ def _row(frame: float, frames: np.ndarray) -> int | None:
     """The row of a track at a scene frame, None between rows and outside."""
     row = int(np.searchsorted(frames, frame - 1e-4))
     return row if row < len(frames) and abs(frames[row] - frame) < 1e-4 else None
-
-
-def live_on_steps(context, ob, workflow) -> Generator[tuple[float, str], None, str]:
-    """Solve and play the live action, with progress; the scene is changed after the last step only."""
-    adopt_copy(ob)
-    if owns_live(ob):
-        held_by_user(ob)  # refuses what would play under the track
-    track = yield from _all_steps(context, ob)
-    play_live(context, ob, track.problem.source, track.solution.motion)
-    _begin(context, ob, workflow, track)
-    return f"'{ob.name}' is live: it plays '{ob.motion_loom_adapt.live_action.name}'"
-
-
-def refresh_steps(context, ob, workflow) -> Generator[tuple[float, str], None, str]:
-    """Solve the live action again, stepping through frames where that is needed."""
-    require_live_plays(ob)
-    track = yield from _all_steps(context, ob)
-    rewrite_live(context.scene, ob, track.solution)
-    _begin(context, ob, workflow, track)
-    return f"'{ob.name}' is up to date at all frames"
-
-
-def _all_steps(context, ob):
-    problem = yield from within(gather_steps(context, ob), 0.0, 0.3)
-    problem = _with_kept_influence(context.scene, ob, problem)
-    track = yield from relayed(_solved(problem, None, ""), 0.3, 0.95, "Adapting")
-    yield 0.97, "Writing the live action"
-    return track
-
-
-def _with_kept_influence(scene, ob, problem: Problem) -> Problem:
-    """With the influence that is keyed in the live action which goes on, whatever the property is left at."""
-    action, slot = ob.motion_loom_adapt.live_action, live_slot(ob)
-    if is_driven(ob, INFLUENCE) or find_curve(action, slot, INFLUENCE) is None or not owns_live(ob):
-        return problem
-    frames = problem.binding.track.frames
-    return replace(problem, influence=factor_rows(scene, ob, INFLUENCE, action, slot, frames))
-
-
-def _begin(context, ob, workflow, track: Track) -> None:
-    keep_motion(ob, track.problem.source.motion, context.evaluated_depsgraph_get())
-    follower = AdaptFollower()
-    follower.start(ob, Moment(context.scene, context.evaluated_depsgraph_get(), None), track)
-    live.begin(ob, workflow, follower)
-
-
-def live_off(ob, workflow) -> str | None:
-    """Play the source again; says so where the user's keys are kept."""
-    kept = leave_live(ob)
-    live.end(ob, workflow.id)
-    return kept and f"Keys were set while live: they are kept in '{kept}'"
