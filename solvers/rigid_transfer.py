@@ -18,8 +18,9 @@ from .errors import InputError
 _BELIEF, _FACES, _UPRIGHT, _MOMENTS = 0.3, 0.15, 0.08, 4.0
 # Moves of less than this share of the source's size say nothing, nor do tilts of fewer radians of where a body faces.
 _SMALL, _TILTS = 0.02, 0.03
-# Who goes less far than this share is on the spot: the torso only sways, which says nothing of the length of steps.
-_SWAY = 0.15
+# Who stays about one place to this share of the source's size, and comes back there, is on the spot: the torso only
+# sways, which says little of steps.  How much more than its spread the way from beginning to end of a clip counts.
+_SWAY, _NET = 0.25, 4.0
 _ROUNDS = 3000
 _STILL = 1e-13
 _STARTS = (0.0, 0.5 * np.pi, -0.5 * np.pi)
@@ -29,7 +30,7 @@ _STARTS = (0.0, 0.5 * np.pi, -0.5 * np.pi)
 class RigidPairs:
     """Torsos at n moments that answer to each other: rotations (n, 3, 3), translations (n, 3), world, metres, Z up.
 
-    clip: (n,) number of the pair of clips, from 0, in which both lie.
+    clip: (n,) number of the pair of clips, from 0, in which both lie; in order, and in each in order of time.
     """
 
     source_rotations: np.ndarray
@@ -172,9 +173,17 @@ def _way(pairs: RigidPairs, headings: np.ndarray, bodies: Bodies) -> complex:
     target = _complex(pairs.target_translations[:, :2])
     source, target = (values - _clip_means(values, pairs.clip) for values in (source, target))
     sway = (_SWAY * bodies.source_size) ** 2
-    # As strong as all that moves while that is sway, and gone where they travel.
-    pull = len(source) * sway * sway / (sway + np.vdot(source, source).real / len(source))
+    spread = np.vdot(source, source).real / len(source)
+    # Stronger than what moves while that is sway, and gone where they travel.
+    pull = len(source) * sway * (sway / (sway + spread + _NET * _net(source, pairs.clip))) ** 2
     return complex(_factor(source, target, bodies, len(headings), pull))
+
+
+def _net(places: np.ndarray, clip: np.ndarray) -> float:
+    """Mean square, over clips, of how far the last of places (n,) is from the first."""
+    numbers = np.arange(clip[-1] + 1)
+    first, last = np.searchsorted(clip, numbers), np.searchsorted(clip, numbers, side="right") - 1
+    return float(np.mean(np.abs(places[last] - places[first]) ** 2))
 
 
 def _height(pairs: RigidPairs, bodies: Bodies) -> np.ndarray:

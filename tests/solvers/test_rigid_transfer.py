@@ -118,14 +118,15 @@ def test_where_nobody_travels_ways_are_as_the_bodies(clips, rng):
 @pytest.mark.parametrize("ratio", [1.0, 1.5])
 def test_who_sways_on_the_spot_tells_nothing_of_the_way(rng, ratio):
     """A target that sways against its source does not go backwards when that goes ahead."""
-    (rotations, translations), times = walk(rng, tilt=0.0), np.linspace(0, 6, 60)
+    (rotations, translations), times = walk(rng, tilt=0.0), np.linspace(0, 2 * np.pi, 60)
     sway = 0.02 * np.stack((np.sin(5 * times), np.cos(3 * times), 0 * times), axis=1)
     pairs = RigidPairs(rotations, sway, rotations, -1.4 * sway, np.zeros(60, int))
     learnt = RigidTransfer.learn(pairs, Bodies(0.5, 0.5 * ratio))
     assert abs(complex(*learnt.way) - ratio) < 0.1 * ratio
-    # A walk, which the same bodies do too, tells all.
+    # A walk of half their size tells all.
+    translations[:, :2] *= 0.25 / np.ptp(translations[:, :2], axis=0).max()
     walked = RigidPairs(rotations, translations, rotations, 0.7 * translations, np.zeros(60, int))
-    assert abs(complex(*RigidTransfer.learn(walked, Bodies(0.5, 0.5 * ratio)).way) - 0.7) < 0.01
+    assert abs(complex(*RigidTransfer.learn(walked, Bodies(0.5, 0.5 * ratio)).way) - 0.7) < 0.05
 
 
 def test_ways_that_have_nothing_to_do_with_each_other_are_as_the_bodies(rng):
