@@ -57,7 +57,7 @@ def draw_curves(found: Results, folder: Path) -> Path:
     for way, colour in _COLOURS.items():
         chart.line([(place, 24), (place + 30, 24)], colour, 3.0)
         chart.words(way, (place + 38, 24), 14)
-        place += 70 + 9 * len(way)
+        place += 60 + round(7.2 * len(way))
     chart.line([(place, 24), (place + 30, 24)], GREY, 3.0)
     chart.words("parts", (place + 38, 24), 14)
     path = folder / "transfer_curves.png"
