@@ -1,4 +1,4 @@
-"""Which limb of one body answers to which of another, when both are in roughly the same pose."""
+"""Which limb of one body answers to which of another, by where limbs join the torso and what shape they have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ _TURNS = 72
 # Vertices of a part that are compared.
 _POINTS = 500
 # What facing the other way costs, as a share of the squared size: it must be told by more than noise.
-_TURN_COST = 0.001
+_TURN_COST = 0.0003
+# How much squared distances of a limb's middle count against those of where it joins, which poses hardly move.
+_MIDDLE = 0.02
+# How much the shape of a limb counts against that of the torso: it bends.
+_SHAPE = 0.3
 
 
 def match_parts(
@@ -25,10 +29,11 @@ def match_parts(
 ) -> np.ndarray:
     """(K,) numbers of the target's parts, in the order of the source's; the torso, part 0, stays.
 
-    vertices (V, 3) world, Z up, of both in roughly the same pose, whatever their places, sizes and headings;
-    memberships (K, V) bool.  Limbs are paired by where their middles and tips are about the torso, under all turns
-    about Z; of the pairings so found the one with which the parts lie best on each other, turned and never mirrored, so
-    that left stays left.  Where facing one way fits as well as the other, the smaller turn is taken.
+    vertices (V, 3) world, Z up, of both upright, better in like poses, whatever their places, sizes and headings;
+    memberships (K, V) bool.  Limbs are paired by where they join the torso and where their middles are, under all turns
+    about Z; of the pairings so found the one with which these places lie nearest and the parts, each about its own
+    middle, lie best on each other, turned and never mirrored, so that left stays left.  Where facing one way fits as
+    well as the other, the smaller turn is taken.
 
     Raises InputError for different numbers of parts and for empty ones.
     """
@@ -51,7 +56,8 @@ def match_parts(
 class _Layout:
     """Parts about the middle of the torso, in units of the body's size.
 
-    marks (K - 1, 2, 3): middle and tip of each limb.  points: of each part, some of its vertices (N_k, 3).
+    marks (K - 1, 2, 3): of each limb where it joins the torso, and its middle, less far out as it counts less.
+    points: of each part, some of its vertices (N_k, 3) about their middle.
     """
 
     def __init__(self, vertices: np.ndarray, memberships: np.ndarray):
@@ -62,16 +68,15 @@ class _Layout:
         centre = vertices[memberships[0]].mean(axis=0)
         size = np.sqrt(np.square(vertices - vertices.mean(axis=0)).sum(axis=1).mean())
         scaled = (vertices - centre) / size
-        parts = [scaled[row] for row in memberships]
+        parts = [scaled[row] - scaled[row].mean(axis=0) for row in memberships]
         self.points = [part[:: max(1, len(part) // _POINTS)] for part in parts]
         self.marks = np.array([_marks(scaled, row, memberships[0]) for row in memberships[1:]]).reshape(-1, 2, 3)
 
 
 def _marks(vertices: np.ndarray, limb: np.ndarray, torso: np.ndarray) -> np.ndarray:
-    """(2, 3) the middle of a limb and its end that is farthest from where it joins the torso."""
-    points, joint = vertices[limb], vertices[limb & torso] if (limb & torso).any() else np.zeros((1, 3))
-    away = np.linalg.norm(points - joint.mean(axis=0), axis=1)
-    return np.stack((points.mean(axis=0), points[away.argmax()]))
+    """(2, 3) see ``_Layout``; a limb that is loose joins where its middle is."""
+    joint = limb & torso if (limb & torso).any() else limb
+    return np.stack((vertices[joint].mean(axis=0), np.sqrt(_MIDDLE) * vertices[limb].mean(axis=0)))
 
 
 def _cost(source: _Layout, target: _Layout, order: tuple[int, ...]) -> float:
@@ -80,16 +85,17 @@ def _cost(source: _Layout, target: _Layout, order: tuple[int, ...]) -> float:
     # Each with its opposite, so that the middle stays.
     yaw = ground_yaw(np.concatenate((there, -there)), np.concatenate((here, -here)))
     yaw = float(np.where(np.isfinite(yaw), yaw, 0.0))
-    return _misfit(source, target, order, yaw) + _TURN_COST * (1.0 - np.cos(yaw))
+    away = np.square(there - _turn(here, yaw)).sum() / len(source.points)
+    return away + _misfit(source, target, order, yaw) + _TURN_COST * (1.0 - np.cos(yaw))
 
 
 def _misfit(source: _Layout, target: _Layout, order: tuple[int, ...], yaw: float) -> float:
-    """Mean over parts of the mean squared distance from points to the nearest of the other's part, both ways."""
-    total = 0.0
-    for mine, other in zip(source.points, [target.points[0], *(target.points[1 + k] for k in order)], strict=True):
+    """Mean squared distance from points of a part to the nearest of the other's, both ways, weighted sum over parts."""
+    others, total = [target.points[0], *(target.points[1 + k] for k in order)], 0.0
+    for part, (mine, other) in enumerate(zip(source.points, others, strict=True)):
         mine = _turn(mine, yaw)
         there, back = cKDTree(other).query(mine)[0], cKDTree(mine).query(other)[0]
-        total += np.square(there).mean() + np.square(back).mean()
+        total += (_SHAPE if part else 1.0) * (np.square(there).mean() + np.square(back).mean())
     return total / len(source.points)
 
 

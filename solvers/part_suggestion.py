@@ -25,7 +25,7 @@ _THICKER, _RING, _STEP = 1.8, 0.02, 0.005
 # Ways from tips within which areas tell what is alike, and over how much of a way they begin to count.
 _WITHIN, _FADE = (0.06, 0.10, 0.14, 0.18), 0.03
 # Two limbs are a pair when areas differ by less than this, as a logarithm, with what tips lie more remote by.
-_ALIKE, _REMOTE = 0.35, 3.0
+_ALIKE, _REMOTE = 0.42, 3.0
 # Between loose pieces there are ways wherever they are this much farther apart than at their nearest, of the extent.
 _BRIDGE = 0.02
 # Loose pieces with less than this share of all area belong to one part.

@@ -59,6 +59,36 @@ def test_where_front_is_as_good_as_back_the_smaller_turn_counts(rng):
         assert np.array_equal(match_parts(source, both, turned(source, yaw), both), expected)
 
 
+@pytest.mark.parametrize("stride", [0.5, -0.5])
+def test_limbs_in_other_poses(stride):
+    """One walks with the left leg ahead, the other with the right: where limbs join the torso tells."""
+    rng = np.random.default_rng(7)
+    source, of_source = person(rng)
+    target, of_target = person(rng)
+    for vertices, masks, ahead in ((source, of_source, stride), (target, of_target, -stride)):
+        for legs, sign in ((1, 1), (2, -1)):
+            leg = vertices[masks[legs]]
+            # The band stays, the foot goes farthest.
+            leg[:, 1] += sign * ahead * (0.85 - leg[:, 2])
+            vertices[masks[legs]] = leg
+        joints = vertices[:, 2] > 0.75
+        masks[0] |= joints & masks[1:3].any(axis=0)
+        masks[0] |= (np.abs(vertices[:, 0]) < 0.3) & masks[3:].any(axis=0)
+    assert np.array_equal(match_parts(source, of_source, turned(target, 0.4), of_target), np.arange(5))
+
+
+@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+def test_a_horse_at_any_two_moments_of_its_gallop():
+    vertices, triangles = mesh_sequence("horse_gallop")
+    frames = vertices[[0, 5, 10, 15, 20]] @ np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
+    parts = suggest_parts(frames[0], triangles, 6)
+    order = np.array([0, 3, 1, 5, 4, 2])
+    for one in frames:
+        for other in frames:
+            found = match_parts(one, parts, turned(other, 1.0), parts[order])
+            assert np.array_equal(order[found], np.arange(6))
+
+
 def test_a_limb_without_overlap_and_no_limb(rng):
     source, of_source = person(rng)
     assert np.array_equal(match_parts(source, of_source[:1], source, of_source[:1]), [0])
