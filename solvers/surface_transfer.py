@@ -13,7 +13,7 @@ from .facing import facing
 from .gaussian_process import NEURAL_NETWORK, NOISE_FLOOR
 from .motion_rows import seen_by_parts, with_velocity
 from .pose_regression import PoseRegression
-from .rigid import ground_yaw
+from .rigid import ground_yaw, turned
 from .rigid_transfer import Bodies, RigidPairs, RigidTransfer
 from .steps import result_of
 from .subject import Subject
@@ -21,6 +21,8 @@ from .subject_track import SubjectTrack
 
 # Of the subject's size: parts nearer to each other, seen from above, do not tell where it faces.
 _ABOUT_ONE_PLACE = 0.1
+# Parts that, turned, are off by more than this share of their mean square answer to each other badly.
+_UNLIKE = 0.3
 
 Clip = tuple[SubjectTrack, SubjectTrack, DenseClip]
 
@@ -114,18 +116,27 @@ def learn_transfer(*arguments, **options) -> SurfaceTransfer:
 def bodies_of(source: Subject, target: Subject) -> Bodies:
     """Sizes of two subjects, and where the target faces in its local frame, by how the parts lie about the torso.
 
-    Where the parts lie about one place seen from above, or there is but one, shapes tell.
+    Where the parts lie about one place seen from above, or there is but one, or they lie otherwise in the two bodies,
+    shapes tell.
     """
-    if min(_breadth(source), _breadth(target)) > _ABOUT_ONE_PLACE:
-        return Bodies(source.size, target.size, float(ground_yaw(target.layout, source.layout)))
-    shapes = [values for subject in (source, target) for values in (subject.captured.mean(axis=0), subject.mass)]
-    return Bodies(source.size, target.size, facing(*shapes))
+    yaw, misfit = _layout_yaw(source, target)
+    if misfit > _UNLIKE:
+        shapes = [values for subject in (source, target) for values in (subject.captured.mean(axis=0), subject.mass)]
+        yaw = facing(*shapes)
+    return Bodies(source.size, target.size, yaw)
 
 
-def _breadth(subject: Subject) -> float:
-    """How far apart parts lie seen from above, as a share of the subject's size."""
-    ground = subject.layout[:, :2] - subject.layout[:, :2].mean(axis=0)
-    return float(np.sqrt(np.square(ground).sum(axis=1).mean())) / subject.size
+def _layout_yaw(source: Subject, target: Subject) -> tuple[float, float]:
+    """Yaw that turns where the parts of one lie to where those of the other lie, seen from above, and how far off they
+    are then: the share of their mean square, or endless where they lie about one place."""
+    mine, other = (subject.layout / subject.size for subject in (source, target))
+    mine, other = mine - mine.mean(axis=0), other - other.mean(axis=0)
+    spreads = [np.square(places[:, :2]).sum(axis=1).mean() for places in (mine, other)]
+    if min(spreads) <= _ABOUT_ONE_PLACE**2:
+        return 0.0, np.inf
+    yaw = float(ground_yaw(other, mine))
+    away = other[:, :2] - turned(mine[:, :2], np.asarray(yaw))
+    return yaw, float(np.square(away).sum(axis=1).mean() / np.mean(spreads))
 
 
 def rigid_pairs(clips: Sequence[Clip]) -> RigidPairs:

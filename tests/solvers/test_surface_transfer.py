@@ -147,6 +147,19 @@ def test_one_part_that_faces_another_way(yaw):
     assert complex(*learnt.rigid.way) == pytest.approx(1.0, abs=0.02)
 
 
+@needs_data
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (0, 1, 3, 2, 4), (0, 3, 2, 1, 4)])
+def test_where_a_body_faces_with_parts_that_are_exchanged(order):
+    """A cat whose legs answer to another leg of itself faces where it faces."""
+    vertices, triangles = mesh_sequence("walking_cat")
+    clip = vertices[:, :, [0, 2, 1]] * (1, -1, 1)
+    parts = suggest_parts(clip[0], triangles)
+    names = tuple("abcde")
+    one = learn_subject([clip], triangles, parts, names)
+    other = learn_subject([clip @ Rotation.from_euler("z", 0.8).as_matrix().T], triangles, parts[list(order)], names)
+    assert bodies_of(one, other).yaw == pytest.approx(0.8, abs=0.1)
+
+
 def test_a_moved_source_world_changes_nothing(clips, source, target, learnt):
     turn, shift = Rotation.from_euler("z", 1.0).as_matrix(), np.array((5.0, 2.0, 1.0))
 

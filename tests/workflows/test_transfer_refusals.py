@@ -346,11 +346,12 @@ def test_one_group_for_two_parts():
     step_refused(bob, "fit", "Parts 'Left' and 'Right' have the same vertex group 'Left'")
 
 
-def still_left(name, shape, style):
-    """A subject whose left limb never moves against its torso, which is stiff itself."""
+def stiff(name, shape, style=0.0, left_moves=True):
+    """A subject with a stiff torso, and a left limb that moves or not."""
     time = np.arange(FRAMES)
     angles, places, yaws = play.motion(time, style)
-    angles[:, 0] = 0.3
+    if not left_moves:
+        angles[:, 0] = 0.3
     found = [play.body(shape, *pose)[0] for pose in zip(angles, places, yaws, strict=True)]
     ob = map_play.add_target(name, np.stack(found), play.body(shape, (0, 0))[1])
     along = np.repeat(np.linspace(-1, 1, shape[0]), shape[1])
@@ -361,8 +362,35 @@ def still_left(name, shape, style):
 def test_a_part_that_never_moves():
     _, bob, _ = add_unread()
     settings = bob.motion_loom_transfer
-    settings.source = settings.clips[0].source = still_left("Stiff", play.SOURCE, 0.0)
-    step_refused(bob, "fit", "'Stiff': '(Torso|Left)' never moves in the clips.*add a clip")
+    settings.source = settings.clips[0].source = stiff("Stiff", play.SOURCE, left_moves=False)
+    step_refused(bob, "fit", "'Stiff': 'Left' never moves in the clips.*add a clip")
+
+
+@pytest.mark.parametrize("both", (False, True))
+def test_a_torso_may_be_stiff(both):
+    """As those of many rigs are, of one subject or both: read, trained, live and baked."""
+    _, bob, _ = add_unread()
+    settings = bob.motion_loom_transfer
+    settings.source = settings.clips[0].source = settings.performed = source = stiff("Stiff", play.SOURCE)
+    if both:
+        bob = stiff("Stiff too", play.SOURCE, 1.0)
+        play.add_clip(bob, source, [(1, 1), (9, 9), (18, 18), (27, 27), (40, 40)])
+        play.add_parts(bob)
+        settings = bob.motion_loom_transfer
+        settings.performed = source
+    map_play.activate(bob)
+    map_play.press("fit", workflow="transfer")
+    map_play.press("densify", workflow="transfer")
+    map_play.press("train", workflow="transfer")
+    frames = (1, 13, 22, 31)
+    truth = map_play.shown(bob, frames)
+    play.toggle(bob)
+    assert play.status(bob).problem is None
+    live = map_play.shown(settings.live_copy, frames)
+    np.testing.assert_allclose(map_play.shown(play.bake(bob), frames), live, atol=1e-4)
+    if both:
+        away = (live - live.mean(axis=1, keepdims=True)) - (truth - truth.mean(axis=1, keepdims=True))
+        assert np.sqrt(np.square(away).sum(axis=2).mean()) < 0.03 * np.ptp(truth[0], axis=0).max()
 
 
 def test_removing_parts():
