@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import bpy
 
+from ..solvers.errors import SceneError
 from ..workflows.adapt_action import play_source, plays_result
-from .reporting import ChangeOperator, ExplainedOperator
+from ..workflows.list_entries import remove_entry
+from .reporting import ChangeOperator, ExplainedOperator, ReportingOperator
 
 _LISTS = (("surfaces", "Objects", ""), ("pins", "Pins", ""), ("bones", "Bones", ""))
+# Of an entry that cannot be removed.
+_INSTEAD = {"surfaces": "choose Ignore for it", "pins": "move it out of the range", "bones": "choose no bone for it"}
 _SURFACE_TYPES = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 
 
@@ -67,7 +71,7 @@ class MOTION_LOOM_OT_adapt_add_item(ExplainedOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class MOTION_LOOM_OT_adapt_remove_item(ExplainedOperator, bpy.types.Operator):
+class MOTION_LOOM_OT_adapt_remove_item(ReportingOperator, bpy.types.Operator):
     """Remove an entry from a list of the active rig"""
 
     bl_idname = "motion_loom.adapt_remove_item"
@@ -84,7 +88,10 @@ class MOTION_LOOM_OT_adapt_remove_item(ExplainedOperator, bpy.types.Operator):
         index = settings.active_surface if self.index < 0 else self.index
         if not 0 <= index < len(entries):
             return {"CANCELLED"}
-        entries.remove(index)
+        try:
+            remove_entry(settings, self.items, index, f"Entry {index + 1}", _INSTEAD[self.items])
+        except SceneError as error:
+            return self.failed(error)
         settings.active_surface = min(settings.active_surface, len(settings.surfaces) - 1)
         _note(context.object)
         return {"FINISHED"}

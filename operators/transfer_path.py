@@ -8,13 +8,13 @@ from ..solvers.errors import MotionLoomError
 from ..workflows import transfer_path
 from ..workflows.mesh_target import target_in
 from ..workflows.overlay import free_width, screen_sides
-from .reporting import ExplainedOperator
+from .reporting import ReportingOperator
 
 _REMOVE, _END, _CANCEL = {"X", "DEL", "BACK_SPACE"}, {"RET", "NUMPAD_ENTER", "SPACE"}, {"ESC", "RIGHTMOUSE"}
 _HELP = "Drag a pair, or the path itself to add one   X over a pair: remove   Enter: keep   Esc: as before"
 
 
-class MOTION_LOOM_OT_transfer_edit_path(ExplainedOperator, bpy.types.Operator):
+class MOTION_LOOM_OT_transfer_edit_path(ReportingOperator, bpy.types.Operator):
     """Drag the path over the picture in the viewport: pairs are moved and added, X removes the one under the mouse"""
 
     bl_idname = "motion_loom.transfer_edit_path"
@@ -26,8 +26,7 @@ class MOTION_LOOM_OT_transfer_edit_path(ExplainedOperator, bpy.types.Operator):
         try:
             transfer_path.require_path(context)
         except MotionLoomError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return self.failed(error)
         target_in(context).motion_loom_transfer.show_path = True
         self._before, self._held = transfer_path.pairs_now(context), None
         context.workspace.status_text_set(_HELP)
@@ -57,7 +56,10 @@ class MOTION_LOOM_OT_transfer_edit_path(ExplainedOperator, bpy.types.Operator):
             transfer_path.drag(context, self._held, self._place_in(self._area, event))
             return {"RUNNING_MODAL"}
         if event.type in _REMOVE and event.value == "PRESS" and place is not None:
-            transfer_path.remove_at(context, place)
+            try:
+                transfer_path.remove_at(context, place)
+            except MotionLoomError as error:
+                self.failed(error)
             return {"RUNNING_MODAL"}
         return {"PASS_THROUGH"}  # the view, playback and all else go on
 

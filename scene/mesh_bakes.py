@@ -333,7 +333,8 @@ def _at_times(scene: bpy.types.Scene, first: float, step: float) -> tuple[float,
 def _made_folder(folder: str) -> Iterator[Path]:
     """The folder, made if need be, and taken away again when what follows fails."""
     # A name alone would be of the folder that the program was started in.
-    place = Path(bpy.path.abspath("//")) / bpy.path.abspath(folder)
+    # Blender takes a backslash in a cache's path for a separator on every platform.
+    place = Path(bpy.path.abspath("//")) / bpy.path.abspath(folder.replace("\\", "/"))
     missing = [part for part in (place, *place.parents) if not part.exists()]
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -67,11 +67,12 @@ class Subject:
 
         At most ``components`` numbers a part, at most ``captured`` meshes kept; yields shares of the way.
 
-        Raises InputError for no clip, clips of one frame or of another number of vertices, NaN, parts that leave
-        vertices out, do not meet the torso or never move against it.  A torso may be stiff.
+        Raises InputError for no clip, clips of one frame or of another number of vertices, NaN, a first mesh without
+        area, parts that leave vertices out, do not meet the torso or never move against it.  A torso may be stiff.
         """
         clips, triangles = _checked(clips), np.asarray(triangles, int)
         memberships, names = np.asarray(memberships, bool), tuple(names)
+        _require_area(clips[0][0].astype(float), triangles)
         mass = lumped_mass(clips[0][0].astype(float), triangles)
         body = BodyParts.build(memberships, names, clips[0][0].astype(float), triangles)
         yield 0.05
@@ -262,6 +263,12 @@ def _checked(clips: list[np.ndarray]) -> list[np.ndarray]:
         if len(clip) < 2:
             raise InputError(f"Clip {number} has {len(clip)} frame, which shows no motion; choose at least two frames.")
     return clips
+
+
+def _require_area(vertices: np.ndarray, triangles: np.ndarray) -> None:
+    first, second = (vertices[triangles[:, k]] - vertices[triangles[:, 0]] for k in (1, 2))
+    if not np.cross(first, second).any():
+        raise InputError("Clip 1 has no face with an area at its first frame; start that clip later.")
 
 
 def _checked_frames(vertices: np.ndarray, count: int | None, name: str) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import bpy
 
 
@@ -10,15 +12,38 @@ def prepare_overrides() -> None:
 
     Since 5.0 settings that either the object or the linked one has never had are saved as a whole, which Blender cannot
     load again.  Reading them makes them exist, and what differs is saved one by one.
+
+    What an override adds to a list is saved by the name of what it stands behind: without names, in the override and
+    in the linked file, all but one are lost.
     """
     names = [p.identifier for p in bpy.types.Object.bl_rna.properties if p.identifier.startswith("motion_loom_")]
     for ob in bpy.data.objects:
+        if ob.library is None:
+            for name in names:
+                if ob.is_property_set(name):
+                    _name_entries(getattr(ob, name))
         if ob.override_library is not None and ob.override_library.reference is not None:
             for owner in (ob, ob.override_library.reference):
                 for name in names:
                     group = getattr(owner, name)
                     for prop in group.bl_rna.properties:
                         getattr(group, prop.identifier)
+
+
+def _name_entries(group) -> None:
+    """Give all entries of a group's lists, and of theirs, a name that no other has, where they have none."""
+    for prop in group.bl_rna.properties:
+        if prop.type == "COLLECTION":
+            entries = getattr(group, prop.identifier)
+            taken = {entry.name for entry in entries}
+            for entry in entries:
+                if not entry.name:
+                    # The environment of Adapt shows it once the object is deleted.
+                    target = getattr(entry, "target", None)
+                    is_free = target is not None and target.name not in taken
+                    entry.name = target.name if is_free else uuid.uuid4().hex
+                    taken.add(entry.name)
+                _name_entries(entry)
 
 
 def register(workflows) -> None:

@@ -8,6 +8,7 @@ from ..solvers.errors import InputError, SceneError
 from .base import run_to_end
 from .command_settings import set_choices, set_numbers, set_range
 from .command_words import counted, given, line_on_file, pair_of_frames
+from .list_entries import resized
 from .map_learn import learn_steps
 from .map_pair_file import load_pairs_of, save_pairs_of
 from .map_pairs import contradiction_text
@@ -135,8 +136,7 @@ def _require_group(settings, group: str) -> None:
 
 
 def _replace_pairs(settings, pairs: list[tuple[float, float]]) -> None:
-    settings.pairs.clear()
-    for source, target in pairs:
-        pair = settings.pairs.add()
-        pair.source_frame, pair.target_frame = source, target
+    for pair, frames in zip(resized(settings, "pairs", len(pairs), "pairs"), pairs, strict=True):
+        pair.source_frame, pair.target_frame = frames
+        pair.use, pair.performed = True, ""
     settings.active_pair = len(pairs) - 1

@@ -12,6 +12,7 @@ import numpy as np
 from ..solvers.errors import InputError, OutputError
 from ..solvers.pose_features import LAG
 from .command_words import counted
+from .list_entries import resized
 from .map_model import clip_of, outside_text, paired_poses, performed_text, target_of, why_outside
 from .mesh_target import target_in
 
@@ -76,9 +77,8 @@ def load_pairs_of(ob, path: str) -> str:
         poses = np.full((2, len(names), 3), np.nan)
         poses[:, order] = record["poses"]
         loaded.append((record["source_frame"], frame, record["use"], performed_text(*poses)))
-    settings.pairs.clear()
-    for source_frame, target_frame, use, performed in loaded:
-        pair = settings.pairs.add()
+    pairs = resized(settings, "pairs", len(loaded), "pairs")
+    for pair, (source_frame, target_frame, use, performed) in zip(pairs, loaded, strict=True):
         pair.source_frame, pair.target_frame, pair.use, pair.performed = source_frame, target_frame, use, performed
     settings.active_pair = len(loaded) - 1
     return f"Loaded {counted(len(loaded), 'pair')} from '{path}'"

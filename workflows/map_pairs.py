@@ -14,6 +14,7 @@ from ..solvers.pose_picks import spread_poses
 from ..solvers.pose_ridge import contradiction
 from ..state.live_runs import live_runs
 from .kept import kept
+from .list_entries import remove_entry
 from .map_model import clip_of, pair_rows, performed_text, source_of_clip, source_track_of, target_of
 from .mesh_target import target_in, why_no_target
 
@@ -75,7 +76,8 @@ def remove_pair(context, index: int) -> str | None:
     """Remove a pair, the active one for -1; raises InputError where there is none."""
     ob = target_in(context)
     settings = ob.motion_loom_map
-    settings.pairs.remove(_index(settings, index))
+    index = _index(settings, index)
+    remove_entry(settings, "pairs", index, f"Pair {index + 1}", "switch it off")
     settings.active_pair = min(settings.active_pair, len(settings.pairs) - 1)
     ob.update_tag(refresh={"OBJECT"})
     return None

@@ -9,6 +9,7 @@ from ..solvers.errors import InputError, SceneError
 from .base import run_to_end
 from .command_settings import set_choices, set_numbers, set_range
 from .command_words import counted, given, line_on_file, pair_of_frames
+from .list_entries import require_removable, resized
 from .mesh_bake import accuracy_text, options_of, written_text
 from .mesh_command import add_bake_arguments, apply_bake, mesh_named, played_steps
 from .transfer_model import is_trained
@@ -149,6 +150,7 @@ def _replace_clips(context, settings, texts: list[str]) -> None:
     for text in texts:
         sides = _clip_sides(context.scene, text)
         found.append([(_object(context, s["name"], "--clip"), int(s["start"]), int(s["end"])) for s in sides])
+    require_removable(settings, "clips", "The clips")
     settings.clips.clear()
     for sides in found:
         clip = settings.clips.add()
@@ -194,9 +196,7 @@ def _replace_parts(ob, texts: list[str]) -> None:
         if match is None:
             raise InputError(f"'{text}' is no part; write NAME=GROUP or NAME=GROUP,TARGET_GROUP, the torso first.")
         found.append((match["name"], *_groups_of(ob, match["groups"])))
-    settings.parts.clear()
-    for values in found:
-        part = settings.parts.add()
+    for part, values in zip(resized(settings, "parts", len(found), "parts"), found, strict=True):
         part.name, part.source_group, part.target_group = values
     settings.active_part = 0
 

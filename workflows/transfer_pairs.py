@@ -10,6 +10,7 @@ from ..scene.frames import frame_now
 from ..solvers.errors import InputError, MotionLoomError
 from ..solvers.pair_suggestion import RowSpace, scores, suggest
 from .kept import kept
+from .list_entries import remove_entry, resized
 from .mesh_target import target_behind, target_in, why_no_target
 from .transfer_model import clip_name, clip_number, dense_of, pair_rows, stored_clip
 from .transfer_read import source_subject
@@ -86,7 +87,8 @@ def remove_clip(context) -> str | None:
     """Remove the active pair of clips, with its pairs of poses."""
     ob = target_in(context)
     settings = ob.motion_loom_transfer
-    settings.clips.remove(clip_number(active_clip(ob)) - 1)
+    number = clip_number(active_clip(ob))
+    remove_entry(settings, "clips", number - 1, f"Clip {number}", "switch it off")
     settings.active_clip = min(settings.active_clip, len(settings.clips) - 1)
     ob.update_tag(refresh={"OBJECT"})
     return None
@@ -132,9 +134,8 @@ def put_pair(clip, frame: float, answer: float) -> str:
 
 def replace_pairs(clip, frames: list[tuple[float, float]]) -> None:
     """Give a clip pairs of these source and target frames alone, in this order."""
-    clip.pairs.clear()
-    for source, target in frames:
-        pair = clip.pairs.add()
+    pairs = resized(clip, "pairs", len(frames), f"pairs of {clip_name(clip).lower()}")
+    for pair, (source, target) in zip(pairs, frames, strict=True):
         pair.source_frame, pair.target_frame = source, target
 
 
@@ -148,10 +149,15 @@ def sort_pairs(clip) -> None:
 def remove_pair(context, index: int) -> str | None:
     """Remove a pair of the active clip, the active one for -1; raises InputError where there is none."""
     clip = active_clip(target_in(context))
-    clip.pairs.remove(_index(clip, index))
+    remove_pair_of(clip, _index(clip, index))
     clip.active_pair = min(clip.active_pair, len(clip.pairs) - 1)
     clip.id_data.update_tag(refresh={"OBJECT"})
     return None
+
+
+def remove_pair_of(clip, index: int) -> None:
+    """Remove a pair of a clip; SceneError where it comes from the library."""
+    remove_entry(clip, "pairs", index, f"{clip_name(clip)}, pair {index + 1}")
 
 
 def show_pair(context) -> str | None:

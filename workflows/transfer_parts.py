@@ -14,6 +14,7 @@ from ..solvers.errors import InputError, SceneError
 from ..solvers.part_matching import match_parts
 from ..solvers.part_suggestion import suggest_parts
 from .command_words import counted
+from .list_entries import remove_entry, resized
 from .mesh_target import target_in, why_no_target
 from .transfer_read import source_subject
 
@@ -55,14 +56,14 @@ def suggest_for(context, ob) -> str:
     order = match_parts(from_vertices, from_masks, to_vertices, to_masks)
     names = [TORSO, *(f"Limb {number}" for number in range(1, len(from_masks)))]
     groups = [f"{_PREFIX}{name}" for name in names]
-    for subject, of in ((source, "source_group"), (ob, "target_group")):
-        before = [getattr(part, of) for part in settings.parts]
-        remove_parts(subject, [group for group in before if group.startswith(_PREFIX) and group not in groups])
+    of_subjects = (source, "source_group"), (ob, "target_group")
+    before = [(subject, [getattr(part, of) for part in settings.parts]) for subject, of in of_subjects]
+    parts = resized(settings, "parts", len(names), "parts")
+    for subject, old in before:
+        remove_parts(subject, [group for group in old if group.startswith(_PREFIX) and group not in groups])
     write_parts(source, groups, from_masks)
     write_parts(ob, groups, to_masks[order])
-    settings.parts.clear()
-    for name, group in zip(names, groups, strict=True):
-        part = settings.parts.add()
+    for part, name, group in zip(parts, names, groups, strict=True):
         part.name, part.source_group, part.target_group = name, group, group
     settings.active_part = 0
     told = f"Suggested {counted(len(names), 'part')} of '{source.name}' and '{ob.name}'"
@@ -98,6 +99,7 @@ def remove_part(context) -> str | None:
     settings = target_in(context).motion_loom_transfer
     if not 0 <= settings.active_part < len(settings.parts):
         raise InputError("There is no part to remove.")
-    settings.parts.remove(settings.active_part)
+    name = settings.parts[settings.active_part].name
+    remove_entry(settings, "parts", settings.active_part, f"Part '{name}'")
     settings.active_part = min(settings.active_part, len(settings.parts) - 1)
     return None

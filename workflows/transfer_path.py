@@ -7,7 +7,7 @@ import numpy as np
 from .mesh_target import target_in
 from .transfer_model import dense_of, stored_clip
 from .transfer_overlay import PLACE
-from .transfer_pairs import active_clip, replace_pairs, sort_pairs, why_no_clip
+from .transfer_pairs import active_clip, remove_pair_of, replace_pairs, sort_pairs, why_no_clip
 
 _SIDES = "source_frame", "target_frame"
 _NEAR = 0.03  # of the picture's side: a pair that near to the mouse is meant
@@ -98,7 +98,7 @@ def remove_at(context, place: tuple[float, float]) -> None:
     clip, source, target = _active(context)
     near = _near(clip, source, target, place)
     if near is not None and len(clip.pairs) > 2:
-        clip.pairs.remove(near)
+        remove_pair_of(clip, near)
         clip.active_pair = min(clip.active_pair, len(clip.pairs) - 1)
         _note(clip)
 

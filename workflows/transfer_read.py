@@ -267,6 +267,7 @@ def read_clip_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
             f"The modifiers of '{performed.name}' add or remove vertices before it is deformed; move those to the end "
             "of the stack, or switch them off in viewports."
         )
+    _require_solid(sequence)
     vertices = world_vertices(sequence)
     samples = np.unique(np.linspace(0, vertices.shape[1] - 1, _SAMPLES).astype(int))
     places = np.ascontiguousarray(vertices[:, samples])

@@ -221,6 +221,14 @@ def test_a_second_cache_gets_a_file_of_its_own(tmp_path):
     assert pc2.read(tmp_path / "Same.pc2").start == 7.0
 
 
+def test_a_backslash_in_the_folder_separates(tmp_path):
+    saved(tmp_path)
+    moved, expected = result(target(), np.arange(1.0, 7.0))
+    baked = mesh_bakes.bake_to_cache(bpy.context, bpy.data.objects["Strip"], moved, folder="my\\cache")
+    assert_plays(baked, expected)
+    assert (tmp_path / "my" / "cache").is_dir() and not (tmp_path / "my\\cache").exists()
+
+
 def test_failures_leave_nothing(tmp_path):
     ob = target()
     expected, waves, weights = result(ob, FRAMES["whole"])

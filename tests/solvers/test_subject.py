@@ -175,6 +175,13 @@ def test_bad_input_is_named(subject):
         learn(masks=MASKS & (VERTICES[:, 0] < 0.9))
 
 
+def test_a_first_mesh_without_area_is_named():
+    clip = CLIPS[0].copy()
+    clip[0] = clip[0, 0]
+    with pytest.raises(InputError, match="no face with an area at its first frame; start that clip later"):
+        learn([clip, CLIPS[1]])
+
+
 def test_the_ground_is_where_most_clips_stand():
     """Not where one clip, or a few frames of another, sink."""
     rng = np.random.default_rng(0)
