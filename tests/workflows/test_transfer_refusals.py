@@ -618,6 +618,12 @@ def test_a_new_clip_of_other_vertices():
     both_refused(bob, "'Worm' has 48 vertices and the source subject has 136")
 
 
+def test_a_new_clip_whose_scale_is_zero():
+    _, bob, new = play.add_trained()
+    new.scale = (0.0, 0.0, 0.0)
+    both_refused(bob, f"'{new.name}' has a scale of zero at frame")
+
+
 def test_a_new_clip_of_other_faces():
     """As many vertices, another subject: its numbers would mean nothing."""
     _, bob, _ = play.add_trained()
