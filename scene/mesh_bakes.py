@@ -5,6 +5,7 @@ The object's travel becomes keys of its own; the original is not touched, and no
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -333,8 +334,9 @@ def _at_times(scene: bpy.types.Scene, first: float, step: float) -> tuple[float,
 def _made_folder(folder: str) -> Iterator[Path]:
     """The folder, made if need be, and taken away again when what follows fails."""
     # A name alone would be of the folder that the program was started in.
-    # Blender takes a backslash in a cache's path for a separator on every platform.
-    place = Path(bpy.path.abspath("//")) / bpy.path.abspath(folder.replace("\\", "/"))
+    # Blender takes a backslash in a cache's path for a separator everywhere; Windows does by itself, network paths too.
+    folder = folder if os.name == "nt" else folder.replace("\\", "/")
+    place = Path(bpy.path.abspath("//")) / bpy.path.abspath(folder)
     missing = [part for part in (place, *place.parents) if not part.exists()]
     try:
         place.mkdir(parents=True, exist_ok=True)
