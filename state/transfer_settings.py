@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import bpy
 
 from .mesh_result_settings import MeshResultSettings
@@ -33,6 +35,17 @@ def clip_signature(clip) -> str:
 def _side(ob, start: int, end: int) -> str:
     # Objects of libraries may have the same name.
     return f"{ob.library.filepath if ob.library else ''}{ob.name} {start} {end}" if ob else ""
+
+
+def parts_signature(settings) -> str:
+    """What poses are told by: groups of the parts, and how many numbers."""
+    groups = [(part.source_group, part.target_group) for part in settings.parts]
+    return json.dumps([settings.components, *groups])
+
+
+def are_parts_as_read(settings) -> bool:
+    """Whether parts and components are those of Read Clips; true where a file does not tell."""
+    return settings.parts_read in ("", parts_signature(settings))
 
 
 def _unread(clip, context) -> None:
@@ -122,6 +135,7 @@ class MotionLoomTransferSettings(MeshResultSettings, bpy.types.PropertyGroup):
     subjects: bpy.props.PointerProperty(
         type=bpy.types.Mesh, description="Holds what was read of both subjects and their clips", override=OWN
     )
+    parts_read: bpy.props.StringProperty(description="Parts and components as they were when read", override=OWN)
     subjects_summary: bpy.props.StringProperty(description="What was read, in words", override=OWN)
     learnt: bpy.props.PointerProperty(
         type=bpy.types.Mesh, description="Holds how poses of the source become poses of the target", override=OWN

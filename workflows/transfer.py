@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from ..state.transfer_settings import CLASSES, MotionLoomTransferSettings
+from ..state.transfer_settings import CLASSES, MotionLoomTransferSettings, are_parts_as_read
 from . import transfer_command, transfer_panel
 from .base import Command, Steps
 from .mesh_bake import options_of
@@ -12,6 +12,7 @@ from .mesh_target import target_in
 from .mesh_workflow import MeshWorkflow
 from .overlay import Overlay
 from .transfer_live import TransferFollower, prepared_steps, refresh_steps
+from .transfer_model import PARTS_CHANGED
 from .transfer_overlay import overlay_of
 from .transfer_picture import densify_steps
 from .transfer_read import read_steps, store_clip
@@ -113,5 +114,5 @@ def _why_not_paired(settings) -> str | None:
         if not clip.stored:
             return f"Clip {number} was changed since it was read: press Read Clips."
         if len(clip.pairs) < 2:
-            return f"Clip {number}: add two pairs or more."
-    return None
+            return f"Clip {number}: add two pairs or more, or switch it off."
+    return None if are_parts_as_read(settings) else PARTS_CHANGED

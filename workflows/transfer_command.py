@@ -6,6 +6,7 @@ import argparse
 import re
 
 from ..solvers.errors import InputError, SceneError
+from ..state.transfer_settings import are_parts_as_read
 from .base import run_to_end
 from .command_settings import set_choices, set_numbers, set_range
 from .command_words import counted, given, line_on_file, pair_of_frames
@@ -107,7 +108,9 @@ def command_of(context, ob, program: str) -> str:
 
 
 def _is_read(settings) -> bool:
-    return settings.subjects is not None and all(clip.stored for clip in settings.clips if clip.use)
+    if settings.subjects is None or not are_parts_as_read(settings):
+        return False
+    return all(clip.stored for clip in settings.clips if clip.use)
 
 
 def _changes_what_is_read(args) -> bool:

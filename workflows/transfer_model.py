@@ -16,8 +16,11 @@ from ..solvers.ground_contact import with_clearance
 from ..solvers.subject import SubjectTrack
 from ..solvers.surface_transfer import SurfaceTransfer
 from ..state import cache
+from ..state.transfer_settings import are_parts_as_read
 from .kept import kept, kept_by, unpacked
 from .transfer_store import NewClip, StoredClip, Subjects, unpack_clip, unpack_learnt, unpack_subjects
+
+PARTS_CHANGED = "Parts or Components were changed since the clips were read: press Read Clips."
 
 
 def subjects_of(ob) -> Subjects:
@@ -74,6 +77,8 @@ def clip_number(clip) -> int:
 def used_clips(ob) -> list[UsedClip]:
     """The clips in use; InputError naming a clip or pair that cannot be, or where there is none."""
     settings = ob.motion_loom_transfer
+    if not are_parts_as_read(settings):
+        raise StaleBindingError(f"'{ob.name}': {PARTS_CHANGED}")
     used = []
     for number, clip in enumerate(settings.clips, start=1):
         if clip.use:
@@ -150,7 +155,7 @@ def _starts(source: StoredClip, target: StoredClip) -> tuple[float, float]:
 def is_trained(ob) -> bool:
     """Whether what was learnt is of the pairs and choices as they are."""
     settings = ob.motion_loom_transfer
-    if settings.learnt is None or settings.subjects is None:
+    if settings.learnt is None or settings.subjects is None or not are_parts_as_read(settings):
         return False
     return settings.learnt_of == training_key(ob)
 

@@ -66,6 +66,8 @@ def suggest_for(context, ob) -> str:
     for part, name, group in zip(parts, names, groups, strict=True):
         part.name, part.source_group, part.target_group = name, group, group
     settings.active_part = 0
+    if settings.parts_read:
+        settings.parts_read = "suggested since"
     told = f"Suggested {counted(len(names), 'part')} of '{source.name}' and '{ob.name}'"
     return f"{told}: look at them; choose other groups, or paint over them"
 

@@ -18,7 +18,7 @@ from ..scene.topology import read_faces, splits
 from ..solvers.clip_scale import clip_scale
 from ..solvers.errors import InputError, SceneError
 from ..solvers.subject import Subject
-from ..state.transfer_settings import clip_signature
+from ..state.transfer_settings import clip_signature, parts_signature
 from .base import Steps, relayed, within
 from .command_words import counted
 from .mesh_faces import faces_mark, is_split_by
@@ -210,6 +210,7 @@ def _store(context, ob, used: list, source: _Side, target: _Side) -> str:
     settings.learnt_summary = settings.learnt_of = settings.clip_summary = ""
     frames = sum(len(clip.frames) for clip in target.clips)
     parts = counted(len(settings.parts) or 1, "part")
+    settings.parts_read = parts_signature(settings)
     settings.subjects_summary = f"{counted(len(names), 'clip')}, {frames} frames of the target, {parts}"
     return f"Read '{settings.source.name}' and '{ob.name}': {settings.subjects_summary}"
 

@@ -281,3 +281,31 @@ def test_a_deleted_copy_is_told_by_every_button(button, how):
     map_play.press("live", workflow="transfer")
     play.toggle(bob)
     assert healthy(bob)
+
+
+def exchanged(settings):
+    first, second = settings.parts[1], settings.parts[2]
+    first.target_group, second.target_group = second.target_group, first.target_group
+
+
+def fewer_numbers(settings):
+    settings.components = 2
+
+
+def one_part_more(settings):
+    settings.parts.add()
+
+
+@pytest.mark.parametrize("change", (exchanged, fewer_numbers, one_part_more))
+def test_changed_parts_are_to_be_read_before_they_are_learnt(change):
+    _, bob, _ = play.add_trained()
+    settings = bob.motion_loom_transfer
+    map_play.press("live", workflow="transfer")
+    assert play.status(bob).note is None
+    change(settings)
+    bpy.context.view_layer.update()
+    bpy.context.scene.frame_set(5)
+    for step in ("densify", "train"):
+        with pytest.raises(RuntimeError, match="Parts or Components were changed since the clips were read"):
+            getattr(bpy.ops.motion_loom, step)(workflow="transfer")
+    assert "changed since Train" in play.status(bob).note
