@@ -17,6 +17,7 @@ from ..scene.session import object_of
 from ..scene.topology import read_faces, splits
 from ..solvers.clip_scale import clip_scale
 from ..solvers.errors import InputError, SceneError
+from ..solvers.handedness import is_mirrored
 from ..solvers.subject import Subject
 from ..state.transfer_settings import clip_signature, parts_signature
 from .base import Steps, relayed, within
@@ -270,6 +271,11 @@ def read_clip_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
         )
     _require_solid(sequence)
     vertices = world_vertices(sequence)
+    if is_mirrored(vertices, subjects.source):
+        raise InputError(
+            f"'{performed.name}' is mirrored, unlike the clips that the source subject was read from; remove the "
+            "negative scale of it or of its parents, or give those clips the same."
+        )
     samples = np.unique(np.linspace(0, vertices.shape[1] - 1, _SAMPLES).astype(int))
     places = np.ascontiguousarray(vertices[:, samples])
     fps, scale = frames_per_second(context.scene), clip_scale(vertices, subjects.source)

@@ -624,6 +624,38 @@ def test_a_new_clip_whose_scale_is_zero():
     both_refused(bob, f"'{new.name}' has a scale of zero at frame")
 
 
+def mirror_by_parent(ob):
+    parent = bpy.data.objects.new("Mirror", None)
+    bpy.context.scene.collection.objects.link(parent)
+    parent.scale = (-1.0, 1.0, 1.0)
+    ob.parent = parent
+
+
+def mirror_by_scale(ob):
+    ob.scale = (0.01, 0.01, -0.01)
+
+
+@pytest.mark.parametrize("mirror", (mirror_by_parent, mirror_by_scale))
+def test_a_new_clip_that_is_mirrored(mirror):
+    _, bob, new = play.add_trained()
+    mirror(new)
+    both_refused(bob, "'Ann Again' is mirrored, unlike the clips .* negative scale")
+
+
+def test_a_source_that_is_mirrored_in_all_its_clips():
+    ann, bob, new = add_unread()
+    for ob in (ann, new):
+        ob.scale = (-1.0, 1.0, 1.0)
+    for step in ("fit", "train"):
+        play.press(bob, step)
+    bob.motion_loom_transfer.performed = new
+    play.toggle(bob)
+    assert play.status(bob).problem is None
+    new.scale = (1.0, 1.0, 1.0)
+    play.toggle(bob)
+    step_refused(bob, "live", "'Ann Again' is mirrored")
+
+
 def test_a_new_clip_of_other_faces():
     """As many vertices, another subject: its numbers would mean nothing."""
     _, bob, _ = play.add_trained()
