@@ -1,12 +1,14 @@
-"""What is given on a command line becomes settings, as if made in a panel."""
+"""What is given on a command line becomes settings, as if made in a panel; and numbers that settings cannot be."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from ..solvers.errors import InputError
 
 _UNLIMITED = 2**31 - 1  # the limit of a setting that has no other
+_LARGEST = (2.0 - 2.0**-23) * 2.0**127  # of single precision
 
 
 def set_numbers(settings, values: dict) -> None:
@@ -19,6 +21,14 @@ def set_numbers(settings, values: dict) -> None:
             allowed = _range_text(prop.hard_min, prop.hard_max, value)
             raise InputError(f"{prop.name} cannot be {value:g}; use {allowed}.")
         setattr(settings, name, value)
+
+
+def require_numbers(settings, names: Sequence[str]) -> None:
+    """Raises InputError for a number that only a script can set: none, or an endless one, kept as the largest."""
+    for name in names:
+        value, prop = getattr(settings, name), settings.bl_rna.properties[name]
+        if not abs(value) < _LARGEST:
+            raise InputError(f"{prop.name} cannot be {'nan' if math.isnan(value) else 'endless'}; use a number.")
 
 
 def set_choices(settings, values: dict) -> None:

@@ -17,6 +17,7 @@ from ..solvers.pose_features import LAG
 from ..solvers.source_motion import SourceModel, SourceStream, SourceTrack, source_track
 from ..solvers.travel_ways import TravelChoices
 from ..state import cache
+from .command_settings import require_numbers
 from .kept import kept, kept_by, unpacked
 from .map_store import LearntTarget, SourceClip, unpack_clip, unpack_target
 from .mesh_faces import require_read_mesh
@@ -168,7 +169,8 @@ def keyed_track(ob) -> tuple[str, MapTrack]:
 
 
 def travel_choices(settings) -> TravelChoices:
-    """Of the settings."""
+    """Of the settings; InputError for one that is no number."""
+    require_numbers(settings, ["travel_scale", "turn_ratio", "stride"])
     return TravelChoices(
         _WAYS[settings.travel], settings.travel_scale, settings.stride, settings.turn_ratio
     )

@@ -17,6 +17,7 @@ from ..solvers.subject import SubjectTrack
 from ..solvers.surface_transfer import SurfaceTransfer
 from ..state import cache
 from ..state.transfer_settings import are_parts_as_read
+from .command_settings import require_numbers
 from .kept import kept, kept_by, unpacked
 from .transfer_store import NewClip, StoredClip, Subjects, unpack_clip, unpack_learnt, unpack_subjects
 
@@ -180,8 +181,10 @@ def result_track(ob, learnt: SurfaceTransfer, clip: NewClip) -> SubjectTrack:
 
 
 def moved_track(ob, learnt: SurfaceTransfer, clip: NewClip) -> SubjectTrack:
-    """The same before its feet are brought to the ground."""
+    """The same before its feet are brought to the ground; InputError where Travel Scale is no number."""
     settings = ob.motion_loom_transfer
+    if settings.travel == "SOURCE":
+        require_numbers(settings, ["travel_scale"])
     track = learnt.track(clip.track, clip.fps)
     scale = settings.travel_scale if settings.travel == "SOURCE" else 0.0
     translations = track.translations.copy()
