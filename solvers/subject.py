@@ -27,6 +27,8 @@ _MOST_FRAMES = 600
 _LOW = 0.1
 # Frames worked on at a time, in double precision.
 _CHUNK = 64
+# Of the others' mass, a vertex's that is in no face: it steers nothing, and its way is still learnt in proportion.
+_LOOSE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Subject:
         clips, triangles = _checked(clips), np.asarray(triangles, int)
         memberships, names = np.asarray(memberships, bool), tuple(names)
         _require_area(clips[0][0].astype(float), triangles)
-        mass = lumped_mass(clips[0][0].astype(float), triangles)
+        mass = _mass(clips[0][0].astype(float), triangles)
         body = BodyParts.build(memberships, names, clips[0][0].astype(float), triangles)
         yield 0.05
         some = _spread(clips)
@@ -92,7 +94,7 @@ class Subject:
         kept = _farthest(np.concatenate(rows, axis=1), captured)
         yield 0.75
         meshes = np.ascontiguousarray(local[kept])
-        floor = ground_of(clips)
+        floor = ground_of(clips, _of_faces(clips[0].shape[1], triangles))
         kept_rows = tuple(part[kept] for part in rows)
         reference = local[0].astype(float)
         stitcher = Stitcher.build(reference, triangles, body, meshes)
@@ -126,13 +128,17 @@ class Subject:
         return SubjectTrack(rows, rotations, translations)
 
     def lowest(self, track: SubjectTrack) -> np.ndarray:
-        """(F,) the lowest height of the parts as they are, neither corrected nor stitched, world, metres."""
+        """(F,) the lowest height of the parts as they are, neither corrected nor stitched, world, metres.
+
+        Of vertices of faces: what is in none is not seen.
+        """
         out = np.full(len(track), np.inf)
+        seen = _of_faces(len(self.reference), self.triangles)
         for start in range(0, len(track), _CHUNK):
             some = slice(start, start + _CHUNK)
             for part, rows in zip(self.parts, track.rows, strict=True):
                 heights = np.einsum("fnj,fj->fn", part.vertices_of(rows[some]), track.rotations[some, 2])
-                np.minimum(out[some], heights.min(axis=1), out=out[some])
+                np.minimum(out[some], heights[:, seen[part.vertices]].min(axis=1), out=out[some])
         return out + track.translations[:, 2]
 
     def assemble(self, rows: tuple[np.ndarray, ...], correct: bool = True, stitch: bool = True) -> np.ndarray:
@@ -192,17 +198,27 @@ class Subject:
 
     @cached_property
     def mass(self) -> np.ndarray:
-        """(V,) area around each vertex, square metres."""
-        return lumped_mass(self.reference, self.triangles)
+        """(V,) area around each vertex, square metres; as good as none where it is in no face."""
+        return _mass(self.reference, self.triangles)
 
 
-def ground_of(clips: list[np.ndarray]) -> float:
-    """Height of the ground under clips, each (F, V, 3), Z up.
+def ground_of(clips: list[np.ndarray], seen: np.ndarray | slice = slice(None)) -> float:
+    """Height of the ground under clips, each (F, V, 3), Z up; seen (V,): the vertices that count.
 
     The lowest points of frames, the tenth of a hundred from below in each clip, the middle one of the clips: neither
     a few frames nor a clip whose feet or seat sink into the ground lower it for all others.
     """
-    return float(np.median([np.quantile(clip[..., 2].min(axis=1), _LOW) for clip in clips]))
+    return float(np.median([np.quantile(clip[:, seen, 2].min(axis=1), _LOW) for clip in clips]))
+
+
+def _of_faces(count: int, triangles: np.ndarray) -> np.ndarray:
+    """(V,) true for vertices that are in a face."""
+    return np.bincount(triangles.reshape(-1), minlength=count) > 0
+
+
+def _mass(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    mass = lumped_mass(vertices, triangles)
+    return np.where(_of_faces(len(vertices), triangles), mass, _LOOSE * mass)
 
 
 def learn_subject(*arguments, **options) -> Subject:

@@ -192,3 +192,29 @@ def test_the_ground_is_where_most_clips_stand():
     clips[1][:3, :, 2] -= 1.0
     clips[2][..., 2] -= 0.7
     assert 0.25 <= ground_of(clips) <= 0.26
+
+
+def test_a_vertex_in_no_face_steers_nothing(subject):
+    """Five metres below, and it swings: turns, ways, rows, size and ground are those of the body without it."""
+    for part in range(len(NAMES)):
+        masks = np.concatenate((MASKS, np.arange(3)[:, None] == part), axis=1)
+        clips = [with_stray(clip) for clip in CLIPS]
+        other = learn(clips, masks)
+        alone, track = subject.read(CLIPS[1]), other.read(clips[1])
+        assert np.abs(track.rotations - alone.rotations).max() < 1e-9
+        assert np.abs(track.translations - alone.translations).max() < 1e-9
+        for one, two in zip(track.rows, alone.rows, strict=True):
+            assert np.abs(one - two).max() < 1e-5
+        assert abs(other.size - subject.size) < 1e-9
+        assert np.abs(other.layout - subject.layout).max() < 1e-6
+        assert other.floor == subject.floor
+        assert np.abs(other.lowest(track) - subject.lowest(alone)).max() < 1e-4
+        for frame in (0, 17, 40):
+            whole = world(other, track, frame)
+            assert np.abs(whole[:-1] - world(subject, alone, frame)).max() < 1e-4
+            assert np.isfinite(whole).all()
+
+
+def with_stray(clip):
+    swing = 0.3 * np.sin(np.arange(len(clip)))[:, None, None] * (1, 0, 0)
+    return np.concatenate((clip, clip.mean(axis=1, keepdims=True) + swing - (0, 0, 5)), axis=1)
