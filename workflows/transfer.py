@@ -15,7 +15,7 @@ from .transfer_live import TransferFollower, prepared_steps, refresh_steps
 from .transfer_model import PARTS_CHANGED
 from .transfer_overlay import overlay_of
 from .transfer_picture import densify_steps
-from .transfer_read import read_steps, store_clip
+from .transfer_read import own_source, read_steps, store_clip
 from .transfer_run import bake_steps
 from .transfer_store import NewClip
 from .transfer_train import train_steps
@@ -44,7 +44,7 @@ class Transfer(MeshWorkflow):
     def why_not_yet(self, ob, step: str) -> str | None:
         settings = self.settings_of(ob)
         if step == "fit":
-            return _why_not_read(settings)
+            return _why_not_read(ob, settings)
         if settings.subjects is None:
             return "Press Read Clips first."
         if step in ("densify", "train"):
@@ -91,9 +91,11 @@ class Transfer(MeshWorkflow):
         transfer_panel.draw(self, layout, context)
 
 
-def _why_not_read(settings) -> str | None:
+def _why_not_read(ob, settings) -> str | None:
     if settings.source is None:
         return "Choose the source subject: a mesh."
+    if settings.source == ob:
+        return own_source(ob)
     if not len(settings.clips):
         return "Add a pair of clips."
     used = [(number, clip) for number, clip in enumerate(settings.clips, 1) if clip.use]

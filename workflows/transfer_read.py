@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..scene import binding_store, live_mesh
 from ..scene.animated_range import animated_range
 from ..scene.mesh_sequence import MeshSequence, mesh_sequence_steps
 from ..scene.motion import frames_per_second
-from ..scene.part_groups import part_masks
+from ..scene.part_groups import part_masks, part_numbers
 from ..scene.rigs import require_editable
 from ..scene.session import object_of
 from ..scene.topology import read_faces, splits
@@ -74,9 +75,14 @@ def source_subject(context, ob):
     if source is None:
         raise SceneError("Choose the source subject: a mesh whose movements this one is to perform.")
     if source == ob:
-        raise SceneError(f"'{ob.name}' cannot be its own source subject; choose another mesh.")
+        raise SceneError(own_source(ob))
     _require_mesh(context.scene, source, "source subject")
     return source
+
+
+def own_source(ob) -> str:
+    """What is wrong with a source subject that is the target."""
+    return f"'{ob.name}' cannot be its own source subject; choose another mesh."
 
 
 def masks_of(ob, source) -> tuple[tuple[str, ...], tuple[np.ndarray, np.ndarray]]:
@@ -91,6 +97,8 @@ def masks_of(ob, source) -> tuple[tuple[str, ...], tuple[np.ndarray, np.ndarray]
         for group, subject in ((part.source_group, source), (part.target_group, ob)):
             if not group:
                 raise InputError(f"Part '{part.name}' has no vertex group of '{subject.name}'; choose one.")
+            with _named_part(part.name):
+                part_numbers(subject, [group])
     for of in ("source_group", "target_group"):
         first: dict[str, str] = {}
         for part in parts:
@@ -105,6 +113,15 @@ def masks_of(ob, source) -> tuple[tuple[str, ...], tuple[np.ndarray, np.ndarray]
     return names, (of_source, part_masks(ob, [part.target_group for part in parts]))
 
 
+@contextmanager
+def _named_part(name: str) -> Iterator[None]:
+    """Says which part names the group that there is not."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"Part '{name}': {error}") from error
+
+
 def _require_clip(scene, clip, of: str, subject) -> None:
     """Raises SceneError or InputError, by the clip's number, for an object or a range that cannot be read."""
     name, owner = f"{clip_name(clip)}, {of}", getattr(clip, of)
@@ -112,7 +129,9 @@ def _require_clip(scene, clip, of: str, subject) -> None:
         raise SceneError(f"{name}: choose a mesh that performs it.")
     _require_mesh(scene, owner, name)
     start, end = getattr(clip, f"{of}_start"), getattr(clip, f"{of}_end")
-    if end <= start:
+    if end < start:
+        raise InputError(f"{name}: the range {start} to {end} is empty; let it end after it starts.")
+    if end == start:
         raise InputError(f"{name}: frames {start} to {end} are fewer than two; choose more.")
     if len(owner.data.vertices) != len(subject.data.vertices):
         raise InputError(

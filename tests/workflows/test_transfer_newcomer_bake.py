@@ -156,7 +156,7 @@ def test_a_live_copy_stands_for_its_original(capfd):
     ("words", "match"),
     [
         (("--perform", "Nobody"), "no object 'Nobody'"),
-        (("--clip", "Ann:9..3=Bob:1..40"), "frames 9 to 3 are fewer than two"),
+        (("--clip", "Ann:9..3=Bob:1..40"), "the range 9 to 3 is empty; let it end after it starts"),
         (("--source", "Bob"), "'Bob' cannot be its own source"),
         (("--pair", "1=9", "9=1"), "out of order"),
         (("--start", "50", "--end", "60"), "outside the source's"),

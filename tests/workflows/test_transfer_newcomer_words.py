@@ -40,3 +40,36 @@ def test_a_number_of_map_that_is_none(name):
     setattr(settings, name, 1.0)
     bpy.context.scene.frame_set(6)
     assert map_play.healthy(worm)
+
+
+def add_unread():
+    ann, bob, _ = play.add_scene()
+    play.add_clip(bob, ann, play.PAIRS)
+    play.add_parts(bob)
+    return ann, bob
+
+
+@pytest.mark.parametrize("of", ("source", "target"))
+def test_a_clip_that_ends_before_it_starts(of):
+    _, bob = add_unread()
+    clip = bob.motion_loom_transfer.clips[0]
+    setattr(clip, f"{of}_start", 29)
+    setattr(clip, f"{of}_end", 1)
+    step_refused(bob, "fit", f"Clip 1, {of}: the range 29 to 1 is empty; let it end after it starts")
+
+
+@pytest.mark.parametrize("of", ("source", "target"))
+def test_the_part_whose_group_is_gone(of):
+    _, bob = add_unread()
+    part = bob.motion_loom_transfer.parts[2]
+    part.name = "Flipper"
+    setattr(part, f"{of}_group", "nope")
+    name = {"source": "Ann", "target": "Bob"}[of]
+    step_refused(bob, "fit", f"Part 'Flipper': '{name}' has no vertex group 'nope'; choose one that it has")
+
+
+def test_its_own_source_is_what_is_said_first():
+    _, bob = add_unread()
+    settings = bob.motion_loom_transfer
+    settings.source, settings.clips[0].source = bob, None
+    step_refused(bob, "fit", "'Bob' cannot be its own source subject; choose another mesh")

@@ -139,13 +139,12 @@ def test_a_clip_of_other_faces(of, number):
 
 
 @pytest.mark.parametrize("of", ("source", "target"))
-@pytest.mark.parametrize(("start", "end"), ((7, 7), (9, 3)))
-def test_clips_of_one_frame_and_less(of, start, end):
+def test_clips_of_one_frame(of):
     _, bob, _ = add_unread()
     clip = bob.motion_loom_transfer.clips[0]
-    setattr(clip, f"{of}_start", start)
-    setattr(clip, f"{of}_end", end)
-    step_refused(bob, "fit", f"Clip 1, {of}: frames {start} to {end} are fewer than two")
+    setattr(clip, f"{of}_start", 7)
+    setattr(clip, f"{of}_end", 7)
+    step_refused(bob, "fit", f"Clip 1, {of}: frames 7 to 7 are fewer than two")
 
 
 @pytest.mark.parametrize("of", ("source", "target"))
