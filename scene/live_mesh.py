@@ -106,6 +106,13 @@ def restore(live: bpy.types.Object) -> bpy.types.Object | None:
     return original
 
 
+def show_as_before(ob: bpy.types.Object, live: bpy.types.Object) -> None:
+    """Give an object the visibility that the original of a live copy had before, which stays as it is."""
+    mark = live[LIVE_MARK].to_dict()
+    for name in _VISIBILITY:
+        setattr(ob, name, bool(mark[name]))
+
+
 @contextmanager
 def shown(context: bpy.types.Context, ob: bpy.types.Object) -> Iterator[None]:
     """A block in which an original that is hidden behind its live copy is evaluated, as reading it takes."""

@@ -92,7 +92,7 @@ def _draw_confidence(layout, shown: Shown) -> None:
 
 def _draw_live(layout, shown: Shown) -> None:
     chosen = shown.chosen
-    shown.workflow.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
+    shown.workflow.button(layout, "live", text="Live", icon="PLAY", depress=shown.workflow.is_on(shown.context))
     column = layout.column()
     column.prop(chosen, "live_input")
     column.prop(chosen, "travel")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..scene import live_mesh
+from ..scene.session import all_objects
 from ..solvers.errors import SceneError
 from ..state.mesh_result_settings import MeshResultSettings
 from . import live
@@ -22,6 +23,7 @@ def live_on_steps(context, ob, workflow) -> Steps:
         raise SceneError(elsewhere)
     prepared = yield from workflow.prepare_live(context, ob)
     settings = workflow.settings_of(ob)
+    _let_go(context, ob, settings)
     chosen = _chosen(context, ob)
     live_mesh.release_others(ob)  # nothing is live on it: what looks like its copy is a duplicate of a former one
     copy = live_mesh.make(context, ob)
@@ -44,6 +46,11 @@ def live_off(context, ob, workflow) -> str | None:
     """Remove the copy and show the target as it was."""
     settings = workflow.settings_of(ob)
     copy = settings.live_copy
+    for other in all_objects():  # while the copy tells whose it is
+        if other.type == "MESH" and other.library is None and copy is not None:
+            theirs = workflow.settings_of(other)
+            if theirs.live_copy == copy:
+                _let_go(context, other, theirs)
     settings.live, settings.live_copy = False, None
     live.end(ob, workflow.id)
     live_mesh.release_others(ob, copy)
@@ -59,7 +66,13 @@ def live_off(context, ob, workflow) -> str | None:
 
 def live_targets(objects, settings_name: str) -> list:
     """The mesh objects that are live, of those given, by their settings of that name."""
-    return [ob for ob in objects if ob.type == "MESH" and ob.library is None and getattr(ob, settings_name).live]
+    meshes = (ob for ob in objects if ob.type == "MESH" and ob.library is None)
+    return [ob for ob in meshes if is_live(ob, getattr(ob, settings_name))]
+
+
+def is_live(ob, settings) -> bool:
+    """Whether a mesh object is live by its settings: a duplicate of a live one, which has them too, is not."""
+    return settings.live and not _is_duplicate(ob, settings)
 
 
 def is_on(ob, settings_name: str) -> bool:
@@ -72,7 +85,7 @@ def why_live_elsewhere(ob, workflow) -> str | None:
     from . import WORKFLOWS  # which imports all workflows, and they this
 
     for other in WORKFLOWS:
-        if other.id != workflow.id and _moves_meshes(other) and other.settings_of(ob).live:
+        if other.id != workflow.id and _moves_meshes(other) and is_live(ob, other.settings_of(ob)):
             return f"'{ob.name}' is live in {other.label}; switch that off first."
     return None
 
@@ -87,13 +100,27 @@ def require_copy(ob, settings) -> Any:
 
 def require_copy_if_live(ob, settings) -> None:
     """Raises LiveProblem where the mesh is live and its copy was deleted: it is hidden then, and cannot be read."""
-    if settings.live:
+    if is_live(ob, settings):
         require_copy(ob, settings)
 
 
 def _is_copy_of(ob, copy) -> bool:
     """Whether a live copy is that of this object: a duplicate of a live object names the copy of the other one."""
     return live_mesh.is_live(copy) and live_mesh.original_of(copy) == ob
+
+
+def _is_duplicate(ob, settings) -> bool:
+    """Whether the copy that its settings name is that of another object, which this one was duplicated from."""
+    copy = settings.live_copy
+    return copy is not None and live_mesh.is_live(copy) and live_mesh.original_of(copy) not in (None, ob)
+
+
+def _let_go(context, ob, settings) -> None:
+    """A duplicate of a live object is to be seen as that was before, and names its copy no more."""
+    if _is_duplicate(ob, settings):
+        live_mesh.show_as_before(ob, settings.live_copy)
+        settings.live, settings.live_copy = False, None
+        context.view_layer.update()
 
 
 def _moves_meshes(workflow) -> bool:

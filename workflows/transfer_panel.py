@@ -134,7 +134,7 @@ def _draw_live(layout, shown: Shown) -> None:
     chosen = shown.chosen
     layout.prop(chosen, "performed")
     draw_range(layout, chosen, "performed")
-    shown.workflow.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
+    shown.workflow.button(layout, "live", text="Live", icon="PLAY", depress=shown.workflow.is_on(shown.context))
     draw_toggles(layout, chosen, ("correct", "stitch"))
     layout.prop(chosen, "travel")
     if chosen.travel == "SOURCE":

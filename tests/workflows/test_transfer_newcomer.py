@@ -156,16 +156,62 @@ def test_a_duplicate_does_not_stand_in_for_a_deleted_copy(tmp_path):
     assert healthy(bob) and bob.motion_loom_transfer.live_copy.name != "Keep"
 
 
-def test_a_duplicate_of_a_live_target_has_no_copy():
-    """That of the other one is left alone."""
+def test_a_duplicate_of_a_live_target_is_not_live():
+    """Live makes a copy of its own; that of the other one is left alone."""
+    _, bob, _ = play.add_live()
+    twin, copy = bob.copy(), bob.motion_loom_transfer.live_copy
+    bpy.context.scene.collection.objects.link(twin)
+    assert problem(bob) is None and play.status(twin) is None
+    bpy.context.view_layer.objects.active = twin
+    map_play.press("live", workflow="transfer")
+    own = twin.motion_loom_transfer.live_copy
+    assert twin.motion_loom_transfer.live and own not in (None, copy) and live_mesh.original_of(own) == twin
+    assert healthy(twin) and healthy(bob) and bob.motion_loom_transfer.live_copy == copy
+    map_play.activate(own)
+    map_play.press("live", workflow="transfer")
+    assert not twin.hide_viewport and not twin.hide_render and bob.hide_viewport and healthy(bob)
+
+
+def test_a_duplicate_of_a_live_target_is_shown_when_that_is_live_no_more():
     _, bob, _ = play.add_live()
     twin = bob.copy()
     bpy.context.scene.collection.objects.link(twin)
-    assert problem(bob) is None and f"live copy of '{twin.name}' was deleted" in play.status(twin).problem
+    play.toggle(bob)
+    for ob in (bob, twin):
+        assert not ob.motion_loom_transfer.live and not ob.hide_viewport and not ob.hide_render
+    assert play.status(twin) is None
+
+
+def test_a_duplicate_of_a_live_target_of_map():
+    worm = map_play.add_live()
+    twin = worm.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    bpy.context.view_layer.update()
+    assert map_play.healthy(worm) and map_play.status(twin) is None
+    twin.motion_loom_map.bake_kind = "ABSOLUTE_KEYS"
     bpy.context.view_layer.objects.active = twin
-    map_play.press("live", workflow="transfer")
-    assert not twin.motion_loom_transfer.live and not twin.hide_viewport
-    assert healthy(bob) and live_mesh.is_live(bob.motion_loom_transfer.live_copy)
+    map_play.press("bake", workflow="map")
+    assert twin.motion_loom_map.result is not None
+    bpy.context.view_layer.objects.active = twin
+    map_play.press("live", workflow="map")
+    own = twin.motion_loom_map.live_copy
+    assert live_mesh.original_of(own) == twin and own != worm.motion_loom_map.live_copy
+    assert map_play.healthy(worm) and map_play.healthy(twin)
+
+
+@pytest.mark.parametrize("kind", ("ABSOLUTE_KEYS", "PCA_KEYS"))
+def test_a_duplicate_of_a_live_target_can_be_baked(kind):
+    _, bob, _ = play.add_live()
+    twin = bob.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    bpy.context.view_layer.update()
+    twin.motion_loom_transfer.bake_kind = kind
+    bpy.context.view_layer.objects.active = twin
+    map_play.press("bake", workflow="transfer")
+    result = twin.motion_loom_transfer.result
+    assert result is not None and result != bob.motion_loom_transfer.result
+    assert not result.hide_viewport and not result.hide_render
+    assert healthy(bob)
 
 
 # ----------------------------------------------------------------------------------------- a new clip that is otherwise
