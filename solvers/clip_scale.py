@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .evenly import evenly_spaced
 from .subject import Subject
 
 # Edges, frames and captured meshes, evenly spaced, that are looked at.
@@ -18,12 +19,12 @@ def clip_scale(vertices: np.ndarray, subject: Subject) -> float:
     Lengths of edges are compared, which bending hardly changes: the median over edges, which what stretches at joints
     does not sway, then over frames.
     """
-    edges = _some(_edges(subject.triangles), _EDGES)
+    edges = evenly_spaced(_edges(subject.triangles), _EDGES)
     lengths = _lengths(subject.reference, edges)
     edges = edges[lengths > 1e-9 * lengths.max()]
     lengths = lengths[lengths > 1e-9 * lengths.max()]
-    own = [np.median(_lengths(mesh, edges) / lengths) for mesh in _some(subject.captured, _CAPTURED)]
-    now = np.median([np.median(_lengths(frame, edges) / lengths) for frame in _some(vertices, _FRAMES)])
+    own = [np.median(_lengths(mesh, edges) / lengths) for mesh in evenly_spaced(subject.captured, _CAPTURED)]
+    now = np.median([np.median(_lengths(frame, edges) / lengths) for frame in evenly_spaced(vertices, _FRAMES)])
     if min(own) / _STRETCH <= now <= max(own) * _STRETCH:
         return 1.0
     return float(now / np.median(own))
@@ -38,8 +39,3 @@ def _edges(triangles: np.ndarray) -> np.ndarray:
 def _lengths(vertices: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """(E,) of edges (E, 2) between vertices (V, 3)."""
     return np.linalg.norm(vertices[edges[:, 0]].astype(float) - vertices[edges[:, 1]], axis=1)
-
-
-def _some(rows: np.ndarray, most: int) -> np.ndarray:
-    """At most so many rows, evenly spaced."""
-    return rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .evenly import evenly_spaced
 from .subject import Subject
 
 # Edges, frames and captured meshes, evenly spaced, that are looked at.
@@ -19,13 +20,13 @@ def is_mirrored(vertices: np.ndarray, subject: Subject) -> bool:
     Folds along edges are compared, ridges against valleys: a mirror turns each into the other, and poses turn few.
     The median over frames decides.  False where it cannot be told, as of what is flat or folds both ways.
     """
-    hinges = _some(_hinges(subject.triangles), _EDGES)
-    own = _folds(_some(subject.captured, _CAPTURED), hinges)
+    hinges = evenly_spaced(_hinges(subject.triangles), _EDGES)
+    own = _folds(evenly_spaced(subject.captured, _CAPTURED), hinges)
     typical = own.mean(axis=0)
     length = np.linalg.norm(typical)
     if not length > _TINY or (own @ typical).min() < _TOLD * length:
         return False
-    now = _folds(_some(vertices, _FRAMES), hinges) @ typical / length
+    now = _folds(evenly_spaced(vertices, _FRAMES), hinges) @ typical / length
     return bool(np.median(now) < -_TOLD)
 
 
@@ -49,8 +50,3 @@ def _folds(meshes: np.ndarray, hinges: np.ndarray) -> np.ndarray:
     sines = np.divide(span, size, out=np.zeros_like(span), where=size > _TINY * size.max(initial=0.0))
     length = np.linalg.norm(sines, axis=1, keepdims=True)
     return np.where(length > 1e-6 * np.sqrt(len(hinges)), sines / np.where(length > 0.0, length, 1.0), 0.0)
-
-
-def _some(rows: np.ndarray, most: int) -> np.ndarray:
-    """At most so many rows, evenly spaced."""
-    return rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int))]

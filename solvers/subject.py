@@ -133,12 +133,11 @@ class Subject:
         Of vertices of faces: what is in none is not seen.
         """
         out = np.full(len(track), np.inf)
-        seen = _of_faces(len(self.reference), self.triangles)
         for start in range(0, len(track), _CHUNK):
             some = slice(start, start + _CHUNK)
             for part, rows in zip(self.parts, track.rows, strict=True):
                 heights = np.einsum("fnj,fj->fn", part.vertices_of(rows[some]), track.rotations[some, 2])
-                np.minimum(out[some], heights[:, seen[part.vertices]].min(axis=1), out=out[some])
+                np.minimum(out[some], heights[:, self._is_seen[part.vertices]].min(axis=1), out=out[some])
         return out + track.translations[:, 2]
 
     def assemble(self, rows: tuple[np.ndarray, ...], correct: bool = True, stitch: bool = True) -> np.ndarray:
@@ -200,6 +199,10 @@ class Subject:
     def mass(self) -> np.ndarray:
         """(V,) area around each vertex, square metres; as good as none where it is in no face."""
         return _mass(self.reference, self.triangles)
+
+    @cached_property
+    def _is_seen(self) -> np.ndarray:
+        return _of_faces(len(self.reference), self.triangles)
 
 
 def ground_of(clips: list[np.ndarray], seen: np.ndarray | slice = slice(None)) -> float:

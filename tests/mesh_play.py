@@ -166,3 +166,15 @@ def check_render(play, ob, folder, render, blur):
         assert np.abs(followed - baked).mean() < 0.02 * np.abs(followed - original).mean()
     else:
         assert np.abs(followed - baked).max() < 0.02 and np.abs(followed - baked).mean() < 1e-4
+
+
+def link(tmp_path, *names):
+    """Objects of the present file in an empty one."""
+    path = saved(tmp_path, "library.blend")
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, there):
+        there.objects = list(names)
+    for ob in there.objects:
+        bpy.context.scene.collection.objects.link(ob)
+    bpy.context.view_layer.update()
+    return there.objects

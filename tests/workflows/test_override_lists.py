@@ -9,20 +9,14 @@ from bl_ext.devrepo.motion_loom import jobs
 
 from tests import map_play
 from tests import transfer_play as play
-from tests.mesh_play import saved
+from tests.mesh_play import link, saved
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
 
 
 def overriding(tmp_path, *names, active):
     """Objects of the present file linked into an empty one; one of them as a library override, active."""
-    path = saved(tmp_path, "library.blend")
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, there):
-        there.objects = list(names)
-    for ob in there.objects:
-        bpy.context.scene.collection.objects.link(ob)
-    next(ob for ob in there.objects if ob.name == active).override_create(remap_local_usages=True)
+    next(ob for ob in link(tmp_path, *names) if ob.name == active).override_create(remap_local_usages=True)
     return activated(active)
 
 

@@ -13,7 +13,7 @@ from bl_ext.devrepo.motion_loom.workflows import transfer_command
 
 from tests import map_play
 from tests import transfer_play as play
-from tests.mesh_play import saved
+from tests.mesh_play import link, saved
 from tests.transfer_play import PAIRS
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
@@ -239,18 +239,6 @@ def test_a_pose_that_is_carried_about():
 
 
 # -------------------------------------------------------------------------------------------------------------- linked
-
-
-def link(tmp_path, *names):
-    """Objects of the present file in an empty one."""
-    path = saved(tmp_path, "library.blend")
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, there):
-        there.objects = list(names)
-    for ob in there.objects:
-        bpy.context.scene.collection.objects.link(ob)
-    bpy.context.view_layer.update()
-    return there.objects
 
 
 def local(ob):
