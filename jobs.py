@@ -43,6 +43,8 @@ def main(argv: list[str], opens_file: bool = False) -> int:
         # A bug of ours: Blender would print it and still exit with 0.
         traceback.print_exc()
         return FAILED
+    for note in report.get("notes", ()):
+        print(f"Note: {note}", file=sys.stderr)
     if args.json:
         _flush_blender()
         print(json.dumps(report, ensure_ascii=False), flush=True)

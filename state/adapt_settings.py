@@ -132,6 +132,7 @@ class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
     )
     binding: bpy.props.PointerProperty(type=bpy.types.Mesh, description="Holds the bound data", override=OWN)
     summary: bpy.props.StringProperty(description="What is bound, in words", override=OWN)
+    notes: bpy.props.StringProperty(description="What was left out or guessed at Bind, a line each", override=OWN)
     source: bpy.props.PointerProperty(type=bpy.types.Action, description="The action that is bound", override=OWN)
     source_slot: bpy.props.IntProperty(description="Handle of its slot", override=OWN)
     bound_strips: bpy.props.BoolProperty(description="NLA strips alone are bound, no action", override=OWN)

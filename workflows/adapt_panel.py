@@ -83,19 +83,22 @@ def _draw_bind(layout, shown: Shown) -> None:
     if draw_range(layout, chosen):
         _draw_range_warning(layout, shown)
     if chosen.binding is not None:
-        _draw_bound(layout.box().column(align=True), chosen)
+        _draw_bound(layout.box().column(align=True), shown)
         new = sum(not item.bound_name for item in chosen.surfaces)
         if new:
             layout.label(text=f"{new} {'object is' if new == 1 else 'objects are'} not bound yet", icon="ERROR")
     shown.workflow.button(layout, "fit", text="Bind" if chosen.binding is None else "Bind Again")
 
 
-def _draw_bound(layout, chosen) -> None:
+def _draw_bound(layout, shown: Shown) -> None:
+    chosen = shown.chosen
     if chosen.source is not None:
         layout.label(text=chosen.source.name, icon="ACTION")
     points, _, rest = chosen.summary.partition(", ")
     layout.label(text=points, icon="LINKED")
     layout.label(text=rest, icon="BLANK1")
+    for note in chosen.notes.splitlines():
+        draw_text(layout, shown.context, note, "INFO")
 
 
 def _draw_range_warning(layout, shown: Shown) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -58,6 +58,7 @@ def bind_rig(context, ob, environment, start: float | None = None, end: float | 
         "source": settings.source.name if settings.source else ob.name,
         "bound": settings.summary,
         "objects": [item.bound_name for item in settings.surfaces],
+        "notes": settings.notes.splitlines(),
     }
 
 
@@ -90,7 +91,7 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
         time_stretch(context.scene),
     )
     yield 0.99, "Storing"
-    done = _store(ob, stored, objects)
+    done = _store(ob, stored, objects, source.notes)
     if ob.motion_loom_adapt.live:
         keep_motion(ob, source.motion, context.evaluated_depsgraph_get())
     return done
@@ -101,7 +102,8 @@ def _bound_now(ob):
     return source_played(ob) if ob.motion_loom_adapt.live else nullcontext()
 
 
-def _store(ob, stored: Stored, objects) -> str:
+def _store(ob, stored: Stored, objects, notes: Sequence[str]) -> str:
+    """Keep a binding with the rig; returns the line that says so, with what was left out or guessed."""
     settings = ob.motion_loom_adapt
     mesh = binding_store.save(ob.name, *pack(stored))
     old, settings.binding = settings.binding, mesh
@@ -120,7 +122,8 @@ def _store(ob, stored: Stored, objects) -> str:
         f"{len(binding.points)} points on {len(binding.objects)} objects, "
         f"{len(binding.track.skeleton.names)} joints, frames {frames[0]:g} to {frames[-1]:g}"
     )
-    return f"Bound '{ob.name}': {settings.summary}"
+    settings.notes = "\n".join(notes)
+    return ". ".join((f"Bound '{ob.name}': {settings.summary}", *notes))
 
 
 def adapt_rig(context, ob, options: AdaptRigOptions | None = None) -> dict:
@@ -176,5 +179,6 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
         **keys.report(),
         "changed_bones": changed_bones(problem.source.motion, solution.motion),
         "silenced_constraints": silenced,
+        "notes": settings.notes.splitlines(),
     }
     return report | {"seconds": time.perf_counter() - began}

@@ -28,13 +28,14 @@ _MOST_FRAMES = 100_000
 @dataclass(frozen=True)
 class Source:
     """motion: all bones.  whole: heads and leaf tails.  solved: which of them are solved.  track: those, world space.
-    height: of the body, metres."""
+    height: of the body, metres.  notes: what was left out or guessed, for the user, a sentence each."""
 
     motion: BoneMotion
     whole: JointTrack
     solved: SolvedJoints
     track: JointTrack
     height: float
+    notes: tuple[str, ...] = ()
 
     @property
     def bones(self) -> np.ndarray:
