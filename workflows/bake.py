@@ -19,6 +19,7 @@ from .naming import result_name
 from .panel_parts import draw_range
 
 _MOST_FRAMES = 1_000_000
+_MET = 1e-3  # of a step: what misses by less meets it; panels hold steps and rates in single precision
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class BakeOptions:
 def bake_frames(context, ob, options: BakeOptions) -> tuple[np.ndarray, np.ndarray]:
     """Scene frames (F,) to read, and the frames (F,) at which the result has its keys.
 
+    Where the steps do not meet the end, the last pose has a key there, and where that is between frames it is held by
+    another one at the next frame: whoever steps through whole frames would never see it.
     Raises InputError for a range that holds no frame, SceneError when the rig plays nothing.
     """
     first, last = motion_range(context.scene, ob)
@@ -59,8 +62,19 @@ def bake_frames(context, ob, options: BakeOptions) -> tuple[np.ndarray, np.ndarr
     count = (end - start) / (speed * options.step)
     if not count < _MOST_FRAMES:
         raise InputError(f"Frames {start:g} to {end:g} make {count:.0f} keys a curve; raise the step.")
-    new = start + options.step * np.arange(math.floor(count + 1e-6) + 1)
-    return start + (new - start) * speed, new
+    new = start + options.step * np.arange(math.floor(count + _MET) + 1)
+    new_end = start + (end - start) / speed
+    if new_end - new[-1] > _MET * options.step:
+        new = np.append(new, _at_end(new_end))
+    frames = np.minimum(start + (new - start) * speed, end)
+    frames[-1] = end
+    return frames, new
+
+
+def _at_end(end: float) -> list[float]:
+    """Frames of the keys of the last pose."""
+    is_whole = abs(end - round(end)) < _MET
+    return [float(round(end))] if is_whole else [end, float(math.ceil(end))]
 
 
 def bake_rig(context, ob, options: BakeOptions) -> dict:

@@ -70,19 +70,52 @@ def test_unchanged_bake_has_identical_curves(knight, capsys):
 
 def test_trim_step_and_name(knight, capsys):
     report = bake(capsys, "--rig", "Knight", "--start", "3", "--end", "10", "--step", "2.5", "--name", "Teil – 1")
-    assert report["action"] == "Teil – 1" and report["keys_per_curve"] == 3
+    assert report["action"] == "Teil – 1" and report["keys_per_curve"] == 4
     new = bpy.data.actions["Teil – 1"]
-    assert_same_curves(new, knight.animation_data.action, at=[3, 5.5, 8])
+    assert_same_curves(new, knight.animation_data.action, at=[3, 5.5, 8, 10])
     curve = next(iter(curves_of(new).values()))
-    assert [key.co.x for key in curve.keyframe_points] == [3, 5.5, 8]
+    assert [key.co.x for key in curve.keyframe_points] == [3, 5.5, 8, 10]
 
 
-def test_another_frame_rate_keeps_the_duration(knight, capsys):
-    """A capture at 48 frames a second, imported one to one, lasts half as many of the scene's 24."""
+def test_another_frame_rate_keeps_the_duration_and_the_last_pose(knight, capsys):
+    """A capture at 48 frames a second, imported one to one, lasts half as many of the scene's 24.
+
+    It ends between two frames: the last pose is keyed there, and again at the next frame, where the result ends.
+    """
     report = bake(capsys, "--rig", "Knight", "--fps", "48")
-    assert (report["start"], report["end"], report["keys_per_curve"]) == (1.0, 6.0, 6)
+    assert (report["start"], report["end"], report["keys_per_curve"]) == (1.0, 7.0, 8)
     new = bpy.data.actions[report["action"]]
-    assert_same_curves(new, knight.animation_data.action, at=[1, 3, 5, 7, 9, 11], moved_to=[1, 2, 3, 4, 5, 6])
+    moved_to = [1, 2, 3, 4, 5, 6, 6.5, 7]
+    assert_same_curves(new, knight.animation_data.action, at=[1, 3, 5, 7, 9, 11, 12, 12], moved_to=moved_to)
+
+
+@pytest.mark.parametrize("rate", [29.476, 30.0, 48.0, 23.976])
+def test_the_pose_after_another_rate_is_the_last_of_the_source(knight, capsys, rate):
+    last, _ = scenes.watch(knight, [12])
+    report = bake(capsys, "--rig", "Knight", "--fps", str(rate), "--assign")
+    assert report["end"] == np.ceil(1 + 11 * 24 / rate)
+    np.testing.assert_allclose(scenes.watch(knight, [report["end"], 40])[0], np.repeat(last, 2, axis=0), atol=1e-5)
+
+
+@pytest.mark.parametrize("step", [0.1, 0.7, 3.0])
+def test_the_panels_step_does_not_lose_the_last_key(knight, step):
+    """Settings hold 0.1 in single precision, of which 110 are a little more than 11 frames."""
+    bpy.context.view_layer.objects.active = knight
+    settings = by_id("bake").settings_of(knight)
+    settings.step, settings.assign = step, True
+    assert bpy.ops.motion_loom.bake(workflow="bake") == {"FINISHED"}
+    keys = next(iter(curves_of(knight.animation_data.action).values())).keyframe_points
+    expected = [1 + step * number for number in range(int(11 / step + 1e-6) + 1)]
+    expected += [12] if expected[-1] < 11.99 else []
+    np.testing.assert_allclose([key.co.x for key in keys], expected, atol=1e-4)
+
+
+def test_a_rate_that_differs_by_rounding_makes_no_further_key(knight, capsys):
+    """23.976 and 24000 / 1001 are one rate: no key a hair after the last whole frame, and none after that."""
+    render = bpy.context.scene.render
+    render.fps, render.fps_base = 24, 1.001
+    report = bake(capsys, "--rig", "Knight", "--fps", "23.976")
+    assert (report["end"], report["keys_per_curve"]) == (12.0, 12)
 
 
 def test_a_strip_plays_like_the_assigned_result(knight, capsys):
