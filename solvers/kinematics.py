@@ -211,35 +211,51 @@ class HeadPlacer:
                 pose[:, level] = _apply(self._part, level, frame, basis[:, level])
 
 
-def carriers(rig: Rig, solved: np.ndarray) -> np.ndarray:
-    """(B,) which of the solved bones (K,) each bone rides on: itself or its nearest solved ancestor, K for none."""
-    out = np.full(len(rig.parents), len(solved))
-    out[solved] = np.arange(len(solved))
-    for bone, parent in enumerate(rig.parents):
-        if out[bone] == len(solved) and parent >= 0:
-            out[bone] = out[parent]
-    return out
+def carriers(parents: np.ndarray, solved: np.ndarray) -> np.ndarray:
+    """(B,) which of the solved bones (K,) each bone rides on: itself or its nearest solved ancestor, K for none.
+
+    parents: (B,) the bone that each bone moves with, -1 for none, in any order.
+    """
+    index = np.full(len(parents) + 1, len(solved))
+    index[solved] = np.arange(len(solved))
+    at = np.arange(len(parents))
+    climbing = index[at] == len(solved)
+    while climbing.any():
+        at[climbing] = parents[at[climbing]]
+        climbing = (at >= 0) & (index[at] == len(solved))
+    return index[at]
 
 
-def carry_increments(rig: Rig, solved: np.ndarray, increments: np.ndarray) -> np.ndarray:
+def carry_increments(parents: np.ndarray, solved: np.ndarray, increments: np.ndarray) -> np.ndarray:
     """Increments for all bones (F, B, 3, 3) from those (F, K, 3, 3) of the solved bones (K,).
 
     A bone that was not solved rides on its nearest solved ancestor; without one it does not turn.
+    parents: see `carriers`.
     """
     still = np.broadcast_to(np.eye(3), (len(increments), 1, 3, 3))
-    return np.concatenate((increments, still), axis=1)[:, carriers(rig, solved)]
+    return np.concatenate((increments, still), axis=1)[:, carriers(parents, solved)]
+
+
+def posed(rig: Rig, bones: np.ndarray, pose: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Pose (F, n, 4, 4) of bones (n,) from their basis (F, n, 4, 4); pose: (F, B, 4, 4), their parents in it."""
+    return _apply(rig, bones, _frame(rig, bones, pose), basis)
+
+
+def locations(rig: Rig, bones: np.ndarray, pose: np.ndarray, heads: np.ndarray) -> np.ndarray:
+    """Location channels (F, n, 3) that put the heads of bones (n,) at (F, n, 3); pose: see `posed`."""
+    return _location(rig, bones, _frame(rig, bones, pose), heads)
 
 
 def inherited_turns(rig: Rig, basis: np.ndarray) -> np.ndarray:
     """(F, B, 3, 3) orthonormal, armature space: what the rotation of a basis (F, B, 4, 4) is applied to."""
     bones = np.arange(len(rig.parents))
-    return _orthogonal(_frame(rig, bones, pose_matrices(rig, basis)).turn)
+    return orthogonal(_frame(rig, bones, pose_matrices(rig, basis)).turn)
 
 
 def basis_turns(basis: np.ndarray, signs: np.ndarray) -> np.ndarray:
     """(..., B, 3, 3) rotations in a basis (..., B, 4, 4), without scales and their signs; see `basis_to_channels`."""
     matrix = basis[..., :3, :3]
-    return _orthogonal(matrix) * _fitting(signs, matrix)[..., None, :]
+    return orthogonal(matrix) * _fitting(signs, matrix)[..., None, :]
 
 
 def channels_to_basis(rig: Rig, location: np.ndarray, rotation: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -268,7 +284,7 @@ def basis_to_channels(
     matrix = basis[..., :3, :3]
     sign = _fitting(signs, matrix)
     scale = np.linalg.norm(matrix, axis=-2) * sign
-    turn = _orthogonal(matrix) * sign[..., None, :]
+    turn = orthogonal(matrix) * sign[..., None, :]
     rotation = np.zeros((*basis.shape[:2], 4))
     for mode, bones in _by(rig.rotation_modes):
         rotation[:, bones] = _from_matrix(mode, turn[:, bones], start[bones])
@@ -384,7 +400,7 @@ def _inheriting(
     if mode == "ALIGNED":
         straight = _unsheared(parent)
         return _unit_columns(straight) @ offset, np.linalg.norm(straight, axis=-2)
-    turn = _orthogonal(parent) @ offset
+    turn = orthogonal(parent) @ offset
     if mode == "AVERAGE":
         turn = turn * _mean_scale(parent)[..., None, None]
     return turn, 1.0
@@ -453,7 +469,7 @@ def _length(vectors: np.ndarray) -> np.ndarray:
     return np.where(length > 0.0, length, 1.0)
 
 
-def _orthogonal(matrices: np.ndarray) -> np.ndarray:
+def orthogonal(matrices: np.ndarray) -> np.ndarray:
     """Orthonormal columns (..., 3, 3), sheared ones about the bone's length (y); handedness stays."""
     out = _unit_columns(matrices)
     gram = np.swapaxes(out, -1, -2) @ out

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .hung_bones import HungPlacer
+from .kinematics import Rig, pose_matrices
 from .rotations import axis_angle_to_matrix, matrix_to_axis_angle
 
 
@@ -23,6 +25,23 @@ def blend_basis(original: np.ndarray, other: np.ndarray, share: np.ndarray) -> n
     out[..., :3, 3] = (1.0 - t) * original[..., :3, 3] + t * other[..., :3, 3]
     out[share == 0.0] = original[share == 0.0]
     out[share == 1.0] = other[share == 1.0]
+    return out
+
+
+def blend_motion(
+    rig: Rig, original: np.ndarray, other: np.ndarray, share: np.ndarray, motion_parents: np.ndarray, placed: np.ndarray
+) -> np.ndarray:
+    """As `blend_basis`, with hung bones in their places in between as well.
+
+    motion_parents: (B,) the bone that each moves with, see `hung_bones`.  placed: (P,) bones whose heads are placed.
+    """
+    out = blend_basis(original, other, share)
+    hung = placed[motion_parents[placed] >= 0]
+    between = np.flatnonzero((share != 0.0) & (share != 1.0))
+    if hung.size and between.size:
+        part = out[between]
+        HungPlacer(rig, motion_parents, hung).place(part, pose_matrices(rig, original[between]))
+        out[between] = part
     return out
 
 

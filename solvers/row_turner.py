@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import row_quaternions as quat
-from .kinematics import HeadPlacer, Rig, basis_turns, carriers, inherited_turns
+from .hung_bones import HungPlacer
+from .kinematics import HeadPlacer, Rig, basis_turns, carriers, inherited_turns, pose_matrices
 from .rotations import matrix_to_quaternion
 
 _STILL = np.array([[1.0, 0.0, 0.0, 0.0]])
@@ -37,18 +38,22 @@ class RowTurner:
         turned: np.ndarray,
         placed: np.ndarray,
         signs: np.ndarray,
+        motion_parents: np.ndarray,
     ):
         """basis: (F, B, 4, 4) of the motion.  object_world: (F, 4, 4), scaled evenly.
         object_turns: (F, 3, 3) rotations that are in the motion already and will be in the turns as well.
         turned, placed: bones (K,) and (P,).  signs: (B, 3) of the scales.
+        motion_parents: (B,) the bone that each moves with, see `hung_bones`.
         Raises InputError for a connected bone that is to be placed.
         """
         frames, bones = basis.shape[:2]
         self._rig, self._basis, self._signs = rig, basis, signs
-        self._own = carriers(rig, turned)
+        self._own = carriers(motion_parents, turned)
         follows = (rig.parents >= 0) & rig.inherit_rotation
         self._carried = np.where(follows, self._own[np.maximum(rig.parents, 0)], len(turned))
         self._placer = HeadPlacer(rig, placed) if placed.size else None
+        hung = placed[motion_parents[placed] >= 0]
+        self._hung_placer = HungPlacer(rig, motion_parents, hung) if hung.size else None
         self._to_local, self._origins = np.linalg.inv(object_world[:, :3, :3]), object_world[:, :3, 3]
         self._increments = _increments(object_world[:, :3, :3], object_turns)
         self._known = np.zeros(frames, bool)
@@ -74,6 +79,8 @@ class RowTurner:
             location = (1.0 - influence) * self._basis[row, :, :3, 3] + influence * location
             arc = quat.log(quat.mul(before * _CONJUGATE, rotation))
             rotation = quat.mul(before, quat.exp(influence * arc))
+            if influence != 0.0 and self._hung_placer is not None:
+                location = self._rejoined(row, location, quat.mul(rotation, before * _CONJUGATE))
         return RowPose(location, rotation)
 
     def _locations(self, row, turn, heads):
@@ -83,6 +90,15 @@ class RowTurner:
         local = (heads - self._origins[row]) @ self._to_local[row].T
         self._placer.place(part, local[None])
         return part[0, :, :3, 3]
+
+    def _rejoined(self, row, location, turned):
+        """The locations (B, 3) of a blended pose, turned by quaternions (B, 4), with hung bones in their places."""
+        original = self._basis[row : row + 1]
+        basis = original.copy()
+        basis[0, :, :3, :3] = quat.matrices(turned) @ original[0, :, :3, :3]
+        basis[0, :, :3, 3] = location
+        self._hung_placer.place(basis, pose_matrices(self._rig, original))
+        return basis[0, :, :3, 3]
 
     def _know(self, rows: slice) -> None:
         basis = self._basis[rows]

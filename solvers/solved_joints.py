@@ -57,17 +57,27 @@ def body_height(heads: np.ndarray, tails: np.ndarray) -> float:
 
 
 def solved_joints(
-    track: JointTrack, bones: int, relevant: np.ndarray, connected: np.ndarray, height: float
+    track: JointTrack,
+    bones: int,
+    relevant: np.ndarray,
+    connected: np.ndarray,
+    height: float,
+    motion_parents: np.ndarray | None = None,
 ) -> SolvedJoints:
     """Choose the joints to solve.
 
     track: all bone heads (B = ``bones``), then leaf tails.  relevant: (B,) bool, bones that move the skin.
     connected: (B,) bool, bones whose head cannot leave the parent's tail.  height: metres.
+    motion_parents: (B,) the bone that each bone moves with, see ``motion_tree``; by default its parent.
     Raises InputError where nothing is left to solve.
     """
     positions = track.positions[:: -(-len(track.positions) // _LOOKED_AT)]
-    parents = _hang(track.skeleton.parents, positions, relevant, height)
+    parents = track.skeleton.parents.copy()
+    if motion_parents is not None:
+        parents[:bones] = motion_parents
+    parents = _hang(parents, positions, relevant, height)
     keep = _useful(parents, bones, relevant)
+    keep[bones:] &= ~np.isin(parents[bones:], parents[:bones])  # what hangs on a bone tells where it ends
     lengths = _lengths(positions, parents)
     keep &= ~((parents >= 0) & (lengths < _COINCIDENT * height) & (np.arange(len(parents)) < bones))
     keep[bones:] &= (lengths[bones:] > _SHORT_TAIL * height) & (lengths[bones:] < _LONG_TAIL * height)

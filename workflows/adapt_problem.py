@@ -22,7 +22,7 @@ from ..solvers import adapt as solver
 from ..solvers.adapt_binding import Binding
 from ..solvers.clearance import smoothstep
 from ..solvers.errors import InputError, OutputError, StaleBindingError
-from ..solvers.pose_blend import blend_basis
+from ..solvers.pose_blend import blend_motion
 from ..solvers.types import JointTrack, MeshTrack, TriangleMesh
 from .adapt_action import INFLUENCE, bound_action, live_copy, played_action, plays_live, source_played
 from .adapt_live_keys import held_by_user
@@ -101,7 +101,7 @@ def gather_steps(
     yield 0.0, "Reading the motion"
     frames, names = binding.track.frames, binding.track.skeleton.names
     with source_played(ob):
-        source = reread_source(context, ob, frames, names, stored.solved, binding.height)
+        source = reread_source(context, ob, frames, names, stored.solved, stored.hung, binding.height)
         require_result_plays(ob, {name for name in names if name in ob.data.bones}, settings.limits)
         pinned = _pin_targets(ob)
         # It may be the rig itself that carries an object.
@@ -211,7 +211,7 @@ def placed_body(ob, scene, known: Problem) -> Body:
 
 def _body_of_motion(ob, scene, stored: Stored, motion: BoneMotion) -> Body:
     names, height = stored.binding.track.skeleton.names, stored.binding.height
-    return fit_body(ob, scene, stored, bound_source(ob, motion, names, stored.solved, height))
+    return fit_body(ob, scene, stored, bound_source(ob, motion, names, stored.solved, stored.hung, height))
 
 
 def fit_body(ob, scene, stored: Stored, source: Source) -> Body:
@@ -272,7 +272,9 @@ def _shown(problem: Problem, adapted, whole: BoneMotion, write_error: float, sec
     """With the motion as far as its influence goes, the original's for the rest."""
     original, motion = problem.source.motion, whole
     if (problem.influence != 1.0).any():
-        motion = replace(whole, basis=blend_basis(original.basis, whole.basis, problem.influence))
+        source, share = problem.source, problem.influence
+        basis = blend_motion(whole.rig, original.basis, whole.basis, share, source.motion_parents, source.placed)
+        motion = replace(whole, basis=basis)
     return Solution(adapted, whole, motion, changed_channels(original, motion), write_error, seconds)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..solvers import row_quaternions as quat
+from ..solvers.rotations import matrix_to_quaternion
 from ..solvers.row_channels import RowChannels
 from ..solvers.row_turner import RowTurner
 from .adapt_source import Source
@@ -17,9 +19,18 @@ class AdaptedRows:
         motion, bones = source.motion, source.bones
         self._heads = np.flatnonzero(bones >= 0)
         self._placed = np.flatnonzero((bones >= 0) & source.solved.placed)
-        turned, placed = bones[self._heads], bones[self._placed]
+        riders, self._owners = source.riders
+        self._offsets = source.whole.positions[:, riders] - source.track.positions[:, self._owners]
+        self._turned_back = matrix_to_quaternion(np.swapaxes(object_turns, -1, -2))
         self._turner = RowTurner(
-            motion.rig, motion.basis, motion.object_world, object_turns, turned, placed, motion.scale_signs
+            motion.rig,
+            motion.basis,
+            motion.object_world,
+            object_turns,
+            bones[self._heads],
+            np.concatenate((bones[self._placed], riders)),
+            motion.scale_signs,
+            source.motion_parents,
         )
         self._modes = RowChannels(motion.rig.rotation_modes)
         _, self._starts, self._scales = motion.channels()
@@ -32,6 +43,14 @@ class AdaptedRows:
         positions: (K, 3) of the solved joints, world space.  turns: (K, 4) quaternions since bind.
         start: (B, 4) rotation channels to be nearest to; by default the original's in that row.
         """
-        pose = self._turner.pose(row, turns[self._heads], positions[self._placed], influence)
+        placed = positions[self._placed]
+        if len(self._owners):
+            placed = np.concatenate((placed, self._rider_heads(row, positions, turns)))
+        pose = self._turner.pose(row, turns[self._heads], placed, influence)
         rotation = self._modes.nearest(pose.rotation, self._starts[row] if start is None else start)
         return pose.location, rotation, self._scales[row]
+
+    def _rider_heads(self, row: int, positions: np.ndarray, turns: np.ndarray) -> np.ndarray:
+        """(R, 3) world heads of bones that ride on solved ones without being their children."""
+        carried = quat.mul(turns[self._owners], self._turned_back[row : row + 1])
+        return positions[self._owners] + quat.rotate(carried, self._offsets[row])

@@ -25,7 +25,7 @@ from .adapt_action import remember_source, source_played, write_result
 from .adapt_live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live
 from .adapt_live_source import keep_motion
 from .adapt_problem import gather_steps, solve_steps, time_stretch
-from .adapt_source import bound_frames, joint_radii, read_source
+from .adapt_source import bound_frames, hung_names, joint_radii, read_source
 from .adapt_store import Stored, pack
 from .base import Steps, relayed, run_to_end, within
 from .result_keys import KeyOptions, choose_keys
@@ -88,6 +88,7 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
         world[:1] if np.ptp(world, axis=0).max() < 1e-9 else world,
         [mesh.triangles for mesh in environment],
         [fingerprint(mesh) for mesh in environment],
+        hung_names(source),
         time_stretch(context.scene),
     )
     yield 0.99, "Storing"

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..scene.deform_tree import noted_parents
 from ..scene.motion import BoneMotion, motion_range, read_motion, turn_motion
 from ..scene.radii import bone_radii, skinned_bones
 from ..scene.rigs import joint_limits, require_armature, require_editable, require_uniform_scale
 from ..solvers.errors import InputError, StaleBindingError
+from ..solvers.hung_bones import loose_riders
 from ..solvers.joint_limits import JointLimits
 from ..solvers.kinematics import carry_increments
+from ..solvers.motion_tree import motion_parents
 from ..solvers.rotations import matrix_to_quaternion, quaternion_to_matrix
 from ..solvers.solved_joints import SolvedJoints, body_height, solved_joints
 from ..solvers.types import JointTrack
@@ -28,12 +31,14 @@ _MOST_FRAMES = 100_000
 @dataclass(frozen=True)
 class Source:
     """motion: all bones.  whole: heads and leaf tails.  solved: which of them are solved.  track: those, world space.
-    height: of the body, metres.  notes: what was left out or guessed, for the user, a sentence each."""
+    motion_parents: (B,) the bone that each bone moves with, see ``solvers.hung_bones``.  height: of the body, metres.
+    notes: what was left out or guessed, for the user, a sentence each."""
 
     motion: BoneMotion
     whole: JointTrack
     solved: SolvedJoints
     track: JointTrack
+    motion_parents: np.ndarray
     height: float
     notes: tuple[str, ...] = ()
 
@@ -52,7 +57,21 @@ class Source:
         out[bones[heads], 1] = True
         out[~rig.inherit_rotation, 1] = True
         out[bones[heads & self.solved.placed], 0] = True
+        out[self.riders[0], 0] = True
         return out
+
+    @property
+    def riders(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bones (R,) that ride on a solved one which the rig does not carry them with, and those joints (R,)."""
+        heads = np.flatnonzero(self.bones >= 0)
+        riders, owners = loose_riders(self.motion.rig, self.motion_parents, self.bones[heads])
+        return riders, heads[owners]
+
+    @property
+    def placed(self) -> np.ndarray:
+        """(P,) bones whose heads are written to their locations."""
+        bones = self.bones
+        return np.concatenate((bones[(bones >= 0) & self.solved.placed], self.riders[0]))
 
 
 def bound_frames(context, ob, start: float | None, end: float | None) -> np.ndarray:
@@ -84,19 +103,39 @@ def read_source(context, ob, frames: np.ndarray) -> Source:
     require_uniform_scale(ob.name, motion.object_world, frames)
     relevant = skinned_bones(context, ob)
     height = _rest_height(motion, relevant)
-    solved = solved_joints(whole, len(motion.rig.names), relevant, motion.rig.use_connect, height)
-    return Source(motion, whole, solved, solved.track(whole), height)
+    tree = _motion_parents(ob, motion, relevant, height)
+    rig = motion.rig
+    solved = solved_joints(whole, len(rig.names), relevant, rig.use_connect, height, tree)
+    return Source(motion, whole, solved, solved.track(whole), _with_solved(tree, solved), height)
+
+
+def _motion_parents(ob, motion: BoneMotion, relevant: np.ndarray, height: float) -> np.ndarray:
+    """(B,) the bone that each bone moves with: as the rig has it, as it was noted, or as the motion shows."""
+    rig, units = motion.rig, np.cbrt(abs(np.linalg.det(motion.object_world[0, :3, :3])))
+    noted = noted_parents(ob, rig.names)
+    parents = np.where((rig.parents < 0) & ~rig.use_connect, noted, rig.parents)
+    return motion_parents(parents, motion.pose, rig.rest, rig.lengths, relevant, height / units)
+
+
+def _with_solved(parents: np.ndarray, solved: SolvedJoints) -> np.ndarray:
+    """Motion parents (B,) with what solved joints were found to hang on."""
+    out = parents.copy()
+    hung = np.flatnonzero(solved.placed & (solved.parents >= 0) & (solved.joints < len(parents)))
+    out[solved.joints[hung]] = solved.joints[solved.parents[hung]]
+    return out
 
 
 def reread_source(
-    context, ob, frames: np.ndarray, names: tuple[str, ...], solved: SolvedJoints, height: float
+    context, ob, frames: np.ndarray, names: tuple[str, ...], solved: SolvedJoints, hung: dict[str, str], height: float
 ) -> Source:
     """Read a bound rig again; see ``bound_source``."""
-    return bound_source(ob, read_motion(context, ob, frames), names, solved, height)
+    return bound_source(ob, read_motion(context, ob, frames), names, solved, hung, height)
 
 
-def bound_source(ob, motion: BoneMotion, names: tuple[str, ...], solved: SolvedJoints, height: float) -> Source:
-    """The motion of a bound rig as solved joints. names: of those at bind.
+def bound_source(
+    ob, motion: BoneMotion, names: tuple[str, ...], solved: SolvedJoints, hung: dict[str, str], height: float
+) -> Source:
+    """The motion of a bound rig as solved joints. names: of those at bind.  hung: see ``hung_names``.
 
     Raises StaleBindingError where a bone is gone.
     """
@@ -114,7 +153,18 @@ def bound_source(ob, motion: BoneMotion, names: tuple[str, ...], solved: SolvedJ
         )
     joints = np.array([index[name] for name in names])
     now = SolvedJoints(joints, solved.parents, solved.effectors, solved.placed)
-    return Source(motion, whole, now, now.track(whole), height)
+    tree = motion.rig.parents.copy()
+    for bone, other in hung.items():
+        if bone in index and other in index:
+            tree[index[bone]] = index[other]
+    return Source(motion, whole, now, now.track(whole), _with_solved(tree, now), height)
+
+
+def hung_names(source: Source) -> dict[str, str]:
+    """The bones that move with another one than their parent, and that one."""
+    rig = source.motion.rig
+    hung = np.flatnonzero(source.motion_parents != rig.parents)
+    return {rig.names[bone]: rig.names[source.motion_parents[bone]] for bone in hung}
 
 
 def joint_radii(context, ob, source: Source) -> np.ndarray:
@@ -204,8 +254,12 @@ def adapted_motion(source: Source, positions: np.ndarray, turns: np.ndarray, obj
     bones = source.bones
     heads = np.flatnonzero(bones >= 0)
     matrices = quaternion_to_matrix(turns[:, heads]) @ np.swapaxes(object_turns, -1, -2)[:, None]
+    spread = carry_increments(source.motion_parents, bones[heads], matrices)
     placed = {int(bones[k]): positions[:, k] for k in heads if source.solved.placed[k]}
-    spread = carry_increments(source.motion.rig, bones[heads], matrices)
+    riders, owners = source.riders
+    away = source.whole.positions[:, riders] - source.track.positions[:, owners]
+    carried = positions[:, owners] + np.einsum("frab,frb->fra", spread[:, riders], away)
+    placed |= {int(bone): carried[:, k] for k, bone in enumerate(riders)}
     return turn_motion(source.motion, spread, placed)
 
 

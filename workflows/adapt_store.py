@@ -20,6 +20,7 @@ FORMAT = 2
 class Stored:
     """binding: see the solver.  solved: which joints of the rig.  object_world: (F or 1, 4, 4) of the rig at bind.
     triangles: one array (T, 3) an object.  fingerprints: of their topology.
+    hung: the bones that move with another one than their parent, and that one.
     stretch: new over old of the scene's Time Stretching at bind, None in files from before it was noted."""
 
     binding: Binding
@@ -27,6 +28,7 @@ class Stored:
     object_world: np.ndarray
     triangles: list[np.ndarray]
     fingerprints: list[str]
+    hung: dict[str, str]
     stretch: float | None = None
 
 
@@ -61,6 +63,7 @@ def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:
         "height": binding.height,
         "objects": list(binding.objects),
         "fingerprints": stored.fingerprints,
+        "hung": stored.hung,
         "stretch": stored.stretch,
     }
     return arrays, header
@@ -79,4 +82,4 @@ def unpack(arrays: dict[str, np.ndarray], header: dict) -> Stored:
     solved = SolvedJoints(np.arange(len(skeleton.names)), skeleton.parents, arrays["effectors"], arrays["placed"])
     triangles = [arrays[f"triangles {k}"] for k in range(len(header["objects"]))]
     world, fingerprints = arrays["object_world"], header["fingerprints"]
-    return Stored(binding, solved, world, triangles, fingerprints, header.get("stretch"))
+    return Stored(binding, solved, world, triangles, fingerprints, header.get("hung", {}), header.get("stretch"))

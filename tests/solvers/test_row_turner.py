@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from solvers import kinematics
 from solvers.errors import InputError
 from solvers.kinematics import INHERIT_SCALE, ROTATION_MODES
-from solvers.pose_blend import blend_basis
+from solvers.pose_blend import blend_motion
 from solvers.rotations import matrix_to_quaternion
 from solvers.row_channels import RowChannels
 from solvers.row_turner import RowTurner
@@ -49,7 +49,10 @@ class Case:
             self.basis[:, ::2, :3, 0] *= -1.0
 
     def turner(self):
-        return RowTurner(self.rig, self.basis, self.world, self.object_turns, TURNED, self.placed, self.signs)
+        rig = self.rig
+        return RowTurner(
+            rig, self.basis, self.world, self.object_turns, TURNED, self.placed, self.signs, rig.parents
+        )
 
     def pose(self, turner, row, influence=1.0):
         return turner.pose(row, self.turns[row], self.heads[row], influence)
@@ -60,7 +63,7 @@ class Case:
         own = rows.reshape(FRAMES, -1, 3, 3) @ np.swapaxes(self.object_turns, -1, -2)[:, None]
         turn = self.world[:, :3, :3] / np.linalg.norm(self.world[:, :3, :3], axis=-2, keepdims=True)
         local = np.swapaxes(turn, -1, -2)[:, None] @ own @ turn[:, None]
-        spread = kinematics.carry_increments(self.rig, TURNED, local)
+        spread = kinematics.carry_increments(self.rig.parents, TURNED, local)
         there = np.linalg.inv(self.world)
         heads = np.einsum("fab,fpb->fpa", there[:, :3, :3], self.heads) + there[:, None, :3, 3]
         placed = {int(bone): heads[:, k] for k, bone in enumerate(self.placed)}
@@ -94,7 +97,9 @@ def test_a_row_is_that_of_the_whole_motion(scale, rotation, local, sized):
 @pytest.mark.parametrize("sized", ["uniform", "non-uniform", "mirrored"])
 def test_a_row_is_blended_like_the_whole_motion(influence, sized):
     case = Case(2, sized=sized)
-    require_same(case, blend_basis(case.basis, case.all_rows(), np.full(FRAMES, influence)), influence)
+    share = np.full(FRAMES, influence)
+    blended = blend_motion(case.rig, case.basis, case.all_rows(), share, case.rig.parents, case.placed)
+    require_same(case, blended, influence)
 
 
 def test_without_influence_a_row_is_the_motion_itself():

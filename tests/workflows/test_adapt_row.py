@@ -5,7 +5,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.solvers.pose_blend import blend_basis
+from bl_ext.devrepo.motion_loom.solvers.pose_blend import blend_motion
 from bl_ext.devrepo.motion_loom.workflows.adapt_row import AdaptedRows
 from bl_ext.devrepo.motion_loom.workflows.adapt_source import adapted_motion, read_source
 from scipy.spatial.transform import Rotation
@@ -54,7 +54,9 @@ def test_rows_are_those_of_the_whole_motion(make, influence):
     source = read_source(bpy.context, ob, FRAMES)
     positions, turns, object_turns = solved(source)
     whole = adapted_motion(source, positions, turns, object_turns)
-    whole = replace(whole, basis=blend_basis(source.motion.basis, whole.basis, np.full(len(FRAMES), influence)))
+    share, tree, placed = np.full(len(FRAMES), influence), source.motion_parents, source.placed
+    blended = blend_motion(whole.rig, source.motion.basis, whole.basis, share, tree, placed)
+    whole = replace(whole, basis=blended)
     expected = whole.channels()
     rows, before = AdaptedRows(source, object_turns), source.motion.rotation_start
     for row in range(len(FRAMES)):
