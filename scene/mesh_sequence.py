@@ -15,8 +15,9 @@ import numpy as np
 
 from ..solvers.errors import InputError, SceneError
 from . import shape_keys
+from .evaluation import evaluated_object
 from .frames import frame_kept, frame_now, step_through
-from .meshes import is_updated, read_positions
+from .meshes import read_positions
 from .modifier_split import kept_switched_off
 from .object_motion import worlds_by_curves
 from .session import exists
@@ -140,12 +141,7 @@ def evaluated_mesh(
 
     Raises SceneError where Blender does not update it, InputError where it has no faces; when: ends the message.
     """
-    if not is_updated(ob, depsgraph):
-        raise SceneError(
-            f"'{ob.name}' is hidden, excluded or not in this view layer{when}, so that Blender does not update it; "
-            "enable it, and its collections, in viewports."
-        )
-    evaluated = ob.evaluated_get(depsgraph)
+    evaluated = evaluated_object(ob, depsgraph, when)
     try:
         mesh = evaluated.to_mesh()
         if mesh is None or not len(mesh.polygons):
@@ -228,7 +224,7 @@ def _world_now(context, ob) -> np.ndarray:
 
 
 def _evaluated_world(context, ob) -> np.ndarray:
-    return np.array(ob.evaluated_get(context.evaluated_depsgraph_get()).matrix_world, float)[None]
+    return np.array(evaluated_object(ob, context.evaluated_depsgraph_get()).matrix_world, float)[None]
 
 
 def _triangles(ob: bpy.types.Object) -> np.ndarray:

@@ -13,8 +13,9 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError, SceneError
+from ..solvers.errors import InputError
 from ..solvers.types import MeshTrack, TriangleMesh
+from .evaluation import evaluated_object
 from .frames import frame_kept, step_through
 from .object_motion import sizes_by_curves, worlds_by_curves
 from .state_track import ObjectState, Shape, StateTrack
@@ -231,46 +232,8 @@ def mesh_track(state: ObjectState, triangles: np.ndarray, worlds: np.ndarray) ->
     return MeshTrack(state.name, _to_world(state.positions[None], worlds), triangles)
 
 
-def is_updated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
-    """Whether Blender evaluates the object in a depsgraph: it is not hidden, excluded or in another view layer.
-
-    `is_evaluated` alone is not enough: it stays set while an animated hiding switches evaluation off, and for an object
-    of an excluded collection that the settings of another refer to.
-    """
-    evaluated = ob.evaluated_get(depsgraph)
-    hidden = evaluated.hide_render if depsgraph.mode == "RENDER" else evaluated.hide_viewport
-    return not hidden and evaluated.is_evaluated and _is_enabled(ob, depsgraph)
-
-
 def _evaluated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, when: str) -> bpy.types.Object:
-    """The evaluated object, refused when Blender skips it and so leaves an old state in it."""
-    if not is_updated(ob, depsgraph):
-        if depsgraph.mode == "RENDER":
-            way_out = "enable it in renders (it may be invisible to the camera)"
-        else:
-            way_out = "enable it, and its collections, in viewports"
-        raise SceneError(
-            f"'{ob.name_full}' is hidden, excluded or not in this view layer{when}, so that Blender does not "
-            f"update it; {way_out} or take it out of the environment."
-        )
-    return ob.evaluated_get(depsgraph)
-
-
-def _is_enabled(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
-    """Whether the view layer's collections let an object be evaluated, be it hidden from view or not."""
-    layer = depsgraph.view_layer
-    return (
-        depsgraph.mode == "RENDER"
-        or ob.visible_get(view_layer=layer)
-        or any(not part.exclude and part.collection in ob.users_collection for part in _enabled(layer.layer_collection))
-    )
-
-
-def _enabled(layer: bpy.types.LayerCollection) -> Iterator[bpy.types.LayerCollection]:
-    if not layer.collection.hide_viewport:
-        yield layer
-        for child in layer.children:
-            yield from _enabled(child)
+    return evaluated_object(ob, depsgraph, when, " or take it out of the environment")
 
 
 @contextmanager

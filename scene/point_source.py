@@ -10,8 +10,8 @@ import numpy as np
 
 from ..solvers.errors import InputError, SceneError, StaleBindingError
 from . import actions
+from .evaluation import evaluated_object, is_updated
 from .frames import frame_kept, step_through
-from .meshes import is_updated
 from .motion import motion_by_curves
 from .points import places_by_curves
 from .present import joints_now, shape_now
@@ -150,10 +150,7 @@ def points_now(source: PointSource, depsgraph: bpy.types.Depsgraph) -> np.ndarra
         return _finite(np.array([_origin(ob, depsgraph) for ob in owners_of(source)]))
     ob = owners_of(source)[0]
     if not _is_shown(ob, depsgraph):
-        raise SceneError(
-            f"The source '{ob.name}' is hidden, excluded or not in this view layer, so that Blender does not update "
-            "it; enable it, and its collections, in viewports."
-        )
+        evaluated_object(ob, depsgraph)
     if source.kind == JOINTS:
         return _finite(joints_now(depsgraph, ob, _joints_as_named(source, ob)))
     return _finite(_vertices_now(source, ob, depsgraph))
@@ -234,11 +231,12 @@ def _by_curves(context, source: PointSource, frames: np.ndarray) -> np.ndarray |
     objects = owners_of(source)
     depsgraph = context.evaluated_depsgraph_get()
     if source.kind == OBJECTS:
+        shown = [_is_shown(ob, depsgraph) for ob in objects]
         places = places_by_curves(context.scene, depsgraph, objects, frames)
         if places is None:
             return None
         positions = _finite(np.moveaxis(places, 0, 1).copy())
-        positions[:, [not _is_shown(ob, depsgraph) for ob in objects]] = np.nan
+        positions[:, np.logical_not(shown)] = np.nan
         return positions
     if source.kind == JOINTS and actions.plays_action(objects[0]) and not objects[0].animation_data.use_tweak_mode:
         return _joints_by_curves(context, source, objects[0], frames)

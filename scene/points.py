@@ -7,37 +7,41 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..solvers.errors import SceneError
+from .evaluation import evaluated_object, is_updated
 from .frames import frame_kept, step_through
 from .object_motion import worlds_by_curves
 from .stillness import can_move
 
 
 def object_positions(
-    context: bpy.types.Context, objects: Sequence[bpy.types.Object], frames: np.ndarray
+    context: bpy.types.Context,
+    objects: Sequence[bpy.types.Object],
+    frames: np.ndarray,
+    needed: np.ndarray | None = None,
 ) -> np.ndarray:
     """World origins (N, F, 3) of objects at scene frames (F,); the scene goes back to its frame afterwards.
 
-    Raises SceneError for an object that Blender does not update.
+    needed: (N, F) bool, where a position counts, by default everywhere; elsewhere it may be an old one.
+    Raises SceneError for an object that Blender does not update where its position is needed.
     """
     out = np.empty((len(objects), len(frames), 3))
+    needed = np.ones(out.shape[:2], bool) if needed is None else needed
     depsgraph = context.evaluated_depsgraph_get()
-    for k, ob in enumerate(objects):
-        evaluated = ob.evaluated_get(depsgraph)
-        if evaluated.hide_viewport or not evaluated.is_evaluated:
-            raise SceneError(
-                f"'{ob.name}' is hidden, excluded or not in this view layer, so that Blender does not update it; "
-                "enable it, and its collections, in viewports."
-            )
-        out[k] = evaluated.matrix_world.translation
     moving = [k for k, ob in enumerate(objects) if can_move(ob)]
+    for k in sorted(set(range(len(objects))) - set(moving)):
+        out[k] = _origin(objects[k], depsgraph, needed[k].any(), "")
     if not moving:
         return out
     with frame_kept(context.scene):
         for number, depsgraph in enumerate(step_through(context, frames)):
             for k in moving:
-                out[k, number] = objects[k].evaluated_get(depsgraph).matrix_world.translation
+                out[k, number] = _origin(objects[k], depsgraph, needed[k, number], f" at frame {frames[number]:g}")
     return out
+
+
+def _origin(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, is_needed: bool, when: str):
+    evaluated = evaluated_object(ob, depsgraph, when) if is_needed else ob.evaluated_get(depsgraph)
+    return evaluated.matrix_world.translation
 
 
 def moved_by_curves(scene: bpy.types.Scene, objects: Sequence[bpy.types.Object]) -> bool:
@@ -49,11 +53,14 @@ def moved_by_curves(scene: bpy.types.Scene, objects: Sequence[bpy.types.Object])
 def places_by_curves(
     scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objects: Sequence[bpy.types.Object], frames: np.ndarray
 ) -> np.ndarray | None:
-    """As `object_positions`, without stepping; None where that is needed."""
+    """As `object_positions`, without stepping; None where that is needed.
+
+    What Blender does not update is not refused: that is for the caller to look at.
+    """
     out = np.empty((len(objects), len(frames), 3))
     for k, ob in enumerate(objects):
         if not can_move(ob):
-            out[k] = still_place(ob, depsgraph)
+            out[k] = ob.evaluated_get(depsgraph).matrix_world.translation
             continue
         worlds = worlds_by_curves(scene, ob, frames)
         if worlds is None:
@@ -63,5 +70,7 @@ def places_by_curves(
 
 
 def still_place(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> np.ndarray | None:
-    """World origin (3,) of an object, None where it moves by itself."""
-    return None if can_move(ob) else np.array(ob.evaluated_get(depsgraph).matrix_world.translation)
+    """World origin (3,) of an object, None where it moves by itself or Blender does not update it."""
+    if can_move(ob) or not is_updated(ob, depsgraph):
+        return None
+    return np.array(ob.evaluated_get(depsgraph).matrix_world.translation)

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ..solvers.errors import StaleBindingError
+from .evaluation import is_updated
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,9 @@ class Shape:
 
 def shape_now(depsgraph: bpy.types.Depsgraph, ob: bpy.types.Object) -> Shape | None:
     """The surface of an object as it was evaluated last, or None where Blender does not update it."""
-    evaluated = ob.evaluated_get(depsgraph)
-    if evaluated.hide_viewport or not evaluated.is_evaluated:
+    if not is_updated(ob, depsgraph):
         return None
+    evaluated = ob.evaluated_get(depsgraph)
     try:
         mesh = evaluated.to_mesh()
         if mesh is None or not len(mesh.vertices):

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from ..solvers.errors import SceneError
 from .actions import HAS_SLOTS, bone_of_path, playing_curves
+from .evaluation import evaluated_object
 from .frames import frame_kept, step_through
 from .rigs import matrices
 from .stillness import can_deform, can_move
@@ -135,13 +135,7 @@ def _numbers(ob: bpy.types.Object, path: str) -> list | None:
 def _evaluated(context: bpy.types.Context, ob: bpy.types.Object, frames: np.ndarray) -> Iterator[bpy.types.Object]:
     """The evaluated object at each frame; raises SceneError where the program does not evaluate it."""
     for frame, depsgraph in zip(frames, step_through(context, frames), strict=True):
-        evaluated = ob.evaluated_get(depsgraph)
-        if evaluated.hide_viewport or not evaluated.is_evaluated:
-            raise SceneError(
-                f"'{ob.name}' is hidden or excluded at frame {frame:g}, so that its motion cannot be read; "
-                "enable it, and its collections, in viewports."
-            )
-        yield evaluated
+        yield evaluated_object(ob, depsgraph, f" at frame {frame:g}")
 
 
 @contextmanager

@@ -10,11 +10,12 @@ import numpy as np
 from ..scene.actions import curve_count
 from ..scene.deforming_keys import DeformingKeys
 from ..scene.environment_state import needs_sweep
+from ..scene.evaluation import is_updated
 from ..scene.held_targets import HeldTargets
 from ..scene.influence import FactorTrack, factor_now
 from ..scene.interference import refuse_dependent
 from ..scene.live_action import keys_digest
-from ..scene.meshes import is_updated, read_object, require_evaluated
+from ..scene.meshes import read_object, require_evaluated
 from ..scene.object_motion import worlds_by_curves
 from ..scene.rigs import require_armature
 from ..scene.state_track import ObjectState

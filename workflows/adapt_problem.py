@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..scene.environment_state import present_tracks
+from ..scene.evaluation import evaluated_object
 from ..scene.influence import factor_rows, is_driven, sampled_factor
 from ..scene.interference import refuse_dependent, require_result_plays
 from ..scene.meshes import read_surface, sweep_states
@@ -105,7 +106,8 @@ def gather_steps(
         require_result_plays(ob, {name for name in names if name in ob.data.bones}, settings.limits)
         pinned = _pin_targets(ob)
         # It may be the rig itself that carries an object.
-        places = object_positions(context, pinned, frames) if pinned else []
+        holds = _pin_weights(ob, binding.track) > 0.0
+        places = object_positions(context, pinned, frames, holds) if pinned else []
     body = fit_body(ob, context.scene, stored, source)
     influence = _sampled_influence(context, ob, frames)
     targets = [item.target for item in surfaces]
@@ -128,9 +130,9 @@ def gather_now(ob, scene, depsgraph, body: Body | None, influence: np.ndarray | 
     targets = [item.target for item in surfaces]
     body = body or body_now(ob, scene, stored)
     around = present_tracks(scene, depsgraph, targets, frames, bound_triangles(stored, targets))
-    places = places_by_curves(scene, depsgraph, _pin_targets(ob), frames)
-    if around is None or places is None:
+    if around is None:
         raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
+    places = _present_pin_places(ob, scene, depsgraph, binding.track)
     if influence is None:
         if is_driven(ob, INFLUENCE):
             raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
@@ -145,10 +147,7 @@ def problem_of_frame(ob, scene, depsgraph, known: Problem, body: Body | None) ->
     """
     stored = stored_of(ob)
     binding = stored.binding
-    frames = binding.track.frames
-    places = places_by_curves(scene, depsgraph, _pin_targets(ob), frames)
-    if places is None:
-        raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
+    places = _present_pin_places(ob, scene, depsgraph, binding.track)
     around = list(zip(known.environment, known.states, strict=True))
     surfaces = bound_surfaces(scene, ob, binding.objects)
     return assemble(ob, stored, body or body_now(ob, scene, stored), surfaces, around, places, known.influence)
@@ -380,14 +379,35 @@ def _pin_targets(ob) -> list:
     return [pin.target for pin in ob.motion_loom_adapt.pins]
 
 
+def _present_pin_places(ob, scene, depsgraph, track: JointTrack) -> np.ndarray:
+    """(pins, F, 3) where the pins hold, without stepping.
+
+    Raises LiveProblem where only that would tell, SceneError for an object that Blender does not update.
+    """
+    targets = _pin_targets(ob)
+    places = places_by_curves(scene, depsgraph, targets, track.frames)
+    if places is None:
+        raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
+    for target, weight in zip(targets, _pin_weights(ob, track), strict=True):
+        if weight.any():
+            evaluated_object(target, depsgraph)
+    return places
+
+
 def _pins(ob, track: JointTrack, places) -> tuple[solver.Pin, ...]:
+    pins = zip(ob.motion_loom_adapt.pins, places, _pin_weights(ob, track), strict=True)
+    return tuple(solver.Pin(_joint(ob, track, pin.bone), place, weight) for pin, place, weight in pins)
+
+
+def _pin_weights(ob, track: JointTrack) -> np.ndarray:
+    """(pins, F) how much each pin holds: fully within its frames, less and less beside them."""
     rate = _rows_a_frame(track) / track.fps
     seconds = track.frames * rate
-    out = []
-    for pin, place in zip(ob.motion_loom_adapt.pins, places, strict=True):
+    out = np.empty((len(ob.motion_loom_adapt.pins), len(seconds)))
+    for k, pin in enumerate(ob.motion_loom_adapt.pins):
         outside = np.maximum(np.maximum(pin.start * rate - seconds, seconds - pin.end * rate), 0.0)
-        out.append(solver.Pin(_joint(ob, track, pin.bone), place, smoothstep(1.0 - outside / PIN_RAMP)))
-    return tuple(out)
+        out[k] = smoothstep(1.0 - outside / PIN_RAMP)
+    return out
 
 
 def _rows_a_frame(track: JointTrack) -> float:

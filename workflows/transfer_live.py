@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..scene import binding_store, live_mesh
+from ..scene.evaluation import evaluated_object
 from ..scene.frames import frame_now
 from ..scene.motion import frames_per_second
 from ..scene.present import shape_now
@@ -135,12 +136,8 @@ def _vertices_now(ob, moment: Moment) -> np.ndarray | None:
     """World vertices (V, 3) of the new clip's object as it was evaluated; None where modifiers add to them after."""
     settings = ob.motion_loom_transfer
     performed = settings.performed
+    evaluated_object(performed, moment.depsgraph)
     shape = shape_now(moment.depsgraph, performed)
-    if shape is None:
-        raise SceneError(
-            f"'{performed.name}' is hidden, excluded or not in this view layer, so that Blender does not update it; "
-            "enable it, and its collections, in viewports."
-        )
     count = len(subjects_of(ob).source.reference)
     if len(performed.data.vertices) != count:
         raise LiveProblem(
@@ -149,7 +146,7 @@ def _vertices_now(ob, moment: Moment) -> np.ndarray | None:
         )
     if not is_split_by(performed, subjects_of(ob).source.triangles, binding_store.mark(settings.subjects)):
         raise LiveProblem(other_faces(performed, "undo that, or choose another new clip"))
-    if len(shape.positions) != count:
+    if shape is None or len(shape.positions) != count:
         return None
     if not np.isfinite(shape.positions).all():
         raise SceneError(f"'{performed.name}' has vertices that are not numbers at this frame; repair or delete them.")

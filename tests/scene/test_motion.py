@@ -265,7 +265,7 @@ def test_a_hidden_rig_reads_by_curves_and_is_refused_by_frames(hide):
     np.testing.assert_allclose(found.object_world, expected.object_world, atol=1e-6)
     add_driver(ob)
     bpy.context.scene.frame_set(5)
-    with pytest.raises(SceneError, match="'Rig' is hidden or excluded at frame 1"):
+    with pytest.raises(SceneError, match="'Rig' is hidden, excluded or not in this view layer at frame 1"):
         read(ob)
     assert bpy.context.scene.frame_current == 5
 

@@ -262,6 +262,27 @@ def test_a_pin_holds_a_hand(rig, capsys):
     assert "wrist.L" in report["changed_bones"] or "elbow.L" in report["changed_bones"]
 
 
+@pytest.mark.parametrize("moves", (False, True))
+def test_a_pin_at_an_object_of_an_excluded_collection(rig, capsys, moves):
+    """Blender has it where it was when the collection was excluded."""
+    bind(capsys)
+    target, props = bpy.data.objects.new("Handle", None), bpy.data.collections.new("Props")
+    bpy.context.scene.collection.children.link(props)
+    props.objects.link(target)
+    pin = rig.motion_loom_adapt.pins.add()
+    pin.bone, pin.target, pin.start, pin.end = "wrist.R", target, 1, 24
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.layer_collection.children["Props"].exclude = True
+    target.location = (-0.3, 0.3, 1.6)
+    if moves:
+        target.keyframe_insert("location", frame=1)
+    assert jobs.main(["adapt", "--rig", "Rig"]) == 1
+    assert "'Handle' is hidden, excluded or not in this view layer" in capsys.readouterr().err
+    bpy.context.view_layer.layer_collection.children["Props"].exclude = False
+    adapt(capsys)
+    np.testing.assert_allclose(played(rig, ["wrist.R"])[11, 0], (-0.3, 0.3, 1.6), atol=0.01)
+
+
 def test_a_renamed_object_stays_bound(rig, capsys):
     bind(capsys)
     bpy.data.objects["Step"].name = 'Podest "neu"'

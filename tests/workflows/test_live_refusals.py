@@ -361,6 +361,27 @@ def test_an_object_is_hidden(rig, hide):
     ends_clean(rig)
 
 
+def test_the_object_of_a_pin_is_excluded(rig):
+    """Blender has it where it was then."""
+    handle = bpy.data.objects.new("Handle", None)
+    bpy.context.scene.collection.objects.link(handle)
+    handle.location = (-0.3, 0.3, 1.2)
+    put_away(handle)
+    pin = rig.motion_loom_adapt.pins.add()
+    pin.bone, pin.target, pin.start, pin.end = "wrist.R", handle, 1, 24
+    settle()
+    assert status(rig).problem is None
+    HIDINGS["excluded"](handle, True)
+    handle.location.z = 1.6
+    stands_still(rig, "'Handle' is hidden, excluded or not in this view layer")
+    HIDINGS["excluded"](handle, False)
+    wrist = [bone.name for bone in rig.data.bones].index("wrist.R")
+    np.testing.assert_allclose(joints(rig)[11, wrist], handle.location, atol=0.01)
+    assert status(rig).problem is None
+    rig.motion_loom_adapt.pins.clear()
+    ends_clean(rig)
+
+
 @pytest.mark.parametrize("hide", ["eye", "render", "wire", "layer"])
 def test_an_object_that_is_hidden_from_view_alone(rig, hide):
     """It is evaluated nevertheless."""
