@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,17 +15,18 @@ import bpy
 import numpy as np
 
 from ..solvers.errors import InputError, OutputError, SceneError
-from . import actions
+from . import actions, pc2
 from .channels import SIZES, action_times, rotation_channel
 from .live_mesh import write_positions
 from .mesh_copy import discard, link_beside, plain_copy
-from .pc2 import Pc2Writer
 from .placing import Placement, place_over_time, transformed
 from .shape_keys import shapes_by_curves
+from .whole_file import reserved
 
 CACHE_FOLDER = "//motion_loom_cache"
 _FRAMES_AT_ONCE = 16
 _KEY_BYTES = 72  # a key of a curve, as Blender keeps it
+_LONGEST_PATH = 1023  # bytes that Blender keeps of a path
 _UNEVEN = 1e-4  # of a step: frames that are off by less count as evenly spaced
 _SAME = 1e-6  # differences of channels, of their size, that count as none (single precision)
 _SLIDER = 2.0  # keyed weights reach 1: as much again is left to the user
@@ -69,18 +70,22 @@ def bake_pc2(
     """
     _require_saved()
     step = _step(result.frames)
-    with _new_object(context, ob, result, name) as new, _made_folder(folder) as place:
-        path = _free_path(place, new.name)
+    with (
+        _new_object(context, ob, result, name) as new,
+        _made_folder(folder) as place,
+        reserved(place, bpy.path.clean_name(new.name), ".pc2", pc2.WAY_OUT) as cache,
+    ):
+        path = _relative(cache.path)
         placement = place_over_time(new, result.worlds, result.frames)
         start, each = _at_times(context.scene, result.frames[0], step)
-        count, vertex_count = len(result.frames), len(new.data.vertices)
-        with Pc2Writer(path, vertex_count, count, start, each) as writer:
+        with pc2.writing(cache, len(new.data.vertices), len(result.frames), start, each) as writer:
             for block in _shapes(result, placement):
                 writer.write(block)
             write_positions(new.data, next(_shapes(result, placement))[0])
-            _add_cache(new, _relative(path), start, each)
+            _add_cache(new, path, start, each)
             _write_travel(context, new, placement, result.frames)
-    return Baked(new, writer.byte_count, _relative(path))
+            link_beside(context, ob, new)  # inside, so that the file goes with the object where this fails
+    return Baked(new, writer.byte_count, path)
 
 
 def bake_absolute_keys(
@@ -100,6 +105,7 @@ def bake_absolute_keys(
         _key_shapes(context, new, {"eval_time": at}, result.frames)
         keys.eval_time = float(at[0])
         _write_travel(context, new, placement, result.frames)
+        link_beside(context, ob, new)
     return Baked(new, 12 * result.vertices.shape[1] * len(result.frames) + _KEY_BYTES * len(result.frames))
 
 
@@ -140,6 +146,7 @@ def bake_pca_keys(
             _key_shapes(context, new, values, result.frames)
         _write_travel(context, new, placement, result.frames)
         error = _error(context.scene, new, result, placement)
+        link_beside(context, ob, new)
     size = 12 * result.vertices.shape[1] * (len(used) + 1) + _KEY_BYTES * len(result.frames) * len(used)
     return Baked(new, size, error=error)
 
@@ -151,7 +158,7 @@ def bake_pca_keys(
 def _new_object(
     context: bpy.types.Context, ob: bpy.types.Object, result: MeshResult, name: str | None
 ) -> Iterator[bpy.types.Object]:
-    """A copy that is linked into the scene at the end, or removed with all that was made for it."""
+    """A copy, which the block links into the scene at its end; where it fails, all that was made for it is removed."""
     _require_result(ob, result)
     new = plain_copy(context, ob, name or f"{ob.name} (mapped)")
     try:
@@ -165,7 +172,6 @@ def _new_object(
         new.delta_rotation_quaternion, new.delta_scale = (1, 0, 0, 0), (1, 1, 1)
         new.hide_viewport = new.hide_render = False
         yield new
-        link_beside(context, ob, new)
     except BaseException:
         discard(new)
         raise
@@ -337,27 +343,28 @@ def _made_folder(folder: str) -> Iterator[Path]:
     # Blender takes a backslash in a cache's path for a separator everywhere; Windows does by itself, network paths too.
     folder = folder if os.name == "nt" else folder.replace("\\", "/")
     place = Path(bpy.path.abspath("//")) / bpy.path.abspath(folder)
-    missing = [part for part in (place, *place.parents) if not part.exists()]
+    missing = [part for part in (place, *place.parents) if not os.path.lexists(part)]
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        _make_folder(place)
         yield place
-    except BaseException as error:
+    except BaseException:
         for part in missing:
-            if part.is_dir() and not any(part.iterdir()):
+            with suppress(OSError):  # it holds something by now
                 part.rmdir()
-        if isinstance(error, OSError):
-            raise OutputError(
-                f"The folder '{place}' cannot be made: {error.strerror}. Choose one that can be written."
-            ) from error
         raise
 
 
-def _free_path(folder: Path, name: str) -> Path:
-    stem = bpy.path.clean_name(name)
-    path, number = folder / f"{stem}.pc2", 1
-    while path.exists():
-        path, number = folder / f"{stem}_{number:03d}.pc2", number + 1
-    return path
+def _make_folder(place: Path) -> None:
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        blocking = next((part for part in (place, *place.parents) if os.path.lexists(part)), place)
+        if not os.path.isdir(blocking):
+            what = "a link that leads nowhere" if os.path.islink(blocking) else "a file"
+            reason = f"'{blocking}' is {what}"
+        else:
+            reason = error.strerror
+        raise OutputError(f"The folder '{place}' cannot be made: {reason}. Choose one that can be written.") from error
 
 
 def _relative(path: Path) -> str:
@@ -379,5 +386,7 @@ def _add_cache(new: bpy.types.Object, path: str, start: float, each: float) -> N
     new.modifiers.move(len(new.modifiers) - 1, 0)
     cache = new.modifiers[0]
     cache.cache_format, cache.filepath = "PC2", path
+    if cache.filepath != path or len(os.fsencode(bpy.path.abspath(path))) > _LONGEST_PATH:
+        raise OutputError(f"The path '{path}' is too long for Blender; choose a shorter folder for the cache.")
     cache.play_mode, cache.time_mode, cache.interpolation = "SCENE", "FRAME", "LINEAR"
     cache.frame_start, cache.frame_scale = start / each, 1.0 / each

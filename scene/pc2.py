@@ -6,16 +6,20 @@ frames from sample to sample (float32), number of samples (int32), then x, y, z 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
-import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from ..solvers.errors import InputError, OutputError
+from .whole_file import Destination, destination
 
+WAY_OUT = "choose a folder for the cache that can be written, on a disk with space"
 _HEADER = struct.Struct("<12siiffi")
 _MAGIC, _VERSION = b"POINTCACHE2\0", 1
 
@@ -52,40 +56,36 @@ def read(path: str | os.PathLike) -> Pc2:
     return Pc2(data, start, rate)
 
 
-class Pc2Writer:
-    """Writes a cache sample by sample, beside its place; the file appears there whole when the context ends well.
+@contextlib.contextmanager
+def writing(
+    path: str | os.PathLike | Destination, vertex_count: int, sample_count: int, start: float, rate: float
+) -> Iterator[Pc2Writer]:
+    """Write a cache sample by sample; the file appears in its place, whole, when the context ends well.
 
-        with Pc2Writer(path, vertex_count=V, sample_count=F, start=1.0, rate=1.0) as writer:
+        with pc2.writing(path, vertex_count=V, sample_count=F, start=1.0, rate=1.0) as writer:
             writer.write(vertices)  # (n, V, 3), any number of times
 
+    path: a name, or a place that was reserved.
     Raises OutputError for a place that cannot be written, a wrong number of samples and points that are not numbers;
     nothing is left behind then.
     """
+    place = path if isinstance(path, Destination) else destination(path, WAY_OUT)
+    byte_count = _HEADER.size + 12 * vertex_count * sample_count
+    with place.part(byte_count) as part, part.open("wb") as file:
+        file.write(_HEADER.pack(_MAGIC, _VERSION, vertex_count, start, rate, sample_count))
+        writer = Pc2Writer(file, place.path.name, vertex_count, byte_count)
+        yield writer
+        if writer.written != sample_count:
+            raise OutputError(f"'{writer.name}' got {writer.written} of its {sample_count} samples.")
 
-    def __init__(self, path: str | os.PathLike, vertex_count: int, sample_count: int, start: float, rate: float):
-        self.path = Path(path)
-        self.vertex_count, self.sample_count = vertex_count, sample_count
+
+class Pc2Writer:
+    """Appends samples to an open cache.  name: of the file.  byte_count: size of the whole file."""
+
+    def __init__(self, file: BinaryIO, name: str, vertex_count: int, byte_count: int):
+        self.name, self.vertex_count, self.byte_count = name, vertex_count, byte_count
         self.written = 0
-        self._start = start
-        self._rate = rate
-
-    @property
-    def byte_count(self) -> int:
-        """Size of the whole file."""
-        return _HEADER.size + 12 * self.vertex_count * self.sample_count
-
-    def __enter__(self) -> Pc2Writer:
-        try:
-            handle, name = tempfile.mkstemp(prefix=".", suffix=".pc2.part", dir=self.path.parent)
-        except OSError as error:
-            raise self._refused(error) from error
-        self._part, self._file = Path(name), os.fdopen(handle, "wb")
-        try:
-            self._put(_HEADER.pack(_MAGIC, _VERSION, self.vertex_count, self._start, self._rate, self.sample_count))
-        except OutputError:
-            self._abandon()
-            raise
-        return self
+        self._file = file
 
     def write(self, points: np.ndarray) -> None:
         """Append samples (n, V, 3)."""
@@ -95,51 +95,8 @@ class Pc2Writer:
         bad = ~np.isfinite(points).all(axis=(1, 2))
         if bad.any():
             raise OutputError(
-                f"Sample {self.written + int(bad.argmax()) + 1} of '{self.path.name}' has points that are not numbers; "
+                f"Sample {self.written + int(bad.argmax()) + 1} of '{self.name}' has points that are not numbers; "
                 "nothing is written."
             )
-        self._put(points)
+        self._file.write(points)
         self.written += len(points)
-
-    def __exit__(self, kind, error, trace) -> None:
-        if kind is not None:
-            self._abandon()
-            return
-        try:
-            if self.written != self.sample_count:
-                raise OutputError(f"'{self.path.name}' got {self.written} of its {self.sample_count} samples.")
-            self._file.close()
-            os.chmod(self._part, 0o666 & ~_umask())
-            os.replace(self._part, self.path)
-        except OSError as problem:
-            self._abandon()
-            raise self._refused(problem) from problem
-        except OutputError:
-            self._abandon()
-            raise
-
-    def _put(self, data) -> None:
-        try:
-            self._file.write(data)
-        except OSError as error:
-            raise self._refused(error) from error
-
-    def _abandon(self) -> None:
-        try:
-            self._file.close()
-        except OSError:  # what is left in the buffer does not fit on the disk either
-            pass
-        self._part.unlink(missing_ok=True)
-
-    def _refused(self, error: OSError) -> OutputError:
-        return OutputError(
-            f"The point cache '{self.path}' cannot be written: {error.strerror}. Choose a folder that can be written, "
-            "on a disk with space."
-        )
-
-
-def _umask() -> int:
-    """The mode bits that new files go without."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from pathlib import Path
 
 import numpy as np
 
-from ..solvers.errors import InputError, OutputError
+from ..scene.whole_file import destination
+from ..solvers.errors import InputError
 from ..solvers.pose_features import LAG
 from .command_words import counted
 from .list_entries import resized
@@ -95,17 +95,9 @@ def _record(ob, pair) -> dict:
 
 def _write(path: Path, content: dict) -> None:
     """Whole or not at all."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        try:
-            with part.open("x", encoding="utf-8") as file:
-                json.dump(content, file, ensure_ascii=False, allow_nan=False, indent=1)
-            os.replace(part, path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise OutputError(f"Cannot write '{path}': {error.strerror}; choose another place.") from error
+    data = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1).encode()
+    with destination(path, "choose another place").part(len(data)) as part:
+        part.write_bytes(data)
 
 
 def _read(path: str) -> dict:

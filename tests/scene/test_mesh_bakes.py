@@ -12,8 +12,8 @@ from bl_ext.devrepo.motion_loom.scene.mesh_sequence import mesh_sequence_steps
 from bl_ext.devrepo.motion_loom.solvers.errors import InputError, OutputError, SceneError
 from mathutils import Matrix
 
+from tests import limits, rig_scenes
 from tests import map_scenes as scenes
-from tests import rig_scenes
 
 FRAMES = {
     "whole": np.arange(7.0, 19.0), "halves": np.arange(-3.0, 3.0, 0.5), "thirds": 1.0 + np.arange(12) / 3.0,
@@ -291,24 +291,63 @@ def test_a_place_where_nobody_may_write(tmp_path):
     saved(tmp_path)
     before = blocks()
     for folder in ("/proc", "/proc/motion_loom"):
-        with pytest.raises(OutputError, match="Choose"):
+        with pytest.raises(OutputError, match="[Cc]hoose"):
             mesh_bakes.bake_pc2(bpy.context, ob, result(ob, FRAMES["whole"])[0], folder=folder)
     assert blocks() == before
 
 
-def test_a_folder_without_permission(tmp_path):
+def test_a_folder_without_permission():
+    ob = target()
+    with limits.open_folder() as folder:
+        saved(folder)
+        before = blocks()
+        (folder / "closed").mkdir(mode=0o555)
+        (folder / "hidden").mkdir(mode=0o000)
+        with limits.stopped_by_permissions():
+            for name, there in (("closed", "closed"), ("closed/new", "closed/new"), ("hidden/in", "hidden/in")):
+                with pytest.raises(OutputError, match=f"'.*{there}.*Permission denied.*[Cc]hoose"):
+                    mesh_bakes.bake_pc2(bpy.context, ob, result(ob, FRAMES["whole"])[0], folder=f"//{name}")
+        assert blocks() == before and sorted(os.listdir(folder)) == ["a.blend", "closed", "hidden"]
+
+
+def test_folders_that_cannot_be_made_are_named(tmp_path):
+    ob = target()
+    saved(tmp_path)
+    (tmp_path / "file").write_text("")
+    (tmp_path / "lost").symlink_to("nowhere")
+    before, deep = blocks(), "/".join(["d" * 100] * 12)
+    for folder, message in (
+        ("//file", "'.*file' is a file"),
+        ("//file/in", "'.*file' is a file"),
+        ("//lost", "'.*lost' is a link that leads nowhere"),
+        (f"//made/{'n' * 256}", "n' cannot be made: File name too long"),
+        (f"//{deep}", "too long"),
+    ):
+        with pytest.raises(OutputError, match=f"{message}.*[Cc]hoose"):
+            mesh_bakes.bake_pc2(bpy.context, ob, result(ob, FRAMES["whole"])[0], folder=folder)
+        assert blocks() == before and sorted(os.listdir(tmp_path)) == ["a.blend", "file", "lost"]
+
+
+def test_a_long_name_makes_a_cache(tmp_path):
+    ob = target()
+    saved(tmp_path)
+    expected, _, _ = result(ob, FRAMES["whole"])
+    baked = mesh_bakes.bake_pc2(bpy.context, ob, expected, name="Strip" * 60)
+    assert_plays(baked.ob, expected)
+
+
+def test_a_bake_that_ends_late_takes_its_cache_along(tmp_path, monkeypatch):
+    """The object is linked last; what stops that may not leave a file that nothing plays."""
     ob = target()
     saved(tmp_path)
     before = blocks()
-    tmp_path.chmod(0o500)
-    if os.access(tmp_path, os.W_OK):
-        pytest.skip("needs a user whom permissions stop")
-    try:
-        for folder in ("//", "//new"):
-            with pytest.raises(OutputError, match="Choose"):
-                mesh_bakes.bake_pc2(bpy.context, ob, result(ob, FRAMES["whole"])[0], folder=folder)
-    finally:
-        tmp_path.chmod(0o700)
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mesh_bakes, "link_beside", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        mesh_bakes.bake_pc2(bpy.context, ob, result(ob, FRAMES["whole"])[0])
     assert blocks() == before and os.listdir(tmp_path) == ["a.blend"]
 
 

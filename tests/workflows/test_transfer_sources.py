@@ -6,8 +6,8 @@ The same motion in the world gives the same result, whatever plays it.
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom.scene import pc2
 from bl_ext.devrepo.motion_loom.scene.part_groups import write_parts
-from bl_ext.devrepo.motion_loom.scene.pc2 import Pc2Writer
 from mathutils import Matrix
 
 from tests import map_play, map_scenes
@@ -30,7 +30,7 @@ def cached(name, folder):
     vertices, faces = play.shapes(*CLIPS[name])
     ob = map_scenes.add_mesh(name, vertices[0], faces)
     path = folder / f"{name}.pc2"
-    with Pc2Writer(path, vertices.shape[1], len(vertices), 1.0, 1.0) as writer:
+    with pc2.writing(path, vertices.shape[1], len(vertices), 1.0, 1.0) as writer:
         writer.write(vertices.astype(np.float32))
     cache = ob.modifiers.new("Mesh Cache", "MESH_CACHE")
     cache.cache_format, cache.filepath, cache.frame_start = "PC2", str(path), 1.0
