@@ -12,7 +12,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 import traceback
 
 DONE, FAILED = 0, 1
@@ -45,9 +44,23 @@ def main(argv: list[str], opens_file: bool = False) -> int:
         return FAILED
     for note in report.get("notes", ()):
         print(f"Note: {note}", file=sys.stderr)
-    if args.json:
-        _flush_blender()
-        print(json.dumps(report, ensure_ascii=False), flush=True)
+    return _let_out(report, args.json)
+
+
+def _let_out(report: dict, as_json: bool) -> int:
+    """Print the report, where it is asked for, and all that waits in front of it; returns the exit code."""
+    try:
+        if as_json:
+            _flush_blender()
+            print(json.dumps(report, ensure_ascii=False))
+        sys.stdout.flush()
+    except (OSError, AttributeError) as error:  # nobody reads any more, the disk is full, or there is no output at all
+        reason = getattr(error, "strerror", None) or "there is no standard output"
+        saved = f"the result is saved in '{report['output']}'" if report["output"] else "nothing is saved"
+        print(f"motion_loom {report['command']}: The report cannot be printed: {reason}; {saved}.", file=sys.stderr)
+        # What still waits would fail once more when the program ends.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+        return FAILED
     return DONE
 
 
@@ -77,73 +90,18 @@ def build_parser(workflows, opens_file: bool) -> argparse.ArgumentParser:
 def _run(args, opens_file: bool) -> dict:
     import bpy
 
-    from .workflows import live
+    from .workflows import live, scene_file
 
-    if opens_file:
-        _open(args.file)
-    output = _output_path(args)
+    was = scene_file.open_scene(args.file) if opens_file else scene_file.opened()
+    place = scene_file.place_of(args.output, args.save, was)
     with live.paused():
         report = args.run(bpy.context, args)
-    if output:
-        _save(output)
+    if place:
+        scene_file.save_result(place, report.get("file"))
+        print(f"Saved '{place.path}'")
     else:
         print("Nothing is saved: give --output OUT.blend or --save to keep the result.", file=sys.stderr)
-    return {"command": args.command, "output": output, **report}
-
-
-def _open(path: str) -> None:
-    import bpy
-
-    from .solvers.errors import SceneError
-
-    if not os.path.isfile(path):
-        raise SceneError(f"There is no file '{path}'.")
-    try:
-        bpy.ops.wm.open_mainfile(filepath=os.path.abspath(path), load_ui=False)
-    except RuntimeError as error:
-        raise SceneError(f"'{path}' cannot be opened: {str(error).strip()}") from error
-
-
-def _output_path(args) -> str | None:
-    """Where to save, or None; raises OutputError while nothing has been computed yet."""
-    import bpy
-
-    from .solvers.errors import OutputError
-
-    if args.save and not bpy.data.filepath:
-        raise OutputError("The scene has no file to save over; give --output OUT.blend instead.")
-    path = bpy.data.filepath if args.save else args.output
-    if not path:
-        return None
-    path = os.path.abspath(path)
-    folder = os.path.dirname(path)
-    if os.path.isdir(path):
-        raise OutputError(f"'{path}' is a folder; name a .blend file in it.")
-    if not args.save and not path.casefold().endswith(".blend"):
-        # Whatever lies there would become a scene.
-        raise OutputError(f"'{path}' is no name of a scene; end --output in .blend.")
-    if not os.path.isdir(folder):
-        raise OutputError(f"The folder '{folder}' does not exist; make it or choose another --output.")
-    if os.path.exists(path) and not os.access(path, os.W_OK):
-        raise OutputError(f"'{path}' is write-protected; choose another --output.")
-    try:
-        # Permissions alone do not tell: the disk may be mounted read-only.
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        reason = f"Cannot write into '{folder}': {error.strerror}; choose another --output."
-        raise OutputError(reason) from error
-    return path
-
-
-def _save(path: str) -> None:
-    import bpy
-
-    from .solvers.errors import OutputError
-
-    try:
-        bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False, copy=path != bpy.data.filepath)
-    except RuntimeError as error:
-        raise OutputError(f"'{path}' cannot be saved: {str(error).strip()}") from error
+    return {"command": args.command, "output": str(place.path) if place else None, **report}
 
 
 def _flush_blender() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,8 @@ import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.solvers.errors import SceneError
 from bl_ext.devrepo.motion_loom.workflows.base import Command, Workflow
+
+from tests import limits
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,6 +42,11 @@ class Naming(Workflow):
             raise SceneError("No object may be called 'forbidden'; choose another --name.")
         if args.name == "bug":
             raise ZeroDivisionError
+        if args.name == "overtaken":
+            Path(bpy.data.filepath).write_bytes(b"theirs")
+        if args.name == "cached":
+            Path(bpy.path.abspath("//cache.pc2")).write_bytes(b"points")
+            return {"file": "//cache.pc2"}
         context.scene.collection.objects.link(bpy.data.objects.new(args.name, None))
         return {"added": args.name}
 
@@ -114,6 +123,50 @@ def test_output_that_cannot_be_written_is_found_out_before_the_work(naming, blen
     error = capsys.readouterr().err
     assert "motion_loom add: " in error and str(out.parent if place != "." else out) in error
     assert naming.runs == 0
+
+
+def test_save_does_not_replace_what_another_program_wrote_meanwhile(naming, blend, capsys):
+    assert jobs.main(["add", str(blend), "--name", "overtaken", "--save"], opens_file=True) == 1
+    assert f"'{blend}' was changed" in (told := capsys.readouterr().err) and "--output" in told
+    assert blend.read_bytes() == b"theirs" and os.listdir(blend.parent) == [blend.name]
+
+
+@pytest.mark.parametrize("words", [("--save",), ("--output", "{folder}/out.blend")])
+def test_a_full_disk_fails_and_leaves_nothing_new(naming, blend, words, capsys):
+    """Also not the cache file that the scene would have played."""
+    bpy.ops.wm.open_mainfile(filepath=str(blend))
+    bpy.ops.wm.save_mainfile(compress=True)  # cut short, it counted as saved
+    blend.with_name("scene.blend1").unlink()
+    before = blend.read_bytes()
+    words = [word.format(folder=blend.parent) for word in words]
+    with limits.largest_file(60_000):
+        assert jobs.main(["add", str(blend), "--name", "cached", *words, "--json"], opens_file=True) == 1
+    written = capsys.readouterr()
+    assert "cannot be saved: the disk did not take all of it" in written.err and "--output" in written.err
+    assert "{" not in written.out
+    assert blend.read_bytes() == before and os.listdir(blend.parent) == [blend.name]
+
+
+def test_a_disk_without_room_is_found_out_before_the_work(naming, blend, monkeypatch, capsys):
+    usage = shutil.disk_usage(blend.parent)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
+    assert jobs.main(["add", str(blend), "--name", "New", "--save"], opens_file=True) == 1
+    assert "the disk has 0.0 MB left" in capsys.readouterr().err and naming.runs == 0
+
+
+@pytest.mark.parametrize("output", ["closed pipe", "none"])
+def test_a_report_that_cannot_be_printed_fails_in_words(naming, tmp_path, output, monkeypatch, capsys):
+    out = tmp_path / "out.blend"
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as closed:
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", closed if output == "closed pipe" else None)
+            assert jobs.main(["add", "--name", "New", "--output", str(out), "--json"]) == 1
+        error = capsys.readouterr().err
+        assert f"report cannot be printed: {'Broken pipe' if output == 'closed pipe' else 'there is no'}" in error
+        assert f"the result is saved in '{out}'" in error and "Traceback" not in error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), writer)
 
 
 def test_save_without_a_file_fails(naming, capsys):
