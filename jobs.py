@@ -9,6 +9,7 @@ import argparse
 import ctypes
 import importlib
 import json
+import math
 import os
 import re
 import sys
@@ -38,6 +39,9 @@ def main(argv: list[str], opens_file: bool = False) -> int:
     except MotionLoomError as error:
         print(f"motion_loom {args.command}: {error}", file=sys.stderr)
         return FAILED
+    except KeyboardInterrupt:
+        print(f"motion_loom {args.command}: interrupted; nothing was saved.", file=sys.stderr)
+        return FAILED
     except Exception:
         # A bug of ours: Blender would print it and still exit with 0.
         traceback.print_exc()
@@ -52,7 +56,7 @@ def _let_out(report: dict, as_json: bool) -> int:
     try:
         if as_json:
             _flush_blender()
-            print(json.dumps(report, ensure_ascii=False))
+            print(json.dumps(_without_nan(report), ensure_ascii=False, allow_nan=False))
         sys.stdout.flush()
     except (OSError, AttributeError) as error:  # nobody reads any more, the disk is full, or there is no output at all
         reason = getattr(error, "strerror", None) or "there is no standard output"
@@ -62,6 +66,15 @@ def _let_out(report: dict, as_json: bool) -> int:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
         return FAILED
     return DONE
+
+
+def _without_nan(value):
+    """A report as JSON can hold it: numbers that are none are null."""
+    if isinstance(value, dict):
+        return {key: _without_nan(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _with_negative_frames(argv: list[str]) -> list[str]:

@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import bpy
 import numpy as np
+
+from ..solvers.errors import InputError
+
+FIRST_FRAME, LAST_FRAME = -1_048_574, 1_048_574  # that Blender can be set to and keeps keys at
+MOST_FRAMES = 100_000  # that are read or solved together
+
+
+def require_range(start: float, end: float, of: str, step: float = 1.0, most: int = MOST_FRAMES) -> None:
+    """Refuses a range of scene frames that nothing can be read or written over, before anything is allocated for it.
+
+    of: what range it is, which begins the sentence.  step: frames from one to the next.  most: how many there may be.
+    An empty range passes; what to say of it differs.
+    Raises InputError for a frame that is no number or that Blender does not have, and for too many frames.
+    """
+    text = f"{of}, {shown_frame(start)} to {shown_frame(end)},"
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise InputError(f"{text} is endless or not a number; give a first and a last frame.")
+    if min(start, end) < FIRST_FRAME or max(start, end) > LAST_FRAME:
+        raise InputError(
+            f"{text} goes beyond the frames that Blender has, {FIRST_FRAME:,} to {LAST_FRAME:,}; choose others."
+        )
+    if not step > 0.0 or not math.isfinite(step):
+        raise InputError(f"{text} cannot have a step of {step:g} frames; give a number above zero.")
+    if end - start >= most * step:
+        remedy = "choose a part of it, raise the step, or remove what is keyed far off"
+        raise InputError(f"{text} has more than the {most:,} frames that can be read together; {remedy}.")
+
+
+def shown_frame(frame: float) -> str:
+    """A frame in words."""
+    return f"{frame:,.10g}"
+
 
 
 def frame_now(scene: bpy.types.Scene) -> float:

@@ -22,8 +22,8 @@ _REACH = 0.3
 
 def measure_bound(
     binding: Binding, positions: np.ndarray, environment: list[MeshTrack], scale: float
-) -> dict[str, float]:
-    """Shares in percent, lengths in cm, jerk and bones as ratios.
+) -> dict[str, float | None]:
+    """Shares in percent, lengths in cm, jerk and bones as ratios, None against a motion without any.
 
     positions: (F, J, 3) adapted joints.  environment: the changed meshes.  scale: of the character against bind;
     clearances are asked in proportion to it.
@@ -72,5 +72,6 @@ def _jerk(positions, fps):
     return np.linalg.norm(np.diff(positions, 3, axis=0), axis=2) * fps**3
 
 
-def _ratio(value, reference):
-    return 1.0 if value == reference else float(value / reference) if reference else float("inf")
+def _ratio(value, reference) -> float | None:
+    """None where there is nothing to compare with: JSON has no endless numbers."""
+    return 1.0 if value == reference else float(value / reference) if reference else None

@@ -19,6 +19,7 @@ from .adapt_live_switch import live_off, live_on_steps, refresh_steps
 from .adapt_overlay import overlay_of
 from .adapt_run import ADAPT, AdaptRigOptions, adapt_rig, adapt_steps, bind_rig, bind_steps
 from .base import Command, Steps, Workflow
+from .command_settings import require_between, whole_frame
 from .overlay import Overlay
 from .result_keys import KeyOptions
 
@@ -30,6 +31,7 @@ _FIGURES = (
 )
 # Percent of frames; a source that is inside its environment for longer usually has faces that point the wrong way.
 _SUSPECT_PENETRATION = 50.0
+_SCALES = 1e-3, 1e3  # times as large as it is: beyond that single precision tells no motion
 
 
 class Adapt(Workflow):
@@ -121,7 +123,7 @@ def _key_options(settings, only_changed: bool = True) -> KeyOptions:
 def _summary(report: dict) -> str:
     text = f"Adapted '{report['source']}' into '{report['action']}', {report['frames']} frames, {_key_summary(report)}"
     found = report.get("measures", {})
-    figures = [form.format(found[key]) for key, form in _FIGURES if key in found]
+    figures = [form.format(found[key]) for key, form in _FIGURES if found.get(key) is not None]
     if found and not found["contact_frames"]:
         figures[0] = "no hand or foot rests on anything"
     if found.get("penetration_original_pct", 0.0) > _SUSPECT_PENETRATION:
@@ -258,32 +260,30 @@ def _apply(context, ob, args) -> None:
             raise InputError(f"'{mode}' is no mode; give '{name}' {ATTACH}, {AVOID} or {IGNORE}.")
         _surface(settings, ob, name).mode = mode.upper()
     for name, value in map(_pair, args.influence):
-        _surface(settings, ob, name).influence = _number(name, value, 0.0, 1.0)
+        _surface(settings, ob, name).influence = require_between(f"The influence of '{name}'", value, 0.0, 1.0)
     for bone, value in map(_pair, args.hold):
         item = next((item for item in settings.bones if item.bone == bone), None) or settings.bones.add()
-        item.bone, item.factor = bone, _number(bone, value, 0.0, 1e6)
+        item.bone, item.factor = bone, require_between(f"The hold of '{bone}'", value, 0.0, 1e6)
     for bone, rest in map(_pair, args.pin):
         _add_pin(context, settings, bone, rest)
     if args.orientation is not None:
-        settings.orientation = _number("--orientation", args.orientation, 0.0, 1.0)
+        settings.orientation = require_between("--orientation", args.orientation, 0.0, 1.0)
     if args.no_collision:
         settings.clearance = "OFF"
     settings.limits = settings.limits and not args.no_limits
     _apply_keys(settings, args)
     if args.scale is not None:
-        if not 0 < args.scale < float("inf"):
-            raise InputError(f"--scale must be a number above zero, not {args.scale:g}.")
-        _resize(context, ob, args.scale)
+        _resize(context, ob, require_between("--scale", args.scale, *_SCALES))
 
 
 def _apply_keys(settings, args) -> None:
     if args.step is not None:
-        settings.bake_step = int(_number("--step", args.step, 1, 100_000))
+        settings.bake_step = int(require_between("--step", args.step, 1, 100_000))
     if args.reduce is not None:
-        error = _number("--reduce", args.reduce, 0.0, 1000.0)
+        error = require_between("--reduce", args.reduce, 0.0, 1000.0)
         settings.bake_reduce = error > 0.0
         if error > 0.0:
-            settings.bake_error = _number("--reduce", args.reduce, 1e-5, 1000.0)
+            settings.bake_error = require_between("--reduce", args.reduce, 1e-5, 1000.0)
     settings.bake_strip = settings.bake_strip or args.strip
 
 
@@ -300,12 +300,13 @@ def _add_pin(context, settings, bone: str, rest: str) -> None:
     parts = rest.rsplit(":", 2)
     if len(parts) != 3 or not all(part.lstrip("-").isdigit() for part in parts[1:]):
         raise InputError(f"'{bone}={rest}' is no pin; write BONE=OBJECT:START:END with whole frames.")
+    start, end = (whole_frame(f"A frame of the pin of '{bone}'", part) for part in parts[1:])
     target = context.scene.objects.get(parts[0])
     if target is None:
         raise SceneError(f"There is no object '{parts[0]}' in the scene to pin '{bone}' to.")
     same = (pin for pin in settings.pins if (pin.bone, pin.target) == (bone, target))
     pin = next(same, None) or settings.pins.add()
-    pin.bone, pin.target, pin.start, pin.end = bone, target, int(parts[1]), int(parts[2])
+    pin.bone, pin.target, pin.start, pin.end = bone, target, start, end
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -313,16 +314,6 @@ def _pair(text: str) -> tuple[str, str]:
     if not (equals and name and value):
         raise InputError(f"'{text}' should read NAME=VALUE.")
     return name, value
-
-
-def _number(name: str, value, low: float, high: float) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = float("nan")
-    if not low <= number <= high:
-        raise InputError(f"'{name}': {value} is not a number from {low:g} to {high:g}.")
-    return number
 
 
 def _surface(settings, ob, name: str):

@@ -40,6 +40,7 @@ from .adapt_source import (
 )
 from .adapt_store import Stored
 from .base import relayed
+from .command_settings import require_all_numbers
 from .live import LiveProblem
 
 PIN_RAMP = 0.3
@@ -241,6 +242,7 @@ def assemble(ob, stored: Stored, body: Body, surfaces, around, pin_places, influ
     surfaces: see ``bound_surfaces``.  around: (MeshTrack, StateTrack) of each.  pin_places: (pins, F, 3).
     Raises StaleBindingError where the topology of an object has changed, InputError for choices that make no sense.
     """
+    require_all_numbers(ob.motion_loom_adapt, leave_out=("before", "live_before"))
     environment = [mesh for mesh, _ in around]
     for item, mesh, bound in zip(surfaces, environment, stored.fingerprints, strict=True):
         _check_topology(item.target.name, mesh, bound)

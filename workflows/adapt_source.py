@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..scene.deform_tree import noted_parents
+from ..scene.frames import require_range
 from ..scene.motion import BoneMotion, motion_range, read_motion, turn_motion
 from ..scene.radii import bone_radii, skinned_bones
 from ..scene.rigs import joint_limits, require_armature, require_editable, require_uniform_scale
@@ -25,7 +26,6 @@ _SAME_DIRECTION = 2e-3
 _SHORT = 0.02
 # Of the body: the root of the same action is at the same place.
 _SAME_PLACE = 5e-3
-_MOST_FRAMES = 100_000
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,13 @@ def bound_frames(context, ob, start: float | None, end: float | None) -> np.ndar
     require_armature(ob)
     require_editable(ob)
     first, last = motion_range(context.scene, ob)
-    begin = np.ceil(first if start is None else start)
-    finish = np.floor(last if end is None else end)
+    start, end = first if start is None else start, last if end is None else end
+    require_range(start, end, f"The range of '{ob.name}'")
+    begin, finish = np.ceil(start), np.floor(end)
     if not finish >= begin:
         raise InputError(
             f"The range {begin:g} to {finish:g} is empty; the animation of '{ob.name}' runs from {first:g} to {last:g}."
         )
-    if not finish - begin < _MOST_FRAMES:
-        raise InputError(f"Frames {begin:g} to {finish:g} are more than {_MOST_FRAMES}; shorten the range.")
     return np.arange(begin, finish + 1)
 
 

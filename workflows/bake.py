@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..scene.frames import require_range
 from ..scene.motion import action_times, frames_per_second, motion_range, source_of
 from ..scene.playback import removed_after_error
 from ..scene.resample import only_slot, resample
@@ -15,10 +16,13 @@ from ..scene.strips import push, push_down, require_pushable
 from ..solvers.errors import InputError, MotionLoomError
 from ..state.bake_settings import MotionLoomBakeSettings
 from .base import Command, Steps, Workflow
+from .command_settings import require_between
 from .naming import result_name
 from .panel_parts import draw_range
 
-_MOST_FRAMES = 1_000_000
+_MOST_KEYS = 1_000_000  # a curve, which take no more than reading that one
+_STEPS = 1e-4, 1e6  # frames; keys that are closer fall on one another
+_RATES = 1e-2, 1e6  # frames a second
 _MET = 1e-3  # of a step: what misses by less meets it; panels hold steps and rates in single precision
 
 
@@ -50,20 +54,22 @@ def bake_frames(context, ob, options: BakeOptions) -> tuple[np.ndarray, np.ndarr
     Raises InputError for a range that holds no frame, SceneError when the rig plays nothing.
     """
     first, last = motion_range(context.scene, ob)
-    start = math.floor(first) if options.start is None else options.start
-    end = math.ceil(last) if options.end is None else options.end
+    start = float(np.floor(first)) if options.start is None else options.start
+    end = float(np.ceil(last)) if options.end is None else options.end
+    require_between("The step", options.step, *_STEPS)
+    if options.fps is not None:
+        require_between("The frame rate", options.fps, *_RATES)
     speed = 1.0 if options.fps is None else options.fps / frames_per_second(context.scene)
-    if not options.step > 0.0 or not speed > 0.0:
-        raise InputError("The step and the frame rate must be above zero.")
+    of = f"The range of '{ob.name}'"
+    require_range(start, end, of, speed * options.step, _MOST_KEYS)
     if not start <= end:
         raise InputError(
             f"The range {start:g} to {end:g} is empty; the animation of '{ob.name}' runs from {first:g} to {last:g}."
         )
     count = (end - start) / (speed * options.step)
-    if not count < _MOST_FRAMES:
-        raise InputError(f"Frames {start:g} to {end:g} make {count:.0f} keys a curve; raise the step.")
-    new = start + options.step * np.arange(math.floor(count + _MET) + 1)
     new_end = start + (end - start) / speed
+    require_range(start, new_end, f"{of} at that rate", options.step, _MOST_KEYS)
+    new = start + options.step * np.arange(math.floor(count + _MET) + 1)
     if new_end - new[-1] > _MET * options.step:
         new = np.append(new, _at_end(new_end))
     frames = np.minimum(start + (new - start) * speed, end)

@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
+from ..scene.frames import FIRST_FRAME, LAST_FRAME
 from ..solvers.errors import InputError
 
 _UNLIMITED = 2**31 - 1  # the limit of a setting that has no other
+_SHOWN = 30  # letters of what is no number
 _LARGEST = (2.0 - 2.0**-23) * 2.0**127  # of single precision
+
+
+def require_between(name: str, value, low: float, high: float) -> float:
+    """A number, or a text of one; raises InputError where it is none, or not between both ends.
+
+    name: of an option, a setting or an object, as the sentence begins.
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not low <= number <= high:
+        raise InputError(f"{name} cannot be {_shown(value)}; use {_range_text(low, high, number)}.")
+    return number
+
+
+def whole_frame(name: str, value) -> int:
+    """A whole frame that Blender has, of a number or a text; else raises InputError as ``require_between``."""
+    return int(require_between(name, value, FIRST_FRAME, LAST_FRAME))
 
 
 def set_numbers(settings, values: dict) -> None:
@@ -17,9 +39,7 @@ def set_numbers(settings, values: dict) -> None:
         if value is None:
             continue
         prop = settings.bl_rna.properties[name]
-        if not prop.hard_min <= value <= prop.hard_max:
-            allowed = _range_text(prop.hard_min, prop.hard_max, value)
-            raise InputError(f"{prop.name} cannot be {value:g}; use {allowed}.")
+        require_between(prop.name, value, prop.hard_min, prop.hard_max)
         setattr(settings, name, value)
 
 
@@ -29,6 +49,30 @@ def require_numbers(settings, names: Sequence[str]) -> None:
         value, prop = getattr(settings, name), settings.bl_rna.properties[name]
         if not abs(value) < _LARGEST:
             raise InputError(f"{prop.name} cannot be {'nan' if math.isnan(value) else 'endless'}; use a number.")
+
+
+def require_all_numbers(settings, leave_out: Sequence[str] = ()) -> None:
+    """As ``require_numbers``, of all settings and of what lists in them hold, but for some lists.
+
+    Raises InputError that names the entry as well.
+    """
+    props = settings.bl_rna.properties
+    require_numbers(settings, [prop.identifier for prop in props if prop.type == "FLOAT"])
+    for prop in props:
+        if prop.type != "COLLECTION" or prop.identifier in leave_out:
+            continue
+        for number, item in enumerate(getattr(settings, prop.identifier), start=1):
+            with _in_entry(prop.identifier, number):
+                require_all_numbers(item)
+
+
+@contextmanager
+def _in_entry(of: str, number: int) -> Iterator[None]:
+    """Says which entry of a list is wrong."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"Entry {number} of the {of}: {error}") from error
 
 
 def set_choices(settings, values: dict) -> None:
@@ -51,10 +95,18 @@ def set_range(settings, of: str, start: int | None, end: int | None, option: str
     set_choices(settings, {f"use_{of}_range": True})
 
 
+def _shown(value) -> str:
+    """As it was given, the beginning of it."""
+    text = str(value)
+    if len(text) <= _SHOWN and not isinstance(value, str):
+        text = f"{value:g}"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
 def _range_text(low: float, high: float, value: float) -> str:
     """In words; what only the size of a number limits has no limit."""
     if high < _UNLIMITED:
-        return f"{low:g} to {high:g}"
+        return f"{low:,.10g} to {high:,.10g}"
     if low > -_UNLIMITED and (value < low or not math.isfinite(value)):
         return f"{low:g} or more"
     return "a smaller number" if value > high else "a larger number" if value < low else "a number"

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..scene import binding_store, live_mesh
 from ..scene.animated_range import animated_range
+from ..scene.frames import require_range
 from ..scene.mesh_sequence import MeshSequence, key_poses, mesh_sequence_steps
 from ..scene.motion import frames_per_second
 from ..scene.point_source import (
@@ -105,16 +106,17 @@ def source_frames(scene, settings) -> np.ndarray:
     else:
         objects = [settings.source] if settings.source else list(settings.source_collection.all_objects)
         start, end = animated_range(scene, objects) or (scene.frame_start, scene.frame_end)
-    return _frames(start, end, "source")
+    source = settings.source or settings.source_collection
+    return _frames(start, end, "source", source)
 
 
 def target_frames(scene, ob) -> np.ndarray:
     """Scene frames (F,) of the target that are learnt; InputError for an empty range."""
     settings = ob.motion_loom_map
     if settings.use_target_range:
-        frames = _frames(settings.target_start, settings.target_end, "target")
+        frames = _frames(settings.target_start, settings.target_end, "target", ob)
     else:
-        frames = _frames(*(animated_range(scene, [ob]) or (scene.frame_start, scene.frame_end)), "target")
+        frames = _frames(*(animated_range(scene, [ob]) or (scene.frame_start, scene.frame_end)), "target", ob)
     # Of a long range every second or third frame is learnt: the poses of a target repeat.
     numbers = 3 * len(ob.data.vertices) + 6 * max(len(ob.data.loops) - 2 * len(ob.data.polygons), 1)
     return frames[:: int(np.ceil(len(frames) * numbers / _MOST_NUMBERS))]
@@ -176,7 +178,8 @@ def _world(sequence: MeshSequence, rows: slice | np.ndarray) -> np.ndarray:
     return np.einsum("fij,fvj->fvi", worlds[:, :3, :3], vertices, optimize=True) + worlds[:, None, :3, 3]
 
 
-def _frames(start: float, end: float, of: str) -> np.ndarray:
+def _frames(start: float, end: float, of: str, owner) -> np.ndarray:
+    require_range(start, end, f"The range of the {of} '{owner.name}'")
     first, last = int(np.ceil(start - 1e-3)), int(np.floor(end + 1e-3))
     if last <= first:
         raise InputError(f"The range of the {of}, {start:g} to {end:g}, has fewer than two frames; choose more.")

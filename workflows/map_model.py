@@ -90,6 +90,7 @@ def source_track_of(ob) -> SourceTrack:
 
 
 def _smoothed(settings, clip: SourceClip) -> SourceTrack:
+    require_numbers(settings, ["smoothing"])
     return source_track(clip.model, clip.positions, clip.times, settings.smoothing, clip.is_tracked)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..scene import live_mesh
+from ..scene.frames import require_range
 from ..scene.mesh_bakes import CACHE_FOLDER, Baked, MeshResult, bake_absolute_keys, bake_pc2, bake_pca_keys
 from ..solvers.errors import InputError
 from ..solvers.gram_pca import GramPca, gram_pca_steps
@@ -16,7 +17,6 @@ from .command_words import counted
 
 PC2, PCA_KEYS, ABSOLUTE_KEYS = "PC2", "PCA_KEYS", "ABSOLUTE_KEYS"
 _EXACT = 0.99999  # of the result's variance: more keys than that show nothing
-_MOST_FRAMES = 100_000
 _MET = 1e-6  # frames: differences that count as none
 _COORDINATE = 4  # bytes, single precision
 _KEY = 72  # bytes of a key of a curve, as Blender keeps it
@@ -59,6 +59,7 @@ def bake_frames(known: np.ndarray, options: MeshBakeOptions) -> np.ndarray:
     start, end = _ends(known, options)
     if not options.step >= 1:
         raise InputError(f"The frame step must be 1 or more, not {options.step}.")
+    require_range(start, end, "The range to bake", options.step)
     if not start <= end:
         raise InputError(
             f"The range {start:g} to {end:g} is empty; the source has frames {known[0]:g} to {known[-1]:g}."
@@ -68,8 +69,6 @@ def bake_frames(known: np.ndarray, options: MeshBakeOptions) -> np.ndarray:
             f"Frames {start:g} to {end:g} are outside the source's, {known[0]:g} to {known[-1]:g}, where its pose is "
             "only held; choose some of those."
         )
-    if end - start > _MOST_FRAMES * options.step:
-        raise InputError(f"Frames {start:g} to {end:g} are too many; raise the step or bake a part.")
     frames = np.arange(start, end + _MET, options.step, dtype=float)
     is_met = options.kind == PC2 or end - frames[-1] < _MET
     return frames if is_met else np.append(frames, end)

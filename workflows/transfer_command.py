@@ -8,7 +8,7 @@ import re
 from ..solvers.errors import InputError, SceneError
 from ..state.transfer_settings import are_parts_as_read
 from .base import run_to_end
-from .command_settings import set_choices, set_numbers, set_range
+from .command_settings import require_between, set_choices, set_numbers, set_range, whole_frame
 from .command_words import counted, given, line_on_file, pair_of_frames
 from .list_entries import require_removable, resized
 from .mesh_bake import accuracy_text, options_of, written_text
@@ -152,7 +152,7 @@ def _replace_clips(context, settings, texts: list[str]) -> None:
     found = []
     for text in texts:
         sides = _clip_sides(context.scene, text)
-        found.append([(_object(context, s["name"], "--clip"), int(s["start"]), int(s["end"])) for s in sides])
+        found.append([_clip_side(context, side) for side in sides])
     require_removable(settings, "clips", "The clips")
     settings.clips.clear()
     for sides in found:
@@ -161,6 +161,12 @@ def _replace_clips(context, settings, texts: list[str]) -> None:
             set_choices(clip, {of: owner})
             set_numbers(clip, {f"{of}_start": start, f"{of}_end": end})
     settings.active_clip = len(found) - 1
+
+
+def _clip_side(context, side: re.Match) -> tuple:
+    """The object of one side of a clip, and its first and last frame."""
+    ends = (whole_frame(f"A frame of '{side['name']}' in --clip", side[end]) for end in ("start", "end"))
+    return _object(context, side["name"], "--clip"), *ends
 
 
 def _clip_sides(scene, text: str) -> tuple[re.Match, re.Match]:
@@ -181,7 +187,7 @@ def _replace_pairs(settings, texts: list[str]) -> None:
         match = _PAIR.fullmatch(text.strip())
         if match is None:
             raise InputError(f"'{text}' is no pair; write SOURCE=TARGET or CLIP:SOURCE=TARGET, e.g. 2:12=40.")
-        number = int(match["clip"] or 1)
+        number = int(require_between(f"The clip of '{text}'", match["clip"] or 1, 0, 1e6))
         if not 1 <= number <= len(settings.clips):
             raise InputError(f"'{text}': there is no clip {number}; there are {len(settings.clips)}.")
         found.setdefault(number, []).append(pair_of_frames(match["frames"]))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..scene import binding_store, live_mesh
 from ..scene.animated_range import animated_range
+from ..scene.frames import require_range
 from ..scene.mesh_sequence import MeshSequence, mesh_sequence_steps
 from ..scene.motion import frames_per_second
 from ..scene.part_groups import part_masks, part_numbers
@@ -30,7 +31,6 @@ from .transfer_store import NewClip, StoredClip, Subjects, pack_clip, pack_subje
 
 WHOLE = "Body"  # the only part where none are named
 _MOST_NUMBERS = 4e8  # of one subject's clips together, single precision
-_MOST_FRAMES = 100_000  # of a new clip
 _SAMPLES = 200  # vertices by which a clip is known again: an edit of a hand moves some of them
 _FLAT = 1e6  # largest over smallest scale above which an object counts as flat
 
@@ -129,6 +129,7 @@ def _require_clip(scene, clip, of: str, subject) -> None:
         raise SceneError(f"{name}: choose a mesh that performs it.")
     _require_mesh(scene, owner, name)
     start, end = getattr(clip, f"{of}_start"), getattr(clip, f"{of}_end")
+    require_range(start, end, f"{name}: the range of '{owner.name}'")
     if end < start:
         raise InputError(f"{name}: the range {start} to {end} is empty; let it end after it starts.")
     if end == start:
@@ -243,12 +244,11 @@ def performed_frames(scene, settings) -> np.ndarray:
     if settings.use_performed_range:
         start, end = settings.performed_start, settings.performed_end
     else:
-        found = animated_range(scene, [settings.performed]) or (scene.frame_start, scene.frame_end)
-        start, end = int(np.ceil(found[0] - 1e-3)), int(np.floor(found[1] + 1e-3))
+        start, end = animated_range(scene, [settings.performed]) or (scene.frame_start, scene.frame_end)
+    require_range(start, end, "The range of the new clip")
+    start, end = int(np.ceil(start - 1e-3)), int(np.floor(end + 1e-3))
     if end < start:
         raise InputError(f"The range of the new clip, {start} to {end}, is empty; let it end after it starts.")
-    if end - start >= _MOST_FRAMES:
-        raise InputError(f"The range of the new clip, {start} to {end}, is too long; choose a part of it.")
     return np.arange(start, end + 1.0)
 
 

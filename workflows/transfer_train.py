@@ -8,6 +8,7 @@ from ..scene import binding_store
 from ..scene.rigs import require_editable
 from ..solvers.surface_transfer import SurfaceTransfer, bodies_of
 from .base import Steps, relayed
+from .command_settings import require_numbers
 from .command_words import counted
 from .transfer_model import dense_of, parts_named, subjects_of, training_key
 from .transfer_store import pack_learnt
@@ -19,6 +20,7 @@ def train_steps(ob) -> Steps:
     """Learn, with progress; the scene is changed after the last step only."""
     require_editable(ob)
     settings = ob.motion_loom_transfer
+    require_numbers(settings, ["noise"])
     yield 0.0, "Pairing all frames"
     dense, subjects = dense_of(ob), subjects_of(ob)
     clips = [(used.source.track, used.target.track, pairs) for used, pairs in dense]

@@ -69,13 +69,19 @@ def test_muted_action(rig, capsys):
     assert "has only muted curves" in bind_refused(capsys)
 
 
-@pytest.mark.parametrize("words", ["--start 9 --end 3", "--start 99", "--end -5", "--start nan"])
+@pytest.mark.parametrize("words", ["--start 9 --end 3", "--start 99", "--end -5"])
 def test_empty_ranges(rig, capsys, words):
     assert "is empty; the animation of 'Rig' runs from 1 to 24" in bind_refused(capsys, *words.split())
 
 
 def test_a_range_beyond_reason(rig, capsys):
-    assert "shorten the range" in bind_refused(capsys, "--end", "1e12")
+    assert "The range of 'Rig', 1 to 200,000, has more than the 100,000" in bind_refused(capsys, "--end", "2e5")
+
+
+@pytest.mark.parametrize("number", ["nan", "-inf", "1e300", "-1048575"])
+def test_frames_that_blender_does_not_have(rig, capsys, number):
+    reason = bind_refused(capsys, f"--start={number}")
+    assert "The range of 'Rig', " in reason and ("is endless or" in reason or "goes beyond the frames" in reason)
 
 
 def test_environments_without_faces_or_surface(rig, capsys):
@@ -256,18 +262,21 @@ def test_damaged_binding(bound, capsys):
         (("--mode", "Step=STICK"), "'STICK' is no mode; give 'Step' ATTACH, AVOID or IGNORE"),
         (("--mode", "Stairs=AVOID"), "'Rig' is not bound to 'Stairs', but to Floor, Step"),
         (("--mode", "Step"), "'Step' should read NAME=VALUE"),
-        (("--influence", "Step=2"), "'Step': 2 is not a number from 0 to 1"),
-        (("--influence", "Step=much"), "much is not a number"),
-        (("--influence", "Step=nan"), "nan is not a number"),
-        (("--orientation", "-1"), "not a number from 0 to 1"),
-        (("--scale", "0"), "--scale must be a number above zero"),
-        (("--scale", "-2"), "--scale must be a number above zero"),
-        (("--scale", "nan"), "--scale must be a number above zero"),
-        (("--scale", "inf"), "--scale must be a number above zero"),
+        (("--influence", "Step=2"), "The influence of 'Step' cannot be 2; use 0 to 1"),
+        (("--influence", "Step=much"), "The influence of 'Step' cannot be much"),
+        (("--influence", "Step=nan"), "cannot be nan"),
+        (("--orientation", "-1"), "--orientation cannot be -1; use 0 to 1"),
+        (("--scale", "0"), "--scale cannot be 0; use 0.001 to 1,000"),
+        (("--scale", "-2"), "--scale cannot be -2"),
+        (("--scale", "nan"), "--scale cannot be nan"),
+        (("--scale", "inf"), "--scale cannot be inf"),
+        (("--scale", "1e-45"), "--scale cannot be 1e-45"),
         (("--hold", "foot=2"), "'Rig' has no bone 'foot'"),
-        (("--hold", "hips=-1"), "-1 is not a number"),
+        (("--hold", "hips=-1"), "The hold of 'hips' cannot be -1"),
         (("--pin", "foot=Step:1:5"), "'Rig' has no bone 'foot'"),
         (("--pin", "wrist.L=Step:one:5"), "is no pin; write BONE=OBJECT:START:END"),
+        (("--pin", f"wrist.L=Step:1:{'9' * 5000}"), f"A frame of the pin of 'wrist.L' cannot be {'9' * 30}...; use"),
+        (("--pin", "wrist.L=Step:1:²"), "A frame of the pin"),
         (("--pin", "wrist.L=Steppe:1:5"), "There is no object 'Steppe' in the scene to pin 'wrist.L' to"),
         (("--pin", "wrist.L=Step:9:5"), "ends at frame 5, before it starts at 9"),
         (("--change", "/no/where.py"), "There is no script '/no/where.py'"),
@@ -430,3 +439,14 @@ def test_a_rig_of_one_bone_and_one_without_skin(capsys):
     assert "2 joints" in report["bound"]
     bpy.data.objects["Floor"].location.z = 0.1
     assert run(capsys, "adapt", "--rig", "Rig")["unconverged_frames"] == 0
+
+
+@pytest.mark.parametrize("of, name", [("surfaces", "influence"), ("bones", "factor"), (None, "clearance_distance")])
+def test_numbers_that_only_a_script_can_set(bound, capsys, of, name):
+    settings = bound.motion_loom_adapt
+    item = settings if of is None else (getattr(settings, of)[0] if of == "surfaces" else settings.bones.add())
+    setattr(item, name, float("nan"))
+    label = item.bl_rna.properties[name].name
+    reason = refused(capsys, "adapt")
+    assert f"{label} cannot be nan; use a number" in reason
+    assert of is None or f"Entry 1 of the {of}" in reason

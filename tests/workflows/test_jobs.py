@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -47,6 +48,10 @@ class Naming(Workflow):
         if args.name == "cached":
             Path(bpy.path.abspath("//cache.pc2")).write_bytes(b"points")
             return {"file": "//cache.pc2"}
+        if args.name == "interrupted":
+            raise KeyboardInterrupt
+        if args.name == "unknown":
+            return {"figures": [{"x": math.nan}, (math.inf, 1.5)]}
         context.scene.collection.objects.link(bpy.data.objects.new(args.name, None))
         return {"added": args.name}
 
@@ -80,6 +85,20 @@ def test_json_report_is_the_last_line(naming, tmp_path, capsys):
     report = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert report == {"command": "add", "output": str(out), "added": "Kopf.δ"}
     assert objects_in(out) == {"Kopf.δ"}
+
+
+def test_numbers_that_are_none_are_null_in_json(naming, capsys):
+    assert jobs.main(["add", "--name", "unknown", "--json"]) == 0
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert json.loads(line)["figures"] == [{"x": None}, [None, 1.5]] and "NaN" not in line
+
+
+def test_an_interrupted_command_fails_and_saves_nothing(naming, blend, capsys):
+    before = blend.read_bytes()
+    assert jobs.main(["add", str(blend), "--name", "interrupted", "--save"], opens_file=True) == 1
+    reason = capsys.readouterr().err
+    assert reason == "motion_loom add: interrupted; nothing was saved.\n"
+    assert blend.read_bytes() == before
 
 
 def test_without_output_nothing_is_saved_and_it_says_so(naming, blend, capsys):

@@ -115,6 +115,26 @@ def test_ranges_of_one_frame_and_less(of, start, end):
     fit_refused(ob, f"{of}.*{start} to {end}.*fewer than two frames")
 
 
+@pytest.mark.parametrize(("start", "why"), [(-(2**31), "goes beyond the frames"), (-200_000, "has more than")])
+@pytest.mark.parametrize("of", ("source", "target"))
+def test_ranges_that_nothing_can_be_read_over(of, start, why):
+    """Refused before anything is allocated: such a one took all memory."""
+    ob = play.add_target()
+    settings = ob.motion_loom_map
+    settings.source_collection = play.add_dots()
+    setattr(settings, f"use_{of}_range", True)
+    setattr(settings, f"{of}_start", start)
+    fit_refused(ob, f"The range of the {of} '.*', {start:,} to 250, .*{why}")
+
+
+@pytest.mark.parametrize("of", ("source", "target"))
+def test_a_stray_key_far_off(of):
+    ob = play.add_target()
+    dots = ob.motion_loom_map.source_collection = play.add_dots()
+    play.write_keys(dots.objects[0] if of == "source" else ob, "location", [1, 1_048_574], np.zeros((2, 3)))
+    fit_refused(ob, f"The range of the {of} '.*', 1 to 1,048,574, has more than.*remove what is keyed far off")
+
+
 def test_points_that_are_missing_for_some_frames():
     """They are filled in between; a point that never shows is left out."""
     ob, dots = play.add_target(), play.add_dots()

@@ -28,7 +28,7 @@ def test_a_travel_scale_that_is_no_number(value, said):
     assert play.healthy(bob)
 
 
-@pytest.mark.parametrize("name", ("travel_scale", "turn_ratio", "stride"))
+@pytest.mark.parametrize("name", ("travel_scale", "turn_ratio", "stride", "smoothing"))
 def test_a_number_of_map_that_is_none(name):
     worm = map_play.add_live()
     settings = worm.motion_loom_map

@@ -151,7 +151,7 @@ def test_clips_of_one_frame(of):
 def test_an_endless_clip(of):
     _, bob, _ = add_unread()
     setattr(bob.motion_loom_transfer.clips[0], f"{of}_end", 2_000_000_000)
-    step_refused(bob, "fit", f"{of} are too long")
+    step_refused(bob, "fit", f"Clip 1, {of}: the range of .* goes beyond the frames that Blender has")
 
 
 @pytest.mark.parametrize("of", ("source", "target"))
@@ -719,7 +719,9 @@ def test_a_range_of_the_new_clip_that_is_endless():
     _, bob, _ = play.add_trained()
     settings = bob.motion_loom_transfer
     settings.use_performed_range, settings.performed_end = True, 2_000_000_000
-    both_refused(bob, "too (long|many)")
+    both_refused(bob, "The range of the new clip, .* to 2,000,000,000, goes beyond the frames")
+    settings.performed_end = 1_000_000
+    both_refused(bob, "The range of the new clip, .* to 1,000,000, has more than the 100,000 frames")
 
 
 def test_a_range_to_bake_that_is_empty():
