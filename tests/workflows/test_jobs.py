@@ -161,7 +161,7 @@ def test_a_full_disk_fails_and_leaves_nothing_new(naming, blend, words, capsys):
     with limits.largest_file(60_000):
         assert jobs.main(["add", str(blend), "--name", "cached", *words, "--json"], opens_file=True) == 1
     written = capsys.readouterr()
-    assert "cannot be saved: the disk did not take all of it" in written.err and "--output" in written.err
+    assert "cannot be saved" in written.err and "disk" in written.err and "--output" in written.err
     assert "{" not in written.out
     assert blend.read_bytes() == before and os.listdir(blend.parent) == [blend.name]
 
