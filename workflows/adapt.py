@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
 import runpy
-from pathlib import Path
 
 from ..scene.rigs import find_rig, require_armature, require_editable
 from ..scene.surfaces import expand, find
@@ -241,8 +241,13 @@ def _run_adapt(context, args) -> dict:
 
 
 def _run_script(path: str) -> None:
-    if not Path(path).is_file():
-        raise InputError(f"There is no script '{path}'.")
+    if not os.path.isfile(path):  # also where a folder cannot be entered or the name is too long
+        raise InputError(f"There is no script '{path}' that can be reached; choose another --change.")
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise InputError(f"The script '{path}' cannot be read: {error.strerror}; choose another --change.") from error
     try:
         runpy.run_path(path, run_name="__main__")
     except SystemExit as end:

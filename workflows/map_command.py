@@ -10,7 +10,7 @@ from .command_settings import set_choices, set_numbers, set_range
 from .command_words import counted, given, line_on_file, pair_of_frames
 from .list_entries import resized
 from .map_learn import learn_steps
-from .map_pair_file import load_pairs_of, save_pairs_of
+from .map_pair_file import load_pairs_of, pair_file, save_pairs_of
 from .map_pairs import contradiction_text
 from .map_run import bake_steps
 from .mesh_bake import accuracy_text, options_of, written_text
@@ -53,6 +53,7 @@ def run(context, args) -> dict:
     """Learn where needed, pair, bake; returns the report. Raises MotionLoomError for what cannot be done."""
     ob = mesh_named(context, args.target)
     settings = ob.motion_loom_map
+    saved_pairs = pair_file(args.save_pairs) if args.save_pairs is not None else None
     _apply(context, ob, args)
     if args.learn or settings.learnt is None or settings.clip is None or _changes_what_is_learnt(args):
         print(run_to_end(played_steps(learn_steps(context, ob), settings, args)))
@@ -60,9 +61,9 @@ def run(context, args) -> dict:
         print(load_pairs_of(ob, args.pairs))
     if args.pair:
         _replace_pairs(settings, [pair_of_frames(text) for text in args.pair])
-    if args.save_pairs:
+    if saved_pairs is not None:
         require_player(settings, args)
-        print(save_pairs_of(ob, args.save_pairs))
+        print(save_pairs_of(ob, saved_pairs))
     report = run_to_end(played_steps(bake_steps(context, ob, options_of(settings)), settings, args))
     print(summary(report))
     if report["contradiction"]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..scene.whole_file import destination
+from ..scene.whole_file import Destination, destination
 from ..solvers.errors import InputError
 from ..solvers.pose_features import LAG
 from .command_words import counted
@@ -24,7 +24,7 @@ _SHOWN = 60  # letters
 
 def save_pairs(context, path: str) -> str:
     """``save_pairs_of`` the active target."""
-    return save_pairs_of(target_in(context), path)
+    return save_pairs_of(target_in(context), pair_file(path))
 
 
 def load_pairs(context, path: str) -> str:
@@ -32,7 +32,14 @@ def load_pairs(context, path: str) -> str:
     return load_pairs_of(target_in(context), path)
 
 
-def save_pairs_of(ob, path: str) -> str:
+def pair_file(path: str) -> Destination:
+    """Where pairs are to be written; InputError for no name, OutputError for a place that cannot be written."""
+    if not Path(path).name:
+        raise InputError("Name a file for the pairs.")
+    return destination(path if Path(path).suffix else Path(path).with_suffix(".json"), "choose another place")
+
+
+def save_pairs_of(ob, place: Destination) -> str:
     """Write a target's pairs; OutputError where that cannot be done, InputError where there are none."""
     settings, clip = ob.motion_loom_map, clip_of(ob)
     if not len(settings.pairs):
@@ -44,11 +51,10 @@ def save_pairs_of(ob, path: str) -> str:
         "format": FORMAT, "version": VERSION, "points": list(clip.model.names), "lag_seconds": LAG,
         "pairs": [_record(ob, pair) for pair in settings.pairs],
     }  # fmt: skip
-    if not Path(path).name:
-        raise InputError("Name a file for the pairs.")
-    file = Path(path) if Path(path).suffix else Path(path).with_suffix(".json")
-    _write(file, content)
-    return f"Saved {counted(len(settings.pairs), 'pair')} to '{file}'"
+    data = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1).encode()
+    with place.part(len(data)) as part:
+        part.write_bytes(data)
+    return f"Saved {counted(len(settings.pairs), 'pair')} to '{place.path}'"
 
 
 def load_pairs_of(ob, path: str) -> str:
@@ -91,13 +97,6 @@ def _record(ob, pair) -> dict:
         "source_frame": pair.source_frame, "target_frame": pair.target_frame, "use": pair.use,
         "poses": [known[: len(known) // 2], known[len(known) // 2 :]],
     }  # fmt: skip
-
-
-def _write(path: Path, content: dict) -> None:
-    """Whole or not at all."""
-    data = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1).encode()
-    with destination(path, "choose another place").part(len(data)) as part:
-        part.write_bytes(data)
 
 
 def _read(path: str) -> dict:

@@ -8,6 +8,7 @@ from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.workflows import adapt_run
 
 from tests import adapt_scenes as scenes
+from tests import limits
 from tests.rig_scenes import add_chain, add_strip, fingerprint
 from tests.workflows.test_adapt import adapt, bind, raise_step, run
 
@@ -280,6 +281,7 @@ def test_damaged_binding(bound, capsys):
         (("--pin", "wrist.L=Steppe:1:5"), "There is no object 'Steppe' in the scene to pin 'wrist.L' to"),
         (("--pin", "wrist.L=Step:9:5"), "ends at frame 5, before it starts at 9"),
         (("--change", "/no/where.py"), "There is no script '/no/where.py'"),
+        (("--change", 256 * "n"), "There is no script 'nnn"),
         (("--environment", "Wall"), "There is no object or collection 'Wall'"),
         (("--output", "/no/where/out.blend"), "The folder '/no/where' does not exist"),
     ],
@@ -306,6 +308,19 @@ def test_a_script_that_fails(bound, capsys, tmp_path):
     assert f"The script '{script}' failed: KeyError: 'Podest'" in refused(capsys, "adapt", "--change", str(script))
     script.write_text("import sys\nsys.exit(3)")
     assert f"The script '{script}' failed" in refused(capsys, "adapt", "--change", str(script))
+
+
+def test_a_script_that_cannot_be_read(bound, capsys):
+    with limits.open_folder() as folder:
+        for script in (folder / "closed.py", folder / "hidden" / "change.py"):
+            script.parent.mkdir(exist_ok=True)
+            script.write_text("")
+            script.chmod(0o000)
+        (folder / "hidden").chmod(0o000)
+        for script, reason in (("closed.py", "cannot be read: Permission denied"), ("hidden/change.py", "be reached")):
+            with limits.stopped_by_permissions():
+                told = refused(capsys, "adapt", "--change", str(folder / script))
+            assert str(folder / script) in told and reason in told and "choose another --change" in told
 
 
 def add_feathers(rig):

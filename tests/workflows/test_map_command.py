@@ -3,6 +3,7 @@
 import bpy
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
+from bl_ext.devrepo.motion_loom.workflows import map_command
 
 from tests import map_play as play
 
@@ -39,6 +40,8 @@ def test_options_are_settings():
         (("--pair", "1=2"), "two pairs or more"),
         (("--pair", "one=2"), "is no pair"),
         (("--pairs", "nowhere.json"), "Cannot read 'nowhere.json'"),
+        (("--save-pairs", "nowhere/pairs.json"), "nowhere' does not exist; choose another place"),
+        (("--save-pairs", ""), "Name a file"),
         (("--source", "Nobody"), "'Nobody'"),
         (("--source-start", "3"), "--source-end"),
         (("--smoothing", "-1"), "Smoothing"),
@@ -58,3 +61,18 @@ def test_what_cannot_be(words, told, capsys):
 
 def test_a_word_that_it_does_not_know():
     assert jobs.main(["map", *NAMED, "--travel", "by train"]) == 2
+
+
+def test_pairs_do_not_replace_what_another_job_saved_meanwhile(tmp_path, monkeypatch, capsys):
+    play.add_ready()
+    pairs = tmp_path / "pairs.json"
+    pairs.write_text("old")
+    learn = map_command.learn_steps
+
+    def overtaken(*args):
+        pairs.write_text("theirs")
+        return learn(*args)
+
+    monkeypatch.setattr(map_command, "learn_steps", overtaken)
+    assert jobs.main(["map", *NAMED, "--bake", "absolute-keys", "--save-pairs", str(pairs)]) == 1
+    assert f"'{pairs}' was changed" in capsys.readouterr().err and pairs.read_text() == "theirs"
