@@ -6,8 +6,4 @@ class StreamError(Exception):
 
 
 class PacketError(ValueError):
-    """A packet breaks the format. Listeners count these, they never reach a user."""
-
-
-class UnusableError(PacketError):
-    """A packet of the right format whose numbers or amount cannot be used."""
+    """A message cannot be used; its text says why, as part of a sentence. Listeners count these."""

@@ -7,8 +7,10 @@ import socket
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 
 from . import frames
+from .counts import Counts
 from .errors import StreamError
 from .osc import MAX_BYTES
 
@@ -23,13 +25,20 @@ class Listener:
     """Receives frames from start() to stop(); the last ones are kept, with the time since start() at which they came.
 
     host: the address listened at; only programs on this computer reach the loopback.  port: 0 takes any free one.
-    capacity: frames kept.  Methods may be called from any thread.
+    capacity: frames kept.  clock: seconds.  Methods may be called from any thread; what they say of frames and counts
+    agrees: both are written at once, and a packet counts as received when its frames can be read.
     """
 
-    def __init__(self, host: str = LOOPBACK, port: int = PORT, capacity: int = 2400) -> None:
+    def __init__(
+        self,
+        host: str = LOOPBACK,
+        port: int = PORT,
+        capacity: int = 2400,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
         if capacity < 1:
             raise StreamError(f"A listener must keep at least one frame, not {capacity}.")
-        self.host, self.port, self.capacity = host, port, capacity
+        self.host, self.port, self.capacity, self._clock = host, port, capacity, clock
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -75,30 +84,34 @@ class Listener:
                 found.append(frame)
         return found[::-1]
 
-    def counts(self) -> frames.Counts:
+    def counts(self) -> Counts:
         """What has come since start."""
-        return frames.copy(self._builder.counts)
+        with self._lock:
+            return self._counts.copy()
 
     def _forget(self) -> None:
         with self._lock:
-            self._builder = frames.FrameBuilder()
+            self._counts = Counts()
             self._kept: deque[frames.Frame] = deque()
-            self._points = 0
+            self._points = self._forgotten = 0
 
     def _listen(self, opened: socket.socket) -> None:
-        began = time.perf_counter()
+        builder, began = frames.FrameBuilder(), self._clock()
         with opened:
             while not self._stopping.is_set():
                 try:
-                    data = opened.recv(MAX_BYTES)
+                    data, (host, port) = opened.recvfrom(MAX_BYTES)
                 except TimeoutError:
                     continue
                 except OSError:  # the network is down for the moment, or a packet was larger than any may be
                     self._stopping.wait(_PATIENCE)
                     continue
-                whole = self._builder.feed(data, time.perf_counter() - began)
-                with self._lock:
+                whole = builder.feed(data, self._clock() - began, f"{host} port {port}")
+                counts = builder.counts.copy()
+                with self._lock:  # after the reading: whoever asks for the latest frame need not wait for that
                     self._keep(whole)
+                    self._counts = counts
+                    self._counts.forgotten = self._forgotten
 
     def _keep(self, whole: list[frames.Frame]) -> None:
         """Add frames and let the oldest go where there are too many; the lock is held."""
@@ -106,7 +119,7 @@ class Listener:
         self._points += sum(len(frame.names) for frame in whole)
         while len(self._kept) > self.capacity or self._points > MAX_POINTS:
             self._points -= len(self._kept.popleft().names)
-            self._builder.counts.forgotten += 1
+            self._forgotten += 1
 
 
 def _open(host: str, port: int) -> socket.socket:

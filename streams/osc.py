@@ -1,10 +1,10 @@
-"""Open Sound Control 1.0: a strict reader of packets.
+"""Open Sound Control 1.0: a reader of packets that keeps every sound message of a damaged packet.
 
 Source: M. Wright, The Open Sound Control 1.0 Specification (2002), sections "OSC Data Types" to "OSC Bundles".
 
 Why not a library: what is needed of one is this file, which reads and never writes; a wheel would have to be carried,
-checked and updated for every release. Here the whole packet is refused for any fault, with one type of error, and size,
-nesting and arguments have limits: with a library that would have to be checked beforehand, which is reading it twice.
+checked and updated for every release. Here a message is refused for any fault, to its last byte, and the messages
+beside it are kept; size, nesting, arguments and faults have limits.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from .errors import PacketError
 MAX_BYTES = 65_536  # no UDP packet is larger
 MAX_DEPTH = 8  # bundles within bundles
 MAX_ARGUMENTS = 256
+MAX_FAULTS = 64  # in a packet, after which no more of it is read: garbage must not cost more than motion
 
 _BUNDLE = b"#bundle\0"
 _SIZE = struct.Struct(">i")
@@ -34,11 +35,25 @@ class Message(NamedTuple):
     arguments: tuple
 
 
+class Fault(NamedTuple):
+    """A part that breaks the format.  address: of the message, None where it cannot be read.  reason: in words."""
+
+    address: str | None
+    reason: str
+
+
 class Packet(NamedTuple):
-    """messages: in the order sent, those of nested bundles included.  is_bundle: whether they came as a bundle."""
+    """messages: the sound ones in the order sent, those of nested bundles included.  is_bundle: whether they came as a
+    bundle.  faults: what was left out, at most MAX_FAULTS."""
 
     messages: list[Message]
     is_bundle: bool
+    faults: list[Fault]
+
+    @property
+    def is_garbage(self) -> bool:
+        """Whether nothing in it can be recognised, not even an address."""
+        return bool(self.faults) and not self.messages and all(fault.address is None for fault in self.faults)
 
 
 def parse(data: bytes) -> Packet:
@@ -46,41 +61,55 @@ def parse(data: bytes) -> Packet:
 
     Argument types: i f s b h d t T F N I; strings are UTF-8 (more than the standard's ASCII: senders name bones in any
     language), addresses printable ASCII, time tags 64-bit integers, I is infinity.
-    Raises PacketError, and nothing else, for all that is not such a packet to its last byte.
+    A message that breaks the format is left out and listed among the faults; the others are kept. Of a bundle that is
+    cut off, the whole elements before the cut are kept. It raises nothing, whatever the bytes are.
     """
-    if not 0 < len(data) <= MAX_BYTES:
-        raise PacketError(f"{len(data)} bytes are not a packet")
-    messages: list[Message] = []
-    _read_element(data, 0, len(data), 0, messages)
-    return Packet(messages, data.startswith(_BUNDLE))
-
-
-def _read_element(data: bytes, start: int, end: int, depth: int, messages: list[Message]) -> None:
-    """Append the messages of the element in data[start:end]."""
-    if (end - start) % 4:
-        raise PacketError("size is no multiple of four")
-    if data.startswith(_BUNDLE, start, end):
-        _read_bundle(data, start, end, depth, messages)
+    packet = Packet([], data.startswith(_BUNDLE), [])
+    if 0 < len(data) <= MAX_BYTES:
+        _read_element(data, 0, len(data), 0, packet)
     else:
-        messages.append(_read_message(data, start, end))
+        packet.faults.append(Fault(None, f"{len(data)} bytes are not a packet"))
+    return packet
 
 
-def _read_bundle(data: bytes, start: int, end: int, depth: int, messages: list[Message]) -> None:
+def _read_element(data: bytes, start: int, end: int, depth: int, packet: Packet) -> None:
+    """Add what the element in data[start:end] holds to the packet."""
+    if data.startswith(_BUNDLE, start, end):
+        _read_bundle(data, start, end, depth, packet)
+        return
+    try:
+        packet.messages.append(_read_message(data, start, end))
+    except PacketError as error:
+        packet.faults.append(Fault(_address_at(data, start, end), str(error)))
+
+
+def _read_bundle(data: bytes, start: int, end: int, depth: int, packet: Packet) -> None:
     at = start + 16  # after the name and the time tag
-    if at > end:
-        raise PacketError("bundle without its time tag")
-    if depth >= MAX_DEPTH:
-        raise PacketError(f"bundles nested deeper than {MAX_DEPTH}")
-    while at < end:
-        (size,) = _SIZE.unpack_from(data, at)  # sizes are multiples of four: four bytes are left
+    if at > end or depth >= MAX_DEPTH:
+        reason = "a bundle without its time tag" if at > end else f"bundles nested deeper than {MAX_DEPTH}"
+        packet.faults.append(Fault(None, reason))
+        return
+    while at < end and len(packet.faults) < MAX_FAULTS:
+        size = _SIZE.unpack_from(data, at)[0] if at + 4 <= end else 0
         at += 4
-        if not 0 < size <= end - at:
-            raise PacketError("element larger than its bundle, or empty")
-        _read_element(data, at, at + size, depth + 1, messages)
+        if not 0 < size <= end - at:  # nobody knows where the next element begins
+            packet.faults.append(Fault(None, "a bundle that is cut off"))
+            return
+        _read_element(data, at, at + size, depth + 1, packet)
         at += size
 
 
+def _address_at(data: bytes, start: int, end: int) -> str | None:
+    """The address of a broken message, None where that is broken, too."""
+    try:
+        return _address(_read_string(data, start, end)[0])
+    except PacketError:
+        return None
+
+
 def _read_message(data: bytes, start: int, end: int) -> Message:
+    if (end - start) % 4:
+        raise PacketError("a size that is no multiple of four")
     raw, at = _read_string(data, start, end)
     address = _address(raw)
     raw, at = _read_string(data, at, end)
@@ -95,7 +124,7 @@ def _read_message(data: bytes, start: int, end: int) -> Message:
             values.append(blob)
         else:
             if at + size > end:
-                raise PacketError("arguments cut off")
+                raise PacketError("arguments are cut off")
             values += layout.unpack_from(data, at) if isinstance(layout, struct.Struct) else (layout[0],)
             at += size
     if at != end:
@@ -108,18 +137,18 @@ def _read_string(data: bytes, start: int, end: int) -> tuple[bytes, int]:
     stop = data.find(0, start, end)
     after = stop + 4 - (stop - start) % 4
     if stop < 0 or after > end:
-        raise PacketError("string without an end")
+        raise PacketError("a string without an end")
     return data[start:after], after
 
 
 def _read_blob(data: bytes, start: int, end: int) -> tuple[bytes, int]:
     at = start + 4
     if at > end:
-        raise PacketError("blob without its size")
+        raise PacketError("a blob without its size")
     (size,) = _SIZE.unpack_from(data, start)
     stop, after = at + size, at + size + -size % 4
     if size < 0 or after > end or any(data[stop:after]):
-        raise PacketError("blob of a wrong size or padding")
+        raise PacketError("a blob of a wrong size or padding")
     return data[at:stop], after
 
 
@@ -127,7 +156,7 @@ def _unpadded(raw: bytes) -> bytes:
     """A string without the one to four zeros that fill it to a multiple of four."""
     stop = raw.index(0)
     if any(raw[stop:]):
-        raise PacketError("string padded wrongly")
+        raise PacketError("a string that is padded wrongly")
     return raw[:stop]
 
 
@@ -138,7 +167,7 @@ def _unpadded(raw: bytes) -> bytes:
 def _address(raw: bytes) -> str:
     raw = _unpadded(raw)
     if not raw.startswith(b"/") or not all(0x20 < byte < 0x7F for byte in raw):
-        raise PacketError("no address")
+        raise PacketError("an address that cannot be read")
     return raw.decode("ascii")
 
 
@@ -147,7 +176,7 @@ def _text(raw: bytes) -> str:
     try:
         return _unpadded(raw).decode("utf-8")
     except UnicodeDecodeError:
-        raise PacketError("text is not UTF-8") from None
+        raise PacketError("text that is not UTF-8") from None
 
 
 @functools.lru_cache(maxsize=256)

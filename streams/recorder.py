@@ -15,6 +15,7 @@ MAX_POINTS = 5_000_000  # frames times joints: over ten minutes of 60 joints at 
 MAX_SECONDS = 3600.0
 LONGEST_GAP = 0.25  # seconds bridged by a straight line
 _CLOCKS_AGREE = 0.1  # relative difference of what both clocks say of the whole duration
+_DELAY = 0.1  # seconds that a packet may come late on a busy computer, so that a short duration seems another
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def _times(frames: list[Frame]) -> np.ndarray:
         return came
     sent = np.array([frame.sent for frame in frames])
     sent -= sent[0]
-    sound = (np.diff(sent) > 0.0).all() and abs(sent[-1] - came[-1]) <= _CLOCKS_AGREE * came[-1]
+    sound = (np.diff(sent) > 0.0).all() and abs(sent[-1] - came[-1]) <= _CLOCKS_AGREE * came[-1] + _DELAY
     return sent if sound else came
 
 

@@ -3,18 +3,18 @@
 | address | arguments | meaning |
 |---|---|---|
 | /VMC/Ext/Bone/Pos | name, p x y z, q x y z w | a bone, relative to its parent |
-| /VMC/Ext/Root/Pos | name, p x y z, q x y z w (then anything, up to 14 arguments) | where the whole figure stands |
+| /VMC/Ext/Root/Pos | name, p x y z, q x y z w | where the whole figure stands |
 | /VMC/Ext/T | seconds | the sender's clock; ends a frame |
 | /VMC/Ext/OK | any | ends a frame |
 | /motion_loom/point | name, x y z | a point of the world: metres, Z up, right-handed |
 
-Every other address is ignored. Bones and root are in Unity's axes, left-handed with Y up: the figure looks along +Z and
-its right hand is at +X. Here, right-handed with Z up, it looks along -Y with its right hand at -X, as Blender's do:
-(x, y, z) becomes (-x, -z, y).
+Further arguments are ignored (version 2.1 of the protocol adds the calibration's size and offset to the root), as is
+every other address. Bones and root are in Unity's axes, left-handed with Y up: the figure looks along +Z and its right
+hand is at +X. Here, right-handed with Z up, it looks along -Y with its right hand at -X, as Blender's do: (x, y, z)
+becomes (-x, -z, y).
 
-Parents are those of Unity's humanoid; a parent that is not sent is replaced by its own nearest sent one (UpperChest and
-shoulders are optional there), and bones of other names are children of the root. Of the root its place and turn are
-used, not the calibration size and offset of later versions.
+Parents are those of Unity's humanoid, in any case of letters; a parent that is not sent is replaced by its own nearest
+sent one (UpperChest and shoulders are optional there), and bones of other names are children of the root.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .errors import PacketError, UnusableError
+from .errors import PacketError
 from .osc import Message
 
 BONE, ROOT, TIME, OK = "/VMC/Ext/Bone/Pos", "/VMC/Ext/Root/Pos", "/VMC/Ext/T", "/VMC/Ext/OK"
@@ -33,16 +33,21 @@ POINT = "/motion_loom/point"
 FARTHEST = 1e6  # metres; what is farther away is garbage
 MAX_NAME = 63  # bytes, as many as Blender's names hold
 
+ADDRESSES = frozenset((BONE, ROOT, TIME, OK, POINT))
+
 _REAL = frozenset("ifdh")
+_NO_ROTATION = (0.0, 0.0, 0.0, 1.0)
 _TO_Z_UP = np.array([[-1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 
 class Joint(NamedTuple):
-    """kind: BONE, ROOT or POINT.  values: place and turn (7 numbers: p x y z, q x y z w), of a point its place (3)."""
+    """kind: BONE, ROOT or POINT.  values: position and rotation (7 numbers: p x y z, q x y z w), of a point its
+    position (3).  is_untracked: it was sent with the quaternion 0 0 0 0, taken as no rotation."""
 
     kind: str
     name: str
     values: tuple[float, ...]
+    is_untracked: bool = False
 
 
 class Mark(NamedTuple):
@@ -54,41 +59,43 @@ class Mark(NamedTuple):
 def read(message: Message) -> Joint | Mark | None:
     """What a message says, None for addresses that are not ours.
 
-    Raises PacketError for wrong arguments, UnusableError for numbers that are not finite, too large or no turn.
+    Raises PacketError for wrong arguments and for numbers that are not finite or too large.
     """
     address, tags, arguments = message
-    if address == BONE:
-        return _joint(BONE, tags, arguments, 7)
+    if address == BONE or address == ROOT:
+        return _joint(address, tags, arguments, 7)
     if address == POINT:
         return _joint(POINT, tags, arguments, 3)
-    if address == ROOT:
-        return _joint(ROOT, tags[:8], arguments[:8], 7)
     if address == TIME:
-        if len(tags) != 1 or tags not in _REAL:
-            raise PacketError(f"{TIME} takes one number")
-        if not math.isfinite(arguments[0]):
-            raise UnusableError(f"{TIME} is not finite")
-        return Mark(float(arguments[0]))
+        return _time(tags, arguments)
     return Mark(None) if address == OK else None
 
 
 def _joint(kind: str, tags: str, arguments: tuple, count: int) -> Joint:
     if not _fits(tags, count):
-        raise PacketError(f"{kind} takes a name and {count} numbers")
-    name, values = arguments[0], arguments[1:]
+        raise PacketError(f"a name and {count} numbers are needed, not '{tags}'")
+    name, values = arguments[0], arguments[1 : count + 1]
     if not _is_name(name):
         raise PacketError("a name that nothing can have")
     if not sum(map(abs, values)) <= FARTHEST:  # false for NaN, too
-        raise UnusableError("numbers that are not finite, or too large")
-    if count == 7 and max(map(abs, values[3:])) < 1e-6:
-        raise UnusableError("a turn of length zero")
+        raise PacketError(f"'{name}' has numbers that are not finite, or too large")
+    if count == 7 and abs(values[6]) < 1e-6 and max(map(abs, values[3:])) < 1e-6:
+        return Joint(kind, name, values[:3] + _NO_ROTATION, True)
     return Joint(kind, name, values)
+
+
+def _time(tags: str, arguments: tuple) -> Mark:
+    if tags[:1] not in _REAL:
+        raise PacketError(f"a number is needed, not '{tags}'")
+    if not math.isfinite(arguments[0]):
+        raise PacketError("a time that is not finite")
+    return Mark(float(arguments[0]))
 
 
 @functools.lru_cache(maxsize=64)
 def _fits(tags: str, count: int) -> bool:
-    """Whether these are a text and that many numbers."""
-    return len(tags) == count + 1 and tags[0] == "s" and _REAL.issuperset(tags[1:])
+    """Whether these begin with a text and that many numbers."""
+    return len(tags) > count and tags[0] == "s" and _REAL.issuperset(tags[1 : count + 1])
 
 
 @functools.lru_cache(maxsize=1024)
@@ -97,19 +104,19 @@ def _is_name(name: str) -> bool:
 
 
 def world_points(names: tuple[str, ...], bones: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Places (J, 3) of bones in the world: metres, Z up, right-handed.
+    """Positions (J, 3) of bones in the world: metres, Z up, right-handed.
 
-    names: of the bones, each once.  bones: (J, 7) place and turn relative to the parents, in Unity's axes; turns need
-    not be of unit length.  root: (7,) the same of the root.
+    names: of the bones, each once.  bones: (J, 7) position and rotation relative to the parents, in Unity's axes;
+    quaternions need not be of unit length.  root: (7,) the same of the root.
     """
     worlds = _matrices(np.vstack([bones, root]))
-    for rows, parents in _levels(names):
-        worlds[rows] = worlds[parents] @ worlds[rows]
+    for children, parents in hierarchy(names).levels:
+        worlds[children] = worlds[parents] @ worlds[children]
     return worlds[:-1, :3, 3] @ _TO_Z_UP.T
 
 
 def _matrices(transforms: np.ndarray) -> np.ndarray:
-    """(J, 4, 4) of places and turns (J, 7), turns of any length but zero."""
+    """(J, 4, 4) of positions and rotations (J, 7), quaternions of any length but zero."""
     x, y, z, w = (transforms[:, 3:] / np.linalg.norm(transforms[:, 3:], axis=1, keepdims=True)).T
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
@@ -123,27 +130,36 @@ def _matrices(transforms: np.ndarray) -> np.ndarray:
     return out
 
 
+class Hierarchy(NamedTuple):
+    """parents: (J,) index of the parent of each bone, J for the root.  levels: of each depth, the indices of the bones
+    and those of their parents."""
+
+    parents: np.ndarray
+    levels: tuple[tuple[np.ndarray, np.ndarray], ...]
+
+
 @functools.lru_cache(maxsize=16)
-def _levels(names: tuple[str, ...]) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Rows of the bones of each depth, and the rows of their parents; the root is the row after the last bone."""
-    row = {name.lower(): k for k, name in enumerate(names)}
+def hierarchy(names: tuple[str, ...]) -> Hierarchy:
+    """The hierarchy of bones, each on its nearest ancestor among them."""
+    index = {name.lower(): k for k, name in enumerate(names)}
     parents, depths = [], []
     for name in names:
-        above = [row[other] for other in _ancestors(name.lower()) if other in row]
+        above = [index[other] for other in ancestors(name) if other in index]
         parents.append(above[0] if above else len(names))
         depths.append(len(above))
     parents, depths = np.array(parents, int), np.array(depths, int)
-    rows_of = [np.nonzero(depths == depth)[0] for depth in range(depths.max(initial=-1) + 1)]
-    return tuple((rows, parents[rows]) for rows in rows_of)
+    levels = [np.nonzero(depths == depth)[0] for depth in range(depths.max(initial=-1) + 1)]
+    return Hierarchy(parents, tuple((children, parents[children]) for children in levels))
 
 
-def _ancestors(name: str) -> list[str]:
-    """Of a humanoid bone in lower case, the nearest first."""
-    found = []
+@functools.lru_cache(maxsize=1024)
+def ancestors(name: str) -> tuple[str, ...]:
+    """Of a humanoid bone, in lower case, the nearest first; none of other names."""
+    found, name = [], name.lower()
     while name in PARENTS:
         name = PARENTS[name]
         found.append(name)
-    return found
+    return tuple(found)
 
 
 def _humanoid() -> dict[str, str]:
@@ -164,3 +180,10 @@ def _humanoid() -> dict[str, str]:
 
 
 PARENTS = _humanoid()
+
+# The bones that every humanoid of VRM has, and that others hang on, with the names that senders use.
+REQUIRED = {name.lower(): name for name in ("Hips", "Spine", "Head")} | {
+    f"{side}{part}".lower(): f"{side}{part}"
+    for side in ("Left", "Right")
+    for part in ("UpperArm", "LowerArm", "Hand", "UpperLeg", "LowerLeg", "Foot")
+}

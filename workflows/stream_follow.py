@@ -19,14 +19,17 @@ from ..scene.stream_empties import place_empties, play_takes, write_recording
 from ..solvers.errors import InputError, MotionLoomError, SceneError
 from ..state.live_runs import live_runs
 from ..state.stream_run import StreamRun, stream_state
+from ..streams.counts import Counts
 from ..streams.errors import StreamError
-from ..streams.frames import MAX_JOINTS, Counts, Frame
+from ..streams.frames import MAX_JOINTS, Frame
 from ..streams.listener import Listener
 from ..streams.recorder import Recorder
+from ..streams.remarks import guesses, remarks
 
 _TICK = 1.0 / 60.0
 _SAMPLE = 0.25  # seconds from one look at the counts, and one redraw of the panel, to the next
 _MEMORY = 4  # looks over which frames a second are counted
+_clock = time.monotonic
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ class Take:
 @dataclass(frozen=True)
 class StreamStatus:
     """host, port: listened at.  scene: the one with the empties.  counts: see ``Counts``.  rate: frames a second.
-    joints: of the latest frame.  take: the recording, or None.  note: what is worth knowing."""
+    joints: of the latest frame.  take: the recording, or None.  notes: what is worth knowing, a line each: what was
+    guessed, and what was left out."""
 
     host: str
     port: int
@@ -51,7 +55,7 @@ class StreamStatus:
     rate: float
     joints: int
     take: Take | None
-    note: str | None
+    notes: tuple[str, ...]
 
 
 def status() -> StreamStatus | None:
@@ -63,8 +67,9 @@ def status() -> StreamStatus | None:
     take = None
     if recorder is not None:
         take = Take(recorder.seconds, len(recorder.frames), run.first_frame, recorder.is_full)
-    host, port = listener.host, listener.port
-    return StreamStatus(host, port, run.scene_name, listener.counts(), _rate(run), run.joints, take, run.note)
+    host, port, counts = listener.host, listener.port, listener.counts()
+    notes = (*((run.note,) if run.note else ()), *remarks(counts))
+    return StreamStatus(host, port, run.scene_name, counts, _rate(run), run.joints, take, notes)
 
 
 def is_private(host: str) -> bool:
@@ -116,12 +121,13 @@ def start(context) -> str:
 
 def stop() -> str:
     """Close the port; the empties stay, and play again what they played before."""
-    counts = stream_state.run.listener.counts()
+    listener = stream_state.run.listener
     close()
     play_takes()
+    counts = listener.counts()
     if not counts.received:
         return "Nothing was received; see that the sender uses this address and port"
-    return f"{counts.frames} frames were received in {counts.received} packets"
+    return ". ".join([f"{counts.frames} frames were received in {counts.received} packets", *remarks(counts)])
 
 
 def close() -> None:
@@ -171,7 +177,8 @@ def keep() -> str:
     ]
     if recorder.missed:
         parts.append(f"{recorder.missed} received frames lost while Blender was busy")
-    return ", ".join(parts) + "; it plays when listening stops"
+    text = ", ".join(parts) + "; it plays when listening stops"
+    return ". ".join([text, *guesses(run.listener.counts())])
 
 
 def tick() -> float | None:
@@ -225,7 +232,7 @@ def _together(frames: list[Frame]) -> dict[str, np.ndarray]:
 
 def _tell(run: StreamRun) -> None:
     """Count frames a second, and draw the panel again where it says something else by now."""
-    now = time.monotonic()
+    now = _clock()
     if run.history and now < run.history[-1][0] + _SAMPLE:
         return
     run.history.append((now, run.listener.counts().frames))

@@ -36,17 +36,21 @@ def _draw_counts(box, context, shown: StreamStatus) -> None:
         return
     box.label(text=f"{shown.rate:.0f} frames a second, {shown.joints} joints", icon="PREVIEW_RANGE")
     box.label(text=f"{counts.received} packets received", icon="BLANK1")
-    others = [(counts.malformed, "malformed"), (counts.dropped, "dropped"), (counts.ignored, "messages ignored")]
-    told = ", ".join(f"{count} {what}" for count, what in others if count)
-    if told:
-        draw_text(box, context, told, "INFO")
+    others = [
+        (counts.malformed, "malformed packets"),
+        (counts.dropped, "messages left out"),
+        (counts.ignored, "messages ignored"),
+    ]
+    lost = ", ".join(f"{count} {what}" for count, what in others if count)
+    if lost:
+        draw_text(box, context, lost, "BLANK1")
+    for note in shown.notes:
+        draw_text(box, context, note, "INFO")
     if counts.frames:
         text = f"To use it, choose '{COLLECTION}' as the source collection in Map"
         draw_text(box, context, text, "OUTLINER_OB_EMPTY")
     else:
         draw_text(box, context, "No packet has held a joint so far; the manual lists what is read", "ERROR")
-    if shown.note:
-        draw_text(box, context, shown.note, "ERROR")
 
 
 def _draw_recording(layout, context, chosen, shown: StreamStatus) -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from examples.send_clip import bundle, message
-from streams import vmc
-from streams.frames import HELD, MAX_JOINTS, FrameBuilder
+from streams import standard_body, vmc
+from streams.counts import MAX_KINDS
+from streams.frames import CARRIED, HELD, MAX_JOINTS, FrameBuilder
 
 UP = (0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -95,7 +96,7 @@ def test_times_always_grow_and_positions_cannot_be_written():
 def test_counts():
     builder = FrameBuilder()
     fed(
-        bundle(point("a"), message("/unknown"), message("/VMC/Ext/Blend/Val", "A", 1.0)),
+        bundle(point("a"), message("/unknown"), *[message("/VMC/Ext/Blend/Val", "A", 1.0)] * 2),
         b"garbage!",
         bone("Hips", 1.0, 2.0),
         bundle(point("a"), point("b", math.nan, 0.0, 0.0)),
@@ -103,15 +104,157 @@ def test_counts():
         builder=builder,
     )
     counts = builder.counts
-    assert (counts.received, counts.malformed, counts.dropped, counts.ignored, counts.frames) == (5, 2, 2, 2, 1)
+    assert (counts.received, counts.malformed, counts.dropped, counts.ignored, counts.frames) == (5, 1, 3, 3, 3)
+    assert counts.ignored_by == {"/unknown": 1, "/VMC/Ext/Blend/Val": 2}
+    assert list(counts.dropped_by.values()) == [1, 1, 1]
+    for found, (address, words) in zip(
+        counts.dropped_by,
+        [(vmc.BONE, "a name and 7 numbers"), (vmc.POINT, "'b' has numbers"), (vmc.POINT, "more than")],
+        strict=True,
+    ):
+        assert found.startswith(f"{address}: ") and words in found
 
 
-def test_a_packet_with_one_fault_is_dropped_whole():
+BROKEN = {
+    "not a number": bone("Head", *[math.nan] * 7),
+    "infinite": bone("Head", 0.0, math.inf, 0.0, 0.0, 0.0, 0.0, 1.0),
+    "numbers missing": bone("Head", 1.0, 2.0),
+    "a text for a number": message(vmc.BONE, "Head", "1", *UP[1:]),
+    "no name": message(vmc.BONE, *UP),
+    "an unknown type": bone("Head").replace(b",sf", b",sx"),
+    "cut off": bone("Head")[:-4],
+    "too long": bone("Head") + bytes(4),
+    "not aligned": bone("Head")[:-1],
+    "a broken bundle": bundle(bone("Head"))[:10],
+    "a broken root": message(vmc.ROOT, "root", math.nan, *UP[1:]),
+    "a broken point": message(vmc.POINT, "ball"),
+    "no address": b"rubbish\0",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_one_broken_message_leaves_the_others(broken, depth):
+    for _ in range(depth):
+        broken = bundle(broken)
     builder = FrameBuilder()
-    (before,) = builder.feed(bundle(point("a")), 0.0)
-    assert not builder.feed(bundle(point("a", 9.0, 9.0, 9.0), point("b", math.inf, 0.0, 0.0)), 0.1)
-    (after,) = builder.feed(bundle(point("a")), 0.2)
-    assert after.names == before.names
+    frames = fed(bundle(bone("Hips"), broken, bone("Spine"), mark(1.0)), builder=builder)
+    assert [frame.names for frame in frames] == [("Hips", "Spine")]
+    np.testing.assert_allclose(frames[0].positions, [[0, 0, 1], [0, 0, 2]])
+    assert builder.counts.dropped == sum(builder.counts.dropped_by.values()) == 1
+    assert builder.counts.malformed == 0
+
+
+def test_a_packet_that_is_cut_off_keeps_what_came():
+    data = bundle(bone("Hips"), bone("Spine"), bone("Chest"), mark(1.0))
+    builder = FrameBuilder()
+    (frame,) = builder.feed(data[: len(data) - 40], 0.0)
+    assert frame.names == ("Hips", "Spine")
+    assert builder.counts.dropped == 1
+
+
+@pytest.mark.parametrize("broken", [mark(math.nan), message(vmc.TIME), message(vmc.TIME, "now"), mark(1.0)[:-4]])
+def test_a_broken_mark_still_ends_its_frame(broken):
+    """By itself, so that nothing else could end the frame."""
+    (frame,) = fed(bone("Hips"), broken)
+    assert (frame.names, frame.sent) == (("Hips",), None)
+
+
+def test_bones_without_tracking_keep_their_place():
+    """The quaternion 0 0 0 0, of a bone between others and of the root."""
+    untracked = (0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    builder = FrameBuilder()
+    root = message(vmc.ROOT, "root", 0, 0, 0, 0, 0, 0, 0)
+    frames = fed(*[bundle(root, bone("Hips"), bone("Spine", *untracked), bone("Chest"))] * 3, builder=builder)
+    np.testing.assert_allclose(frames[-1].positions, [[0, 0, 1], [0, 0, 2], [0, 0, 3]])
+    assert builder.counts.untracked == {"root": 3, "Spine": 3}
+    assert builder.counts.dropped == 0
+
+
+def test_rotations_without_positions_are_laid_on_a_standard_body():
+    builder = FrameBuilder()
+    hang = (0.0, 0.0, 0.0, 0.0, 0.0, -math.sin(math.pi / 4), math.cos(math.pi / 4))  # the right arm, from the T-pose
+    none = (*[0.0] * 6, 1.0)
+    names = ["Hips", "Spine", "Head", "RightUpperArm", "RightLowerArm", "RightHand", "LeftUpperLeg", "LeftFoot", "Tail"]
+    sent = [bone(name, *(hang if name == "RightUpperArm" else none)) for name in names]
+    (frame,) = fed(bundle(*sent), builder=builder)
+    at = dict(zip(frame.names, frame.positions, strict=True))
+    for name in ("Hips", "Spine", "Head", "RightUpperArm", "LeftUpperLeg", "LeftFoot"):
+        side, up, front = standard_body.REST[name.lower()]
+        np.testing.assert_allclose(at[name], [-side, -front, up], atol=1e-12)
+    arm = standard_body.REST["righthand"][0] - standard_body.REST["rightupperarm"][0]
+    np.testing.assert_allclose(at["RightHand"], at["RightUpperArm"] - [0, 0, arm], atol=1e-12)
+    np.testing.assert_allclose(at["Tail"], 0.0)
+    assert builder.counts.laid == tuple(names[:-1]) and builder.counts.all_laid
+
+
+def test_bones_not_sent_are_named_where_others_hang_on_them():
+    builder = FrameBuilder()
+    fed(bundle(bone("Hips"), bone("LeftUpperArm"), bone("LeftHand")), builder=builder)
+    assert builder.counts.unsent == ("Spine", "LeftLowerArm")
+    fed(bundle(*map(bone, ["Hips", "Spine", "LeftUpperArm", "LeftLowerArm", "LeftHand"])), builder=builder)
+    assert builder.counts.unsent == ()
+
+
+def test_a_bone_in_another_case_is_the_same_bone():
+    frames = fed(bundle(bone("hips"), bone("spine"), mark(1.0)), bundle(bone("Hips"), bone("Spine"), mark(2.0)))
+    assert [frame.names for frame in frames] == [("hips", "spine")] * 2
+    frames = fed(bundle(point("hips"), point("Hips"), bone("tail"), bone("Tail")))
+    assert frames[0].names == ("hips", "Hips", "tail", "Tail")
+
+
+def test_a_bone_twice_in_a_packet_is_used_once_and_counted():
+    builder = FrameBuilder()
+    (frame,) = fed(bundle(bone("Hips"), bone("Spine"), bone("Hips", 0.0, 5.0, 0.0, *UP[3:])), builder=builder)
+    np.testing.assert_allclose(frame.positions, [[0, 0, 5], [0, 0, 6]])
+    assert builder.counts.dropped == 1
+
+
+def test_bones_that_are_not_sent_for_a_while_move_with_their_parents():
+    """A sender that sends only what changes: the hips move, and nothing else is sent."""
+    builder = FrameBuilder()
+    builder.feed(bundle(bone("Hips"), bone("Spine"), bone("Tail")), 0.0)
+    moved = bone("Hips", 0.0, 3.0, 0.0, *UP[3:])
+    (soon,) = builder.feed(bundle(moved), 0.5 * CARRIED)
+    (later,) = builder.feed(bundle(moved), 2.0 * CARRIED)
+    (gone,) = builder.feed(bundle(moved), 2.0 * HELD)
+    assert (soon.names, later.names, gone.names) == (("Hips",), ("Hips", "Spine"), ("Hips",))
+    np.testing.assert_allclose(later.positions, [[0, 0, 3], [0, 0, 4]])
+    root = message(vmc.ROOT, "root", 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    builder.feed(bundle(bone("Hips"), bone("Tail")), 2.5 * HELD)
+    (carried,) = builder.feed(bundle(root, bone("Hips")), 3.0 * HELD)
+    assert carried.names == ("Hips", "Tail")
+    np.testing.assert_allclose(carried.positions[:, 0], [-2, -2])
+
+
+def test_a_name_that_is_a_bone_and_later_a_point():
+    builder = FrameBuilder()
+    builder.feed(bundle(bone("a")), 0.0)
+    (frame,) = builder.feed(bundle(point("a"), bone("b")), 0.01)
+    np.testing.assert_allclose(frame.positions, [[1, 2, 3], [0, 0, 1]])
+
+
+def test_of_two_programs_that_send_the_same_joints_the_first_is_taken():
+    """Both go on, by turns. What only the second sends is taken from it; it is followed when the first is silent."""
+    builder = FrameBuilder()
+    first = bundle(point("a", 1.0, 0.0, 0.0), mark(1.0))
+    second = [bundle(point("a", 2.0, 0.0, 0.0), point("b")), mark(9.0)]
+    for k in range(20):
+        builder.feed(first, 0.01 * k, "one")
+        for packet in second:
+            last = builder.feed(packet, 0.01 * k + 0.005, "two")
+    assert [frame.names for frame in last] == [("b",)]
+    (frame,) = builder.feed(first, 0.3, "one")
+    np.testing.assert_allclose(frame.positions, [[1, 0, 0]])
+    assert set(builder.counts.rivals) == {"two"}
+    (frame,) = builder.feed(second[0], 2.0, "two")
+    np.testing.assert_allclose(frame.positions[0], [2, 0, 0])
+
+
+def test_one_program_that_sends_from_another_port_each_time_is_followed():
+    builder = FrameBuilder()
+    frames = [builder.feed(bundle(point("a"), mark(1.0)), 0.01 * k, f"port {k}") for k in range(300)]
+    assert all(frames) and not builder.counts.rivals
 
 
 def test_joints_held_and_pending_have_a_limit():
@@ -133,7 +276,7 @@ def test_garbage_and_mutated_packets_do_no_harm():
     rng = np.random.default_rng(2)
     builder = FrameBuilder()
     good = bundle(bone("Hips"), bundle(bone("Spine"), point("ball")), mark(1.0))
-    frames, count = [], 4000
+    frames, count = [], 2000
     for k in range(count):
         data = bytearray(good)
         kind = k % 4
@@ -150,7 +293,8 @@ def test_garbage_and_mutated_packets_do_no_harm():
         frames += builder.feed(bytes(data), 0.001 * k)
     counts = builder.counts
     assert counts.received == count
-    assert counts.malformed > count // 2
+    assert counts.malformed > count // 5 and counts.dropped > count // 5
+    assert all(len(table) <= MAX_KINDS + 1 for table in (counts.ignored_by, counts.dropped_by, counts.untracked))
     assert all(np.isfinite(frame.positions).all() for frame in frames)
     last = builder.feed(good, 100.0)[-1]
     assert last.names == ("Hips", "Spine", "ball")

@@ -12,6 +12,7 @@ import pytest
 
 from examples.send_clip import bundle, message, packets, send
 from streams import listener as module
+from streams import osc
 from streams.errors import StreamError
 from streams.listener import LOOPBACK, Listener
 
@@ -41,17 +42,48 @@ def sent_to(listener, *data):
 
 
 def test_120_packets_a_second_lose_none(listener):
-    moments = (np.full((len(NAMES), 3), 0.01 * k) for k in range(240))
-    assert send(NAMES, moments, 120.0, LOOPBACK, listener.port) == 240
-    assert wait_for(lambda: listener.counts().received == 240)
+    moments = (np.full((len(NAMES), 3), 0.01 * k) for k in range(90))
+    assert send(NAMES, moments, 120.0, LOOPBACK, listener.port) == 90
+    assert wait_for(lambda: listener.counts().received == 90)
     counts = listener.counts()
-    assert (counts.frames, counts.malformed, counts.dropped, counts.ignored) == (240, 0, 0, 0)
+    assert (counts.frames, counts.malformed, counts.dropped, counts.ignored) == (90, 0, 0, 0)
     frames = listener.since(-math.inf)
-    np.testing.assert_allclose([frame.positions[7, 1] for frame in frames], 0.01 * np.arange(240), atol=1e-6)
-    np.testing.assert_allclose([frame.sent for frame in frames], np.arange(240) / 120.0, atol=1e-6)
+    np.testing.assert_allclose([frame.positions[7, 1] for frame in frames], 0.01 * np.arange(90), atol=1e-6)
+    np.testing.assert_allclose([frame.sent for frame in frames], np.arange(90) / 120.0, atol=1e-6)
     assert listener.latest() is frames[-1]
-    assert listener.since(frames[100].time) == frames[101:]
+    assert listener.since(frames[50].time) == frames[51:]
     assert not listener.since(frames[-1].time)
+
+
+def test_a_packet_counts_when_its_frames_can_be_read(listener, monkeypatch):
+    """However long the reading takes; who asks meanwhile need not wait for it."""
+    entered, let_go, parse = threading.Event(), threading.Event(), osc.parse
+
+    def held_up(data):
+        entered.set()
+        let_go.wait(10.0)
+        return parse(data)
+
+    monkeypatch.setattr(osc, "parse", held_up)
+    sent_to(listener, *packets(["a"], np.zeros((1, 3)), 0.0))
+    assert entered.wait(10.0)
+    before = listener.counts()
+    assert (before.received, listener.latest(), listener.since(-1.0)) == (0, None, [])
+    let_go.set()
+    assert wait_for(lambda: listener.counts().received == 1)
+    assert (listener.latest().number, before.received) == (1, 0)
+
+
+def test_times_are_the_clocks():
+    moments = iter(np.arange(10.0, 20.0))
+    listener = Listener(port=0, clock=lambda: float(next(moments)))
+    listener.start()
+    try:
+        sent_to(listener, *[bundle(message("/motion_loom/point", "a", 0.0, 0.0, 0.0))] * 3)
+        assert wait_for(lambda: listener.counts().received == 3)
+    finally:
+        listener.stop()
+    assert [frame.time for frame in listener.since(-1.0)] == [1.0, 2.0, 3.0]
 
 
 def test_garbage_does_no_harm(listener):

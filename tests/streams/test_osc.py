@@ -10,7 +10,6 @@ import pytest
 
 from examples.send_clip import bundle, message, text
 from streams import osc
-from streams.errors import PacketError
 
 
 def nested(depth: int, inner: bytes = b"") -> bytes:
@@ -48,8 +47,9 @@ def test_bundles_keep_the_order_within_bundles():
 def test_depth_has_a_limit():
     inner = message("/a")
     assert osc.parse(nested(osc.MAX_DEPTH, inner)).messages
-    with pytest.raises(PacketError):
-        osc.parse(nested(osc.MAX_DEPTH + 1, inner))
+    beside = osc.parse(bundle(nested(osc.MAX_DEPTH, inner), message("/b")))
+    assert [found.address for found in beside.messages] == ["/b"]
+    assert len(beside.faults) == 1
 
 
 GOOD = bundle(message("/VMC/Ext/Bone/Pos", "Hips", *[0.25] * 7), message("/b", "text", 1.0), bundle(message("/c", 1.0)))
@@ -81,41 +81,54 @@ BAD = {
 
 
 @pytest.mark.parametrize("data", BAD.values(), ids=BAD)
-def test_refuses(data):
-    with pytest.raises(PacketError):
-        osc.parse(data)
+def test_nothing_sound_is_in_it(data):
+    packet = osc.parse(data)
+    assert not packet.messages
+    assert packet.faults and all(fault.reason for fault in packet.faults)
+
+
+@pytest.mark.parametrize("data", list(filter(None, BAD.values())), ids=list(filter(BAD.get, BAD)))
+def test_a_broken_message_leaves_those_beside_it(data):
+    """In a bundle, and in a bundle within one: a fault costs the message that has it and no other."""
+    data = data[: osc.MAX_BYTES - 100]
+    before, after = message("/before", 1.0), message("/after", 2.0)
+    for packet in (bundle(before, data, after), bundle(before, bundle(data), after)):
+        assert [each.address for each in osc.parse(packet).messages] == ["/before", "/after"]
+
+
+def test_faults_name_the_address_where_it_can_be_read():
+    broken = text("/VMC/Ext/Bone/Pos") + text(",f")
+    packet = osc.parse(bundle(broken, text("no address") + text(","), message("/a")))
+    assert [fault.address for fault in packet.faults] == ["/VMC/Ext/Bone/Pos", None]
+    assert not packet.is_garbage and not osc.parse(broken).is_garbage
+    assert osc.parse(b"#bundle\0" + bytes(8) + bytes(40)).is_garbage
 
 
 @pytest.mark.parametrize("length", range(1, len(GOOD)))
-def test_refuses_all_that_is_cut_off(length):
-    """Only a cut right after a whole element leaves a packet."""
-    ends = {16 + sum(4 + struct.unpack_from(">i", GOOD, at)[0] for at in starts) for starts in _prefixes(GOOD)}
-    if length in ends:
-        assert osc.parse(GOOD[:length])
-        return
-    with pytest.raises(PacketError):
-        osc.parse(GOOD[:length])
+def test_what_is_whole_before_a_cut_is_kept(length):
+    """The elements of a bundle that ends anywhere."""
+    ends, at = [16], 16
+    while at < len(GOOD):
+        at += 4 + struct.unpack_from(">i", GOOD, at)[0]
+        ends.append(at)
+    packet = osc.parse(GOOD[:length])
+    whole = sum(end <= length for end in ends) - 1
+    assert packet.messages == osc.parse(GOOD).messages[: max(whole, 0)]
+    assert bool(packet.faults) == (length not in ends)
 
 
-def _prefixes(data: bytes) -> list[list[int]]:
-    """Places of the sizes of the first 0, 1, 2... elements of a bundle."""
-    starts, at = [], 16
-    while at < len(data):
-        starts.append(at)
-        at += 4 + struct.unpack_from(">i", data, at)[0]
-    return [starts[:k] for k in range(len(starts))]
+def test_faults_in_a_packet_have_a_limit():
+    packet = osc.parse(bundle(*[b"rubb"] * 8000))
+    assert len(packet.faults) == osc.MAX_FAULTS
 
 
-def test_nothing_but_its_error_comes_out_of_garbage():
+def test_nothing_comes_out_of_garbage_but_messages_and_faults():
     rng = np.random.default_rng(0)
-    refused = 0
-    for _ in range(3000):
+    faulty = 0
+    for _ in range(1000):
         data = bytearray(GOOD)
         for place in rng.integers(0, len(data), rng.integers(1, 8)):
             data[place] = rng.integers(256)
         for packet in (bytes(data), rng.bytes(rng.integers(0, 200)), b"#bundle\0" + rng.bytes(4 * rng.integers(0, 40))):
-            try:
-                osc.parse(packet)
-            except PacketError:
-                refused += 1
-    assert refused > 6000
+            faulty += bool(osc.parse(packet).faults)
+    assert faulty > 2000

@@ -51,6 +51,13 @@ def test_the_senders_clock_is_used_where_it_makes_sense():
         np.testing.assert_allclose(recording.positions[:, 0, 0], recording.times, atol=1e-9)
 
 
+def test_a_short_recording_on_a_busy_computer_has_the_senders_times():
+    """The last packet of a tenth of a second comes late by as much."""
+    sent = np.arange(4) / 40.0
+    recording = recorded(line(sent + [0.0, 0.0, 0.0, 0.09], sent)).resampled(40.0)
+    np.testing.assert_allclose(recording.positions[:, 0, 1], sent, atol=1e-9)
+
+
 def test_joints_that_come_go_and_pause_are_missing_meanwhile():
     frames = []
     for k in range(101):

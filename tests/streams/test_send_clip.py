@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from examples import send_clip
+from streams.frames import Frame
 from streams.listener import Listener
-from streams.recorder import Recorder
 
 BVH = """HIERARCHY
 ROOT Hips
@@ -31,8 +31,8 @@ Frame Time: 0.05
 """
 
 
-def replayed(count, *words):
-    """What a recorder holds of a clip of that many frames, sent by the command line."""
+def replayed(count, *words) -> list[Frame]:
+    """The frames of a clip of that many, sent by the command line."""
     listener = Listener(port=0)
     listener.start()
     try:
@@ -42,29 +42,30 @@ def replayed(count, *words):
             time.sleep(0.01)
     finally:
         listener.stop()
-    recorder = Recorder()
-    recorder.poll(listener)
-    assert len(recorder.frames) == count
-    return recorder
+    frames = listener.since(-math.inf)
+    assert len(frames) == count
+    return frames
 
 
 def test_a_bvh_file_arrives_in_metres_z_up(tmp_path):
     (tmp_path / "clip.bvh").write_text(BVH)
-    recorder = replayed(3, tmp_path / "clip.bvh")
-    recording = recorder.resampled(20.0)
-    assert recording.names == ("Hips", "Hips/tail")
-    np.testing.assert_allclose(recording.positions[:, 0], [[0, 0, 1], [1, 0, 1], [2, 0, 1]], atol=1e-6)
-    np.testing.assert_allclose(recording.positions[:, 1], [[0, 0, 2], [1, 0, 2], [1, 0, 1]], atol=1e-6)
+    frames = replayed(3, tmp_path / "clip.bvh")
+    assert {frame.names for frame in frames} == {("Hips", "Hips/tail")}
+    np.testing.assert_allclose([frame.sent for frame in frames], [0.0, 0.05, 0.1], atol=1e-6)
+    np.testing.assert_allclose([frame.positions[0] for frame in frames], [[0, 0, 1], [1, 0, 1], [2, 0, 1]], atol=1e-6)
+    np.testing.assert_allclose([frame.positions[1] for frame in frames], [[0, 0, 2], [1, 0, 2], [1, 0, 1]], atol=1e-6)
 
 
 def test_an_npz_arrives_at_another_rate_without_its_gaps(tmp_path):
     positions = np.random.default_rng(0).normal(size=(11, 3, 3))
     positions[:, 1] = np.nan
     np.savez(tmp_path / "clip.npz", positions=positions, names=["a", "b", "c"], fps=50.0)
-    recorder = replayed(21, tmp_path / "clip.npz", "--rate", 100)
-    recording = recorder.resampled(50.0)
-    assert recording.names == ("a", "c")
-    np.testing.assert_allclose(recording.positions, positions[:, [0, 2]], atol=1e-5)
+    frames = replayed(21, tmp_path / "clip.npz", "--rate", 100)
+    assert {frame.names for frame in frames} == {("a", "c")}
+    np.testing.assert_allclose([frame.sent for frame in frames], np.arange(21) / 100.0, atol=1e-6)
+    arrived = np.array([frame.positions for frame in frames])
+    np.testing.assert_allclose(arrived[::2], positions[:, [0, 2]], atol=1e-5)
+    np.testing.assert_allclose(arrived[1::2], 0.5 * (positions[:-1] + positions[1:])[:, [0, 2]], atol=1e-5)
 
 
 def test_a_frame_too_large_for_a_packet_comes_in_several():
