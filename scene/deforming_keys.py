@@ -25,11 +25,11 @@ class DeformingKeys:
         """Of the actions of the objects and of what moves them: shape keys, parents, and what modifiers, constraints
         and drivers refer to. NLA strips are left out.
 
-        stepped: names of the objects that deform or move in such a way, see ``environment_state.needs_sweep``.
+        stepped: full names of the objects that deform or move in such a way, see ``environment_state.needs_sweep``.
         """
         found: dict[bpy.types.ID, None] = dict.fromkeys(objects)
         for ob in objects:
-            if ob.name in stepped:
+            if ob.name_full in stepped:
                 _look_through(ob, found)
         played = [actions.assigned(owner) for owner in found if _plays(owner)] if stepped else []
         uids = [*(owner.session_uid for owner in found), *(action.session_uid for action, _ in played)]

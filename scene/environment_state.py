@@ -15,10 +15,12 @@ from .stillness import can_deform, can_move
 
 
 def needs_sweep(scene: bpy.types.Scene, objects: Sequence[bpy.types.Object]) -> list[str]:
-    """Names of objects that deform over time, or move in a way that only stepping through the frames tells."""
+    """Full names of objects that deform over time, or move in a way that only stepping through the frames tells."""
     frame = np.array([float(scene.frame_current)])
     return [
-        ob.name for ob in objects if can_deform(ob) or (can_move(ob) and worlds_by_curves(scene, ob, frame) is None)
+        ob.name_full
+        for ob in objects
+        if can_deform(ob) or (can_move(ob) and worlds_by_curves(scene, ob, frame) is None)
     ]
 
 

@@ -13,6 +13,7 @@ from . import actions
 from .evaluation import evaluated_object, is_updated
 from .frames import frame_kept, step_through
 from .motion import motion_by_curves
+from .names import distinct_names, named
 from .points import places_by_curves
 from .present import joints_now, shape_now
 from .rigs import joint_names, joint_positions, read_rig
@@ -27,7 +28,7 @@ class PointSource:
     """What gives J points, without references into the file.
 
     kind: JOINTS, OBJECTS or VERTICES.  names: J, as they were when the source was chosen.
-    owners, uids: name and ``session_uid`` of the armature or mesh object, or of each of the J objects.
+    owners, uids: full name and ``session_uid`` of the armature or mesh object, or of each of the J objects.
     bones, parents: all bones of the armature and the index of each one's parent, -1 for none.
     vertices: J indices.  vertex_count: of the whole mesh.
     """
@@ -53,12 +54,12 @@ def from_record(record: dict, objects: Sequence[bpy.types.Object | None] | None 
     are looked for by name.
     Raises StaleBindingError naming an owner that there is not.
     """
-    objects = [bpy.data.objects.get(name) for name in record["owners"]] if objects is None else list(objects)
+    objects = [named(all_objects(), name) for name in record["owners"]] if objects is None else list(objects)
     for name, ob in zip(record["owners"], objects, strict=True):
         if ob is None:
             raise _missing(name)
     parts = {key: tuple(value) if isinstance(value, (list, tuple)) else value for key, value in record.items()}
-    return PointSource(**parts | {"owners": tuple(ob.name for ob in objects), "uids": _uids(objects)})
+    return PointSource(**parts | {"owners": _full_names(objects), "uids": _uids(objects)})
 
 
 def found_again(source: PointSource, among: Sequence[bpy.types.Object]) -> PointSource:
@@ -66,19 +67,19 @@ def found_again(source: PointSource, among: Sequence[bpy.types.Object]) -> Point
 
     among: where those are looked for.  Raises StaleBindingError naming one that is missing still.
     """
-    by_uid, by_name = {ob.session_uid: ob for ob in all_objects()}, {ob.name: ob for ob in among}
+    by_uid, by_name = {ob.session_uid: ob for ob in all_objects()}, {ob.name_full: ob for ob in among}
     objects = [by_uid.get(uid) or by_name.get(name) for name, uid in zip(source.owners, source.uids, strict=True)]
     for name, ob in zip(source.owners, objects, strict=True):
         if ob is None:
             raise _missing(name)
-    return replace(source, owners=tuple(ob.name for ob in objects), uids=_uids(objects))
+    return replace(source, owners=_full_names(objects), uids=_uids(objects))
 
 
 def joints_source(ob: bpy.types.Object) -> PointSource:
     """Heads of all bones of an armature object, then tails of leaf bones; raises SceneError where it is none."""
     rig = read_rig(ob)
     bones = tuple(ob.pose.bones.keys())
-    return PointSource(JOINTS, joint_names(rig), (ob.name,), _uids([ob]), bones, _parents(ob))
+    return PointSource(JOINTS, joint_names(rig), _full_names([ob]), _uids([ob]), bones, _parents(ob))
 
 
 def objects_source(objects: bpy.types.Collection | Sequence[bpy.types.Object]) -> PointSource:
@@ -91,8 +92,7 @@ def objects_source(objects: bpy.types.Collection | Sequence[bpy.types.Object]) -
         found = list(objects)
     if not found:
         raise InputError("No objects are chosen as points; choose some.")
-    names = tuple(ob.name for ob in found)
-    return PointSource(OBJECTS, names, names, _uids(found))
+    return PointSource(OBJECTS, distinct_names(found), _full_names(found), _uids(found))
 
 
 def vertices_source(ob: bpy.types.Object, group: str = "") -> PointSource:
@@ -111,7 +111,7 @@ def vertices_source(ob: bpy.types.Object, group: str = "") -> PointSource:
         raise InputError(f"{where} has no vertices; choose another.")
     names = tuple(f"vertex {number}" for number in chosen)
     return PointSource(
-        VERTICES, names, (ob.name,), _uids([ob]), vertices=tuple(chosen.tolist()), vertex_count=count
+        VERTICES, names, _full_names([ob]), _uids([ob]), vertices=tuple(chosen.tolist()), vertex_count=count
     )
 
 
@@ -250,6 +250,10 @@ def _joints_by_curves(context, source: PointSource, ob: bpy.types.Object, frames
         return None
     there = joint_names(motion.rig)
     return joint_positions(motion.rig, motion.pose, motion.object_world)[:, [there.index(name) for name in wanted]]
+
+
+def _full_names(objects: Sequence[bpy.types.Object]) -> tuple[str, ...]:
+    return tuple(ob.name_full for ob in objects)
 
 
 def _uids(objects: Sequence[bpy.types.Object]) -> tuple[int, ...]:

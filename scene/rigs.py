@@ -11,6 +11,7 @@ import numpy as np
 from ..solvers.errors import SceneError
 from ..solvers.kinematics import Rig
 from ..solvers.types import JointTrack, Skeleton
+from .names import named
 
 _FLAT = 1e-6  # smallest over largest object scale under which it counts as zero (float32 matrices)
 _UNEVEN = 1e-4  # relative difference of the object's axis scales that still counts as uniform
@@ -32,15 +33,18 @@ class JointLimits:
 
 
 def find_rig(context: bpy.types.Context, name: str) -> bpy.types.Object:
-    """The armature object of the scene with that name; raises SceneError with the nearest names there are."""
+    """The armature object of the scene with that name or full name.
+
+    Raises SceneError with the nearest names there are, and for a name that several share.
+    """
     objects = context.scene.objects
-    found = objects.get(name)
+    found = named(objects, name)
     if found is not None:
         require_armature(found)
         return found
-    if name in bpy.data.objects:
+    if any(name in (ob.name, ob.name_full) for ob in bpy.data.objects):
         raise SceneError(f"'{name}' is not in the scene '{context.scene.name}'; link it to the scene.")
-    rigs = {ob.name.casefold(): ob.name for ob in objects if ob.type == "ARMATURE"}
+    rigs = {ob.name_full.casefold(): ob.name_full for ob in objects if ob.type == "ARMATURE"}
     near = [rigs[key] for key in difflib.get_close_matches(name.casefold(), rigs, cutoff=0.5)] or list(rigs.values())
     hint = " or ".join(f"'{rig}'" for rig in near[:5])
     raise SceneError(

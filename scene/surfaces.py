@@ -8,27 +8,28 @@ from collections.abc import Iterable
 import bpy
 
 from ..solvers.errors import SceneError
+from .names import named
 
 SURFACE_TYPES = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
 
 
 def find(context: bpy.types.Context, names: Iterable[str]) -> list[bpy.types.Object | bpy.types.Collection]:
-    """Objects of the scene, else collections of it, by name.
+    """Objects of the scene, else collections of it, by name or full name.
 
-    Raises SceneError for a name that is not there, with the closest names that are.
+    Raises SceneError for a name that is not there, with the closest names that are, and for one that several share.
     """
     scene = context.scene
-    collections = {c.name: c for c in (scene.collection, *scene.collection.children_recursive)}
+    collections = [scene.collection, *scene.collection.children_recursive]
     return [_find_one(name, scene, collections) for name in names]
 
 
 def _find_one(name, scene, collections):
-    found = scene.objects.get(name) or collections.get(name)
+    found = named(scene.objects, name) or named(collections, name)
     if found:
         return found
-    if name in bpy.data.objects or name in bpy.data.collections:
+    if any(name in (each.name, each.name_full) for each in (*bpy.data.objects, *bpy.data.collections)):
         raise SceneError(f"'{name}' is not in the scene '{scene.name}'; link it to the scene.")
-    choices = {key.casefold(): key for key in (*collections, *scene.objects.keys())}
+    choices = {each.name_full.casefold(): each.name_full for each in (*collections, *scene.objects)}
     close = [choices[key] for key in difflib.get_close_matches(name.casefold(), choices, cutoff=0.5)]
     hint = " or ".join(f"'{key}'" for key in close)
     raise SceneError(

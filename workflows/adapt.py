@@ -6,6 +6,7 @@ import argparse
 import os
 import runpy
 
+from ..scene.names import named, names_of_collections, shared_names
 from ..scene.rigs import find_rig, require_armature, require_editable
 from ..scene.surfaces import expand, find
 from ..solvers.adapt import ATTACH, AVOID, IGNORE
@@ -159,9 +160,10 @@ def _add_bind_arguments(parser) -> None:
 
 def _run_bind(context, args) -> dict:
     ob = find_rig(context, args.rig)
-    report = bind_rig(context, ob, find(context, args.environment), args.start, args.end)
+    chosen = find(context, args.environment)
+    report = bind_rig(context, ob, chosen, args.start, args.end)
     print(f"Bound '{report['rig']}': {report['bound']}")
-    return report
+    return report | {"notes": report["notes"] + _notes_of_names(context, ob, chosen)}
 
 
 def _add_adapt_arguments(parser) -> None:
@@ -213,6 +215,7 @@ def _run_adapt(context, args) -> dict:
     require_editable(ob)
     settings = ob.motion_loom_adapt
     chosen = find(context, args.environment or [])
+    notes = _notes_of_names(context, ob, chosen)
     was_bound = settings.binding is not None
     if not was_bound:
         if not chosen:
@@ -226,18 +229,25 @@ def _run_adapt(context, args) -> dict:
         only = tuple(item.bound_name for item in settings.surfaces if item.target in wanted)
         strangers = wanted - {item.target for item in settings.surfaces}
         if strangers:
-            raise InputError(
-                f"'{ob.name}' was bound without '{sorted(o.name for o in strangers)[0]}'; run the bind command again."
-            )
+            stranger = min(strangers, key=lambda each: each.name_full)
+            not_it = "".join(f" ({note})" for note in shared_names(context.scene, [stranger]))
+            culprit = f"'{stranger.name_full}'{not_it}"
+            raise InputError(f"'{ob.name}' was bound without {culprit}; run the bind command again.")
     if args.change:
         _run_script(args.change)
         context.view_layer.update()
     _apply(context, ob, args)
+    if args.pin:
+        notes += shared_names(context.scene, [pin.target for pin in settings.pins])
     keys = _key_options(settings, args.only_changed)
     options = AdaptRigOptions(args.name, not args.no_assign, not args.no_measures, only, keys, settings.bake_strip)
     report = adapt_rig(context, ob, options)
     print(_summary(report))
-    return report
+    return report | {"notes": report["notes"] + notes}
+
+
+def _notes_of_names(context, ob, chosen) -> list[str]:
+    return shared_names(context.scene, [ob, *chosen]) + names_of_collections(context.scene, chosen)
 
 
 def _run_script(path: str) -> None:
@@ -306,7 +316,7 @@ def _add_pin(context, settings, bone: str, rest: str) -> None:
     if len(parts) != 3 or not all(part.lstrip("-").isdigit() for part in parts[1:]):
         raise InputError(f"'{bone}={rest}' is no pin; write BONE=OBJECT:START:END with whole frames.")
     start, end = (whole_frame(f"A frame of the pin of '{bone}'", part) for part in parts[1:])
-    target = context.scene.objects.get(parts[0])
+    target = named(context.scene.objects, parts[0])
     if target is None:
         raise SceneError(f"There is no object '{parts[0]}' in the scene to pin '{bone}' to.")
     same = (pin for pin in settings.pins if (pin.bone, pin.target) == (bone, target))
@@ -322,8 +332,12 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _surface(settings, ob, name: str):
-    for item in settings.surfaces:
-        if name in (item.bound_name, item.target.name if item.target else None):
-            return item
-    names = ", ".join(item.bound_name for item in settings.surfaces)
-    raise InputError(f"'{ob.name}' is not bound to '{name}', but to {names}.")
+    """The entry of an object by its name now, or that at bind where it was renamed."""
+    target = named((item.target for item in settings.surfaces if item.target is not None), name)
+    found = [item for item in settings.surfaces if item.bound_name == name or (target and item.target == target)]
+    if not found:
+        names = ", ".join(item.bound_name for item in settings.surfaces)
+        raise InputError(f"'{ob.name}' is not bound to '{name}', but to {names}.")
+    if len(found) > 1:
+        raise InputError(f"'{name}' is one object's name now and was another's at bind; give the first another name.")
+    return found[0]

@@ -15,7 +15,7 @@ def command_of(context, ob, program: str = "blender") -> str:
     words = ["adapt", *given("--rig", ob.name)]
     if chosen.binding is None:
         for item in chosen.surfaces:
-            words += given("--environment", item.target.name) if item.target else []
+            words += given("--environment", item.target.name_full) if item.target else []
         if chosen.use_range:
             words += [f"--start={chosen.start}", f"--end={chosen.end}"]
     if not chosen.assign:

@@ -309,7 +309,7 @@ def _targets_of(ob, scene) -> list:
 
 
 def _stepped(targets: list, moment: Moment) -> list[str]:
-    """Names of the objects that only stepping through the frames tells, looked at once a moment for all that ask."""
+    """Full names of the objects that only stepping through the frames tells, looked at once a moment for all."""
     for target in targets:
         key = "stepped", target.session_uid
         if key not in moment.shared:

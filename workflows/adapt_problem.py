@@ -14,6 +14,7 @@ from ..scene.influence import factor_rows, is_driven, sampled_factor
 from ..scene.interference import refuse_dependent, require_result_plays
 from ..scene.meshes import read_surface, sweep_states
 from ..scene.motion import BoneMotion, changed_channels, placed_by_curves
+from ..scene.names import is_in_scene
 from ..scene.points import moved_by_curves, object_positions, places_by_curves
 from ..scene.rigs import require_armature, require_editable, require_uniform_scale
 from ..scene.state_track import StateTrack
@@ -245,7 +246,7 @@ def assemble(ob, stored: Stored, body: Body, surfaces, around, pin_places, influ
     require_all_numbers(ob.motion_loom_adapt, leave_out=("before", "live_before"))
     environment = [mesh for mesh, _ in around]
     for item, mesh, bound in zip(surfaces, environment, stored.fingerprints, strict=True):
-        _check_topology(item.target.name, mesh, bound)
+        _check_topology(item.target.name_full, mesh, bound)
     options = _solver_options(ob, stored.binding, body, surfaces, pin_places, only)
     states = [state for _, state in around]
     return Problem(stored, body.source, body.turned, environment, options, influence, states)
@@ -293,7 +294,7 @@ def bound_surfaces(scene, ob, objects):
             raise StaleBindingError(f"'{name}' was taken off the environment of '{ob.name}' after bind; bind again.")
         if items[name].target is None:
             raise StaleBindingError(f"'{name}', which '{ob.name}' is bound to, was deleted; undo that or bind again.")
-        if scene.objects.get(items[name].target.name) != items[name].target:
+        if not is_in_scene(scene, items[name].target):
             raise StaleBindingError(
                 f"'{name}', which '{ob.name}' is bound to, is no longer in the scene; link it again or bind again."
             )
@@ -307,7 +308,7 @@ def require_bound_shape(target, depsgraph, triangles: np.ndarray, bound: str) ->
     triangles: at bind.  bound: see ``topology.fingerprint``.
     """
     state, now = read_surface(target, depsgraph, triangles)
-    _check_topology(target.name, state.surface(now), bound)
+    _check_topology(target.name_full, state.surface(now), bound)
 
 
 def _check_topology(name: str, mesh: MeshTrack | TriangleMesh, bound: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..scene.frames import require_range
 from ..scene.motion import action_times, frames_per_second, motion_range, source_of
+from ..scene.names import shared_names
 from ..scene.playback import removed_after_error
 from ..scene.resample import only_slot, resample
 from ..scene.rigs import find_rig, require_armature, require_editable
@@ -187,9 +188,10 @@ def _add_arguments(parser) -> None:
 
 def _run(context, args) -> dict:
     options = BakeOptions(args.start, args.end, args.step, args.fps, args.name, args.assign, args.strip)
-    report = bake_rig(context, find_rig(context, args.rig), options)
+    ob = find_rig(context, args.rig)
+    report = bake_rig(context, ob, options)
     print(_summary(report))
-    return report
+    return report | {"notes": shared_names(context.scene, [ob])}
 
 
 def _summary(report: dict) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from ..scene.names import named, names_of_collections, shared_names
 from ..solvers.errors import InputError, SceneError
 from .base import run_to_end
 from .command_settings import set_choices, set_numbers, set_range
@@ -68,7 +69,8 @@ def run(context, args) -> dict:
     print(summary(report))
     if report["contradiction"]:
         print(f"motion_loom map: {contradiction_text(report['contradiction'])}", file=sys.stderr)
-    return report
+    given = [ob, *((settings.source,) if args.source is not None else ())]
+    return report | {"notes": shared_names(context.scene, given) + names_of_collections(context.scene, given[1:])}
 
 
 def summary(report: dict) -> str:
@@ -121,10 +123,11 @@ def _apply(context, ob, args) -> None:
 
 
 def _apply_source(context, settings, name: str) -> None:
-    ob, collection = context.scene.objects.get(name), context.blend_data.collections.get(name)
+    ob = named(context.scene.objects, name)
+    collection = named(context.blend_data.collections, name) if ob is None else None
     if ob is None and collection is None:
         raise SceneError(f"There is no object or collection '{name}' to be the source.")
-    settings.source, settings.source_collection = ob, None if ob is not None else collection
+    settings.source, settings.source_collection = ob, collection
 
 
 def _require_group(settings, group: str) -> None:

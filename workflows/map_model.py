@@ -8,6 +8,7 @@ import numpy as np
 
 from ..scene import binding_store
 from ..scene.frames import frame_now
+from ..scene.names import named
 from ..scene.point_source import JOINTS, OBJECTS, VERTICES, PointSource, from_record
 from ..solvers.between_rows import BetweenRows
 from ..solvers.errors import InputError, StaleBindingError
@@ -62,18 +63,17 @@ def source_of_clip(ob) -> PointSource:
     if record["kind"] != OBJECTS:
         raise _other_source(ob, settings.source_collection.name)
     members = list(settings.source_collection.all_objects)
-    by_name = {member.name: member for member in members}
-    if _are_renamed(members, owners):
+    found = [named(members, name) for name in owners]
+    if _are_renamed(members, found):
         return from_record(record, members)  # renamed, they are told by their order
-    return from_record(record, [by_name.get(name) for name in owners])
+    return from_record(record, found)
 
 
-def _are_renamed(members: list, owners: list[str]) -> bool:
+def _are_renamed(members: list, found: list) -> bool:
     """Whether objects are as many as before, and those that kept their names are in their places."""
-    names = [member.name for member in members]
-    if len(names) != len(owners) or set(names) >= set(owners):
+    if len(members) != len(found) or None not in found:
         return False
-    return all(name == owner for name, owner in zip(names, owners, strict=True) if owner in names)
+    return all(member == owner for member, owner in zip(members, found, strict=True) if owner is not None)
 
 
 def _other_source(ob, name: str) -> StaleBindingError:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Generator
 from typing import Any
 
+from ..scene.names import named
 from ..scene.rigs import require_editable
 from ..solvers.errors import OutputError, SceneError
 from .command_settings import set_choices, set_numbers, set_range
@@ -59,9 +60,9 @@ def played_steps(steps: Generator[tuple[float, str], None, Any], settings, args)
 def mesh_named(context, name: str):
     """The mesh object that is to move, for a live copy its original.
 
-    Raises SceneError where there is none of that name or it cannot be changed.
+    Raises SceneError where there is none of that name, several share it or it cannot be changed.
     """
-    ob = context.scene.objects.get(name)
+    ob = named(context.scene.objects, name)
     if ob is None:
         raise SceneError(f"There is no object '{name}' in the scene; name the mesh that is to move.")
     if ob.type != "MESH":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 
+from ..scene.names import named, shared_names
 from ..solvers.errors import InputError, SceneError
 from ..state.transfer_settings import are_parts_as_read
 from .base import run_to_end
@@ -68,6 +69,7 @@ def run(context, args) -> dict:
     ob = mesh_named(context, args.target)
     settings = ob.motion_loom_transfer
     _apply(context, ob, args)
+    notes = shared_names(context.scene, _given(ob, args))
     if not args.learn_only:
         apply_bake(settings, args)
 
@@ -81,10 +83,19 @@ def run(context, args) -> dict:
     if settings.learnt is None or not is_trained(ob):
         print(end_of(train_steps(ob)))
     if args.learn_only:
-        return {"target": ob.name, "read": settings.subjects_summary, "learnt": settings.learnt_summary}
+        return {"target": ob.name, "read": settings.subjects_summary, "learnt": settings.learnt_summary, "notes": notes}
     report = end_of(bake_steps(context, ob, options_of(settings)))
     print(summary(report))
-    return report
+    return report | {"notes": notes}
+
+
+def _given(ob, args) -> list:
+    """The objects that the arguments name."""
+    settings = ob.motion_loom_transfer
+    found = [ob, settings.source if args.source else None, settings.performed if args.perform else None]
+    if args.clip:
+        found += [owner for clip in settings.clips for owner in (clip.source, clip.target)]
+    return found
 
 
 def summary(report: dict) -> str:
@@ -142,7 +153,7 @@ def _apply(context, ob, args) -> None:
 
 
 def _object(context, name: str, option: str):
-    ob = context.scene.objects.get(name)
+    ob = named(context.scene.objects, name)
     if ob is None:
         raise SceneError(f"{option}: there is no object '{name}' in the scene; name a mesh of the source subject.")
     return ob
@@ -171,14 +182,14 @@ def _clip_side(context, side: re.Match) -> tuple:
 
 def _clip_sides(scene, text: str) -> tuple[re.Match, re.Match]:
     """Both sides of a clip: names may have "=" in them, those of objects that there are count first."""
-    ways = []
+    ways, names = [], {name for ob in scene.objects for name in (ob.name, ob.name_full)}
     for cut in re.finditer("=", text):
         sides = _RANGE.fullmatch(text[: cut.start()]), _RANGE.fullmatch(text[cut.end() :])
         if all(sides):
             ways.append(sides)
     if not ways:
         raise InputError(f"'{text}' is no clip; write NAME:START..END=NAME:START..END, e.g. Ann:1..40=Bob:1..36.")
-    return next((sides for sides in ways if all(side["name"] in scene.objects for side in sides)), ways[0])
+    return next((sides for sides in ways if all(side["name"] in names for side in sides)), ways[0])
 
 
 def _replace_pairs(settings, texts: list[str]) -> None:
