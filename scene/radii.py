@@ -8,7 +8,6 @@ import bpy
 import numpy as np
 
 from ..solvers.errors import SceneError
-from .rigs import deform_bones
 
 # A quarter of the skin beside a bone lies nearer than its radius. Low, because a capsule should stay inside
 # the skin: bones run nearer to one side of a limb, and skirts, coats and armour hang far outside it.
@@ -20,15 +19,14 @@ _BODY_HEIGHT = 1.8
 
 
 def bone_radii(
-    context: bpy.types.Context, armature: bpy.types.Object, bone_names: Sequence[str]
+    context: bpy.types.Context, armature: bpy.types.Object, bone_names: Sequence[str], height: float
 ) -> np.ndarray:
     """Capsule radius of each bone in the rest pose; returns (B,) world metres, in the order of the names.
 
     The 25th percentile of the distances, from the bone's centre lines, of the vertices of which it has the
     largest deform weight, in all meshes of the scene that the armature deforms. The centre lines run from the
     bone's head to those of its deforming children, else to its tail: importers leave tails that mean nothing.
-    A bone without skin gets 5 cm for a body of 1.8 m, the body's height being the longest side of the box
-    around the rest pose.
+    A bone without skin gets 5 cm for a body of 1.8 m. height: of the body, metres.
 
     Raises SceneError when the object is not an armature or has no bone of a name.
     """
@@ -40,8 +38,7 @@ def bone_radii(
             raise SceneError(f"'{armature.name_full}' has no bone '{name}'; bind again after renaming bones.")
 
     heads, tails = _rest_joints(armature)
-    joints = np.concatenate([heads, tails])
-    radii = np.full(len(bones), _DEFAULT_RADIUS * np.ptp(joints, axis=0).max() / _BODY_HEIGHT)
+    radii = np.full(len(bones), _DEFAULT_RADIUS * height / _BODY_HEIGHT)
 
     index_of = {bone.name: index for index, bone in enumerate(bones)}
     skins = [_skin(ob, index_of, bones) for ob in context.scene.objects if _is_skinned(ob, armature)]
@@ -53,8 +50,8 @@ def bone_radii(
     return radii[[index_of[name] for name in bone_names]]
 
 
-def skinned_bones(context: bpy.types.Context, armature: bpy.types.Object) -> np.ndarray:
-    """(B,) bool: bones that own skin or carry a bone-parented object; the deforming ones where none does."""
+def carrying_bones(context: bpy.types.Context, armature: bpy.types.Object) -> np.ndarray:
+    """(B,) bool: bones that own skin or carry a bone-parented mesh."""
     bones = armature.data.bones
     index_of = {bone.name: index for index, bone in enumerate(bones)}
     found = np.zeros(len(bones), bool)
@@ -65,7 +62,7 @@ def skinned_bones(context: bpy.types.Context, armature: bpy.types.Object) -> np.
         elif ob.type == "MESH" and ob.parent == armature and ob.parent_type == "BONE":
             if ob.parent_bone in index_of:
                 found[index_of[ob.parent_bone]] = True
-    return found if found.any() else deform_bones(armature)
+    return found
 
 
 def _rest_joints(armature: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .body_size import distances_to_segments, parents_first, segments, useful
 from .errors import InputError
 from .types import JointTrack, Skeleton
 
-# Shares of the body's height.
+# Shares of the body's size.
 _COINCIDENT = 0.004
 _SHORT_TAIL, _LONG_TAIL = 0.03, 2.0
 _FAN_REACH = 0.24
@@ -45,17 +46,6 @@ class SolvedJoints:
         return JointTrack(skeleton, whole.positions[:, self.joints], whole.fps, whole.frames)
 
 
-def body_height(heads: np.ndarray, tails: np.ndarray) -> float:
-    """Size of a body from its bones at rest, heads and tails (B, 3), metres: the longest side of their box.
-
-    A T-pose spans as much as it is high. Tails farther from their heads than all heads from each other count for
-    nothing: importers guess them.
-    """
-    reach = float(np.ptp(heads, axis=0).max())
-    sound = (np.linalg.norm(tails - heads, axis=1) <= reach) | (reach == 0.0)
-    return float(np.ptp(np.concatenate((heads, tails[sound])), axis=0).max())
-
-
 def solved_joints(
     track: JointTrack,
     bones: int,
@@ -67,7 +57,7 @@ def solved_joints(
     """Choose the joints to solve.
 
     track: all bone heads (B = ``bones``), then leaf tails.  relevant: (B,) bool, bones that move the skin.
-    connected: (B,) bool, bones whose head cannot leave the parent's tail.  height: metres.
+    connected: (B,) bool, bones whose head cannot leave the parent's tail.  height: metres, see ``body_size``.
     motion_parents: (B,) the bone that each bone moves with, see ``motion_tree``; by default its parent.
     Raises InputError where nothing is left to solve.
     """
@@ -76,12 +66,12 @@ def solved_joints(
     if motion_parents is not None:
         parents[:bones] = motion_parents
     parents = _hang(parents, positions, relevant, height)
-    keep = _useful(parents, bones, relevant)
+    keep = useful(parents, bones, relevant)
     keep[bones:] &= ~np.isin(parents[bones:], parents[:bones])  # what hangs on a bone tells where it ends
-    lengths = _lengths(positions, parents)
+    lengths, _ = segments(positions, parents)
     keep &= ~((parents >= 0) & (lengths < _COINCIDENT * height) & (np.arange(len(parents)) < bones))
     keep[bones:] &= (lengths[bones:] > _SHORT_TAIL * height) & (lengths[bones:] < _LONG_TAIL * height)
-    _drop_fans(positions, parents, keep, height)
+    _drop_fans(positions, parents, keep, lengths, height)
     _drop_stubs(positions, parents, keep, height)
     _drop_stems(parents, keep, connected)
     joints = np.flatnonzero(keep)
@@ -94,14 +84,6 @@ def solved_joints(
     rig_parents = track.skeleton.parents
     hung = np.array([joint < bones and parents[joint] != rig_parents[joint] for joint in order])
     return SolvedJoints(order, new, _effectors(new), (new < 0) | hung)
-
-
-def _lengths(positions, parents):
-    """(J,) median distance to the parent, 0 for roots."""
-    out = np.zeros(len(parents))
-    child = np.flatnonzero(parents >= 0)
-    out[child] = np.median(np.linalg.norm(positions[:, child] - positions[:, parents[child]], axis=2), axis=0)
-    return out
 
 
 def _hang(rig_parents, positions, relevant, height):
@@ -164,22 +146,13 @@ def _is_below(parents, joint, ancestor):
     return False
 
 
-def _useful(parents, bones, relevant):
-    """(J,) bool: relevant bones and what they hang on, and the tails of useful leaf bones."""
-    keep = np.zeros(len(parents), bool)
-    for bone in np.flatnonzero(relevant):
-        while bone >= 0 and not keep[bone]:
-            keep[bone] = True
-            bone = parents[bone]
-    keep[bones:] = keep[parents[bones:]]
-    return keep
-
-
-def _drop_fans(positions, parents, keep, height):
+def _drop_fans(positions, parents, keep, lengths, height):
     """Hands, heads and paws end in one joint: fingers and features ride on them rigidly.
 
-    Twist bones do not make a forearm a hand.
+    Twist bones do not make a forearm a hand. How far it is to the ends is measured along the bones: arms that hang
+    down keep near the chest, which is no hand for that.
     """
+    way = _ways(parents, lengths)
     up = _kept_parents(parents, keep)
     below = _below(up, keep)
     stubs = _stubs(positions, up, below, height)
@@ -187,11 +160,20 @@ def _drop_fans(positions, parents, keep, height):
         children = below[joint][up[below[joint]] == joint]
         if not keep[joint] or sum(int(child) not in stubs for child in children) < _FAN_BRANCHES:
             continue
-        if _reach(positions, joint, below[joint]) > _FAN_REACH * height:
+        if (way[below[joint]] - way[joint]).max() > _FAN_REACH * height:
             continue
         kept = _middle_child(positions[0], joint, children, below, height)
         keep[below[joint]] = False
         keep[kept] = True
+
+
+def _ways(parents, lengths):
+    """(J,) length of the bones that lead from a root to each joint."""
+    out = np.zeros(len(parents))
+    for joint in parents_first(parents):
+        if parents[joint] >= 0:
+            out[joint] = out[parents[joint]] + lengths[joint]
+    return out
 
 
 def _middle_child(rest, joint, children, below, height):
@@ -220,19 +202,11 @@ def _stubs(positions, up, below, height):
         for branch in branches[:-1]:
             ends = np.append(branches[-1], joint) if up[joint] >= 0 else branches[-1]
             short = _reach(positions, branch[0], branch) < _STUB * height
-            if short and len(branch) <= 2 and _aside(positions, branch, ends, up) < _BESIDE * height:
+            if not short or len(branch) > 2:
+                continue
+            if distances_to_segments(positions, branch, ends, up).max() < _BESIDE * height:
                 found.add(int(branch[0]))
     return found
-
-
-def _aside(positions, joints, ends, up):
-    """Largest distance of joints from the nearest of the bones that lead to ends."""
-    starts = positions[:, None, up[ends]]
-    axis = positions[:, None, ends] - starts
-    away = positions[:, joints, None] - starts
-    square = np.maximum(np.einsum("fjek,fjek->fje", axis, axis), 1e-24)
-    share = np.clip(np.einsum("fjek,fjek->fje", away, axis) / square, 0.0, 1.0)
-    return np.linalg.norm(away - share[..., None] * axis, axis=3).min(axis=2).max()
 
 
 def _reach(positions, joint, others):

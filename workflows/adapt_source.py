@@ -9,15 +9,17 @@ import numpy as np
 from ..scene.deform_tree import noted_parents
 from ..scene.frames import require_range
 from ..scene.motion import BoneMotion, motion_range, read_motion, turn_motion
-from ..scene.radii import bone_radii, skinned_bones
-from ..scene.rigs import joint_limits, require_armature, require_editable, require_uniform_scale
+from ..scene.radii import bone_radii, carrying_bones
+from ..scene.rigs import deform_bones, joint_limits, require_armature, require_editable, require_uniform_scale
+from ..solvers.body_bones import body_bones
+from ..solvers.body_size import body_size, extent
 from ..solvers.errors import InputError, StaleBindingError
 from ..solvers.hung_bones import loose_riders
 from ..solvers.joint_limits import JointLimits
 from ..solvers.kinematics import carry_increments
 from ..solvers.motion_tree import motion_parents
 from ..solvers.rotations import matrix_to_quaternion, quaternion_to_matrix
-from ..solvers.solved_joints import SolvedJoints, body_height, solved_joints
+from ..solvers.solved_joints import SolvedJoints, solved_joints
 from ..solvers.types import JointTrack
 
 # A bone that points elsewhere than at bind by more than this (chord of unit vectors) plays another action.
@@ -100,20 +102,30 @@ def read_source(context, ob, frames: np.ndarray) -> Source:
     motion = read_motion(context, ob, frames)
     whole = motion.joints()
     require_uniform_scale(ob.name, motion.object_world, frames)
-    relevant = skinned_bones(context, ob)
-    height = _rest_height(motion, relevant)
-    tree = _motion_parents(ob, motion, relevant, height)
-    rig = motion.rig
-    solved = solved_joints(whole, len(rig.names), relevant, rig.use_connect, height, tree)
+    rig, connected = motion.rig, motion.rig.use_connect
+    relevant, tree = _body_and_tree(context, ob, motion, whole)
+    bones = len(rig.names)
+    height = body_size(whole, tree, relevant)
+    solved = solved_joints(whole, bones, relevant, connected, height, tree)
     return Source(motion, whole, solved, solved.track(whole), _with_solved(tree, solved), height)
 
 
-def _motion_parents(ob, motion: BoneMotion, relevant: np.ndarray, height: float) -> np.ndarray:
+def _body_and_tree(context, ob, motion: BoneMotion, whole: JointTrack) -> tuple[np.ndarray, np.ndarray]:
+    """(B,) bool, the bones of the body, and (B,) the bone that each bone moves with."""
+    carrying, deforming = carrying_bones(context, ob), deform_bones(ob)
+    candidates = carrying | deforming
+    tree = _motion_parents(ob, motion, candidates)
+    relevant = body_bones(whole, tree, carrying, deforming)
+    return relevant, tree if (relevant == candidates).all() else _motion_parents(ob, motion, relevant)
+
+
+def _motion_parents(ob, motion: BoneMotion, chosen: np.ndarray) -> np.ndarray:
     """(B,) the bone that each bone moves with: as the rig has it, as it was noted, or as the motion shows."""
-    rig, units = motion.rig, np.cbrt(abs(np.linalg.det(motion.object_world[0, :3, :3])))
+    rig = motion.rig
     noted = noted_parents(ob, rig.names)
     parents = np.where((rig.parents < 0) & ~rig.use_connect, noted, rig.parents)
-    return motion_parents(parents, motion.pose, rig.rest, rig.lengths, relevant, height / units)
+    size = extent(motion.pose[:, chosen, :3, 3])
+    return motion_parents(parents, motion.pose, rig.rest, rig.lengths, chosen, size)
 
 
 def _with_solved(parents: np.ndarray, solved: SolvedJoints) -> np.ndarray:
@@ -168,7 +180,7 @@ def hung_names(source: Source) -> dict[str, str]:
 
 def joint_radii(context, ob, source: Source) -> np.ndarray:
     """(K,) capsule radius of the bone that leads to each solved joint, metres."""
-    radii = bone_radii(context, ob, source.motion.rig.names)
+    radii = bone_radii(context, ob, source.motion.rig.names, source.height)
     bones = source.bones
     carrier = np.where(source.solved.parents >= 0, source.solved.parents, np.arange(len(bones)))
     return radii[bones[carrier]]
@@ -260,14 +272,6 @@ def adapted_motion(source: Source, positions: np.ndarray, turns: np.ndarray, obj
     carried = positions[:, owners] + np.einsum("frab,frb->fra", spread[:, riders], away)
     placed |= {int(bone): carried[:, k] for k, bone in enumerate(riders)}
     return turn_motion(source.motion, spread, placed)
-
-
-def _rest_height(motion: BoneMotion, relevant: np.ndarray) -> float:
-    """Of the bones that move the skin: controls may stand far off."""
-    rest = motion.rig.rest[relevant]
-    heads = rest[:, :3, 3]
-    scale = np.cbrt(abs(np.linalg.det(motion.object_world[0, :3, :3])))
-    return body_height(heads, heads + rest[:, :3, 1] * motion.rig.lengths[relevant, None]) * float(scale)
 
 
 def _rotation(matrices: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solvers.errors import InputError
-from solvers.solved_joints import body_height, solved_joints
+from solvers.solved_joints import solved_joints
 from solvers.types import JointTrack, Skeleton
 
 HEIGHT = 1.8
@@ -202,13 +202,14 @@ def test_bones_that_move_nothing_leave_nothing():
         choose({"a": (None, 0, 0, 0), "a/tail": ("a", 0, 0, 0.001)})
 
 
-def test_height_is_the_longest_side_of_the_box():
-    heads = np.array([[0, 0, 0], [0, 0, 1.5], [0.9, 0, 1.2]])
-    tails = np.array([[0, 0, 0.4], [0, 0, 1.8], [1.0, 0, 1.2]])
-    assert body_height(heads, tails) == 1.8
-    tails[2] = [0, 0, 300]
-    assert body_height(heads, tails) == 1.8
-    assert body_height(np.zeros((1, 3)), np.array([[0, 0.5, 0]])) == 0.5
+def test_a_chest_whose_arms_hang_down_is_no_hand():
+    """Shoulders of 15 cm and arms of 42 cm: the hands stay within 43 cm of the chest, as fingers do of a wrist."""
+    body = without(BODY, *(f"wrist.{side}/tail" for side in "LR"))
+    for side, x in (("L", 1), ("R", -1)):
+        body |= {f"arm.{side}": ("chest", 0.15 * x, 0, 1.35), f"elbow.{side}": (f"arm.{side}", 0.15 * x, 0, 1.12)}
+        body |= {f"wrist.{side}": (f"elbow.{side}", 0.15 * x, 0, 0.93)}
+    body |= {"neck": ("chest", 0, 0, 1.45), "head": ("neck", 0, 0, 1.55), "head/tail": ("head", 0, 0, 1.7)}
+    assert set(choose(body)[0]) == set(body)
 
 
 def test_a_long_clip_of_a_large_rig_is_fast():

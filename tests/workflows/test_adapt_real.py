@@ -109,6 +109,22 @@ def test_walks_over_uneven_ground(data, clip):
     adapt_after(rig, environment, edited("Terrain", edits.bent()), 1, 150)
 
 
+@pytest.mark.parametrize("clip", ["walk_giant", "bow_normal"])
+def test_bodies_whose_rest_pose_is_no_pose(data, clip):
+    """All bones point one way at rest, the root is metres from the hips, or the arms hang down all the time."""
+    bpy.ops.import_anim.bvh(
+        filepath=str(data / f"mocap_bvh/bandai/dataset-1_{clip}_001.bvh"), global_scale=0.01, update_scene_fps=True
+    )
+    rig = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
+    names, source = chosen(rig)
+    assert 1.3 < source.height < 1.8
+    for side in "LR":
+        limbs(names, ["Hips", *(f"{part}_{side}" for part in ("UpperLeg", "LowerLeg", "Foot", "Toes"))])
+        limbs(names, ["Chest", *(f"{part}_{side}" for part in ("Shoulder", "UpperArm", "LowerArm", "Hand"))])
+    limbs(names, ["Hips", "Spine", "Chest", "Neck", "Head"])
+    assert names["Hips"] is None
+
+
 @pytest.mark.parametrize("animal", ["Horse", "Husky"])
 def test_quadrupeds(data, animal):
     """Their hooves and paws hang on controls; the armature's object is scaled by 100 and turned."""
