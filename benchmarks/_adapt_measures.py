@@ -89,7 +89,8 @@ def failed(row: dict) -> list[str]:
     return [
         key
         for key, limit in limits(row["size"]).items()
-        if (found[key] < limit if key == "contacts_kept_pct" else found[key] > limit)
+        if found[key] is not None
+        and (found[key] < limit if key == "contacts_kept_pct" else found[key] > limit)
     ]
 
 
@@ -149,9 +150,10 @@ def _summary(found):
     for scene in dict.fromkeys(row["scene"] for row in ours):
         of_scene = [row for row in ours if row["scene"] == scene]
         passed = sum(not failed(row) for row in of_scene)
-        kept = min(row["contacts_kept_pct"] for row in of_scene)
+        kept = min((row["contacts_kept_pct"] for row in of_scene if row["contact_frames"]), default=None)
         jerk, lost = (max(row[key] for row in of_scene) for key in ("jerk_mean_ratio", "clearance_lost_pct"))
-        out.append(f"| {scene} | {len(of_scene)} | {passed} | {kept:.1f} | {jerk:.2f} | {lost:.1f} |")
+        share = "–" if kept is None else f"{kept:.1f}"
+        out.append(f"| {scene} | {len(of_scene)} | {passed} | {share} | {jerk:.2f} | {lost:.1f} |")
     return [*out, ""]
 
 

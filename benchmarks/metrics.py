@@ -191,7 +191,7 @@ def _figures(details, unit):
     jerk, jerk_original = details.jerk, details.jerk_original
     return {
         "contact_frames": contact,
-        "contacts_kept_pct": 100.0 * kept / contact if contact else 100.0,
+        "contacts_kept_pct": 100.0 * kept / contact if contact else None,
         "penetration_pct": 100 * float(inside.mean()),
         "penetration_original_pct": 100 * float(inside_original.mean()),
         "penetration_max_cm": 100 * float(details.depth.max()),

@@ -59,7 +59,8 @@ def _print_report(report: dict, names: list[str], seconds: float) -> None:
     source, picture, blend = names
     print(f"\n{report['frames']} frames adapted; '{source}' stays as it was, '{report['action']}' is new.\n")
     for key, label, unit in MEASURES:
-        print(f"  {label:<32}{report['measures'][key]:>8.2f} {unit}")
+        value = report["measures"][key]
+        print(f"  {label:<32}" + ("no contact" if value is None else f"{value:>8.2f} {unit}"))
     print(f"\n  {picture}\n  {blend}\n  {seconds:.0f} s in all")
 
 

@@ -28,8 +28,9 @@ def measure_bound(
     positions: (F, J, 3) adapted joints.  environment: the changed meshes.  scale: of the character against bind;
     clearances are asked in proportion to it.
     A contact is an effector slower than 0.25 m/s and within 2 cm of its usual distance to an object; it is kept when
-    its distance stays within 2 cm of what it was. Penetration: frames with a sample deeper than 1 cm. Clearance lost:
-    frames with a sample that lost more than 1 cm of its first 5. Jerk: third differences against the bound motion's.
+    its distance stays within 2 cm of what it was; None where nothing touches. Penetration: frames with a sample deeper
+    than 1 cm. Clearance lost: frames with a sample that lost more than 1 cm of its first 5. Jerk: third differences
+    against the bound motion's.
     """
     unit = binding.scale
     samples = binding.samples.positions(binding.tree.from_track(positions))
@@ -43,7 +44,7 @@ def measure_bound(
     jerk, jerk_before = _jerk(positions, binding.track.fps), _jerk(binding.track.positions, binding.track.fps)
     return {
         "contact_frames": int(contacts),
-        "contacts_kept_pct": 100.0 * kept / contacts if contacts else 100.0,
+        "contacts_kept_pct": 100.0 * kept / contacts if contacts else None,
         "penetration_pct": 100.0 * float((deepest < -DEPTH * unit).mean()),
         "penetration_original_pct": 100.0 * float((deepest_before < -DEPTH * unit).mean()),
         "clearance_lost_pct": 100.0 * float((lost.max(axis=(0, 2)) > LOST * unit).mean()),

@@ -126,7 +126,7 @@ def _summary(report: dict) -> str:
     found = report.get("measures", {})
     figures = [form.format(found[key]) for key, form in _FIGURES if found.get(key) is not None]
     if found and not found["contact_frames"]:
-        figures[0] = "no hand or foot rests on anything"
+        figures.insert(0, "no contact: no hand or foot rests on anything")
     if found.get("penetration_original_pct", 0.0) > _SUSPECT_PENETRATION:
         figures.append("the source itself is inside the environment: do its faces point outwards?")
     if report["unconverged_frames"]:

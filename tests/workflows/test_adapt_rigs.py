@@ -428,3 +428,22 @@ def test_a_rig_with_a_skin(rig, capsys):
         group.add([number % 8], 0.5 + 0.01 * number, "REPLACE")
     _, before, after = moved(rig, capsys)
     assert np.isfinite(after).all() and np.abs(after - before).max() > 0.02
+
+
+@pytest.mark.parametrize("bones", [("toe.R",), ("wrist.L", "head")])
+def test_props_on_a_rig_without_skin_ride(rig, capsys, bones):
+    """A shoe, a sword and a hat are not the body: all bones are solved, and the tails of its five ends."""
+    for bone in bones:
+        prop = scenes.add_box(f"Prop {bone}", (-0.03, -0.1, -0.03), (0.03, 0.1, 0.03))
+        prop.parent, prop.parent_type, prop.parent_bone = rig, "BONE", bone
+    report, before, after = moved(rig, capsys)
+    assert report["joints"] == len(bones_of(rig)) + 5
+    assert_foot_followed(rig, before, after)
+
+
+def test_without_contacts_none_are_kept(rig, capsys):
+    for name in ("Floor", "Step"):
+        bpy.data.objects[name].location.z -= 0.3
+    run(capsys, "bind", "--rig", rig.name, "--environment", "Floor", "Step")
+    report = run(capsys, "adapt", "--rig", rig.name)
+    assert report["measures"]["contact_frames"] == 0 and report["measures"]["contacts_kept_pct"] is None
