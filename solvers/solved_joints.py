@@ -65,7 +65,7 @@ def solved_joints(
     parents = track.skeleton.parents.copy()
     if motion_parents is not None:
         parents[:bones] = motion_parents
-    parents = _hang(parents, positions, relevant, height)
+    parents = hang_feet(parents, positions, relevant, height)
     keep = useful(parents, bones, relevant)
     keep[bones:] &= ~np.isin(parents[bones:], parents[:bones])  # what hangs on a bone tells where it ends
     lengths, _ = segments(positions, parents)
@@ -86,8 +86,11 @@ def solved_joints(
     return SolvedJoints(order, new, _effectors(new), (new < 0) | hung)
 
 
-def _hang(rig_parents, positions, relevant, height):
+def hang_feet(rig_parents: np.ndarray, positions: np.ndarray, relevant: np.ndarray, height: float) -> np.ndarray:
     """Parents (J,), where a bone that hangs on a control but stays at the end of a limb hangs on that limb.
+
+    rig_parents: (J,) of bones and of the tails of leaf bones.  positions: (F, J, 3).  relevant: (B,) bool.
+    height: in the units of the positions.
 
     Exported rigs keep feet under a control while legs only point at them; what must stay together is the leg and the
     foot. Importers guess how long the last bone of a leg is, but not where it points.

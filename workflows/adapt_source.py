@@ -19,7 +19,7 @@ from ..solvers.joint_limits import JointLimits
 from ..solvers.kinematics import carry_increments
 from ..solvers.motion_tree import motion_parents
 from ..solvers.rotations import matrix_to_quaternion, quaternion_to_matrix
-from ..solvers.solved_joints import SolvedJoints, solved_joints
+from ..solvers.solved_joints import SolvedJoints, hang_feet, solved_joints
 from ..solvers.types import JointTrack
 
 # A bone that points elsewhere than at bind by more than this (chord of unit vectors) plays another action.
@@ -28,6 +28,10 @@ _SAME_DIRECTION = 2e-3
 _SHORT = 0.02
 # Of the body: the root of the same action is at the same place.
 _SAME_PLACE = 5e-3
+# A rig in which this share of the body's bones has no parent has no hierarchy of its own.
+_FLAT = 0.5
+# Frames looked at for what hangs on what.
+_LOOKED_AT = 64
 
 
 @dataclass(frozen=True)
@@ -114,16 +118,21 @@ def _body_and_tree(context, ob, motion: BoneMotion, whole: JointTrack) -> tuple[
     """(B,) bool, the bones of the body, and (B,) the bone that each bone moves with."""
     carrying, deforming = carrying_bones(context, ob), deform_bones(ob)
     candidates = carrying | deforming
-    tree = _motion_parents(ob, motion, candidates)
+    tree = _motion_parents(ob, motion, whole, candidates)
     relevant = body_bones(whole, tree, carrying, deforming)
-    return relevant, tree if (relevant == candidates).all() else _motion_parents(ob, motion, relevant)
+    return relevant, tree if (relevant == candidates).all() else _motion_parents(ob, motion, whole, relevant)
 
 
-def _motion_parents(ob, motion: BoneMotion, chosen: np.ndarray) -> np.ndarray:
+def _motion_parents(ob, motion: BoneMotion, whole: JointTrack, chosen: np.ndarray) -> np.ndarray:
     """(B,) the bone that each bone moves with: as the rig has it, as it was noted, or as the motion shows."""
     rig = motion.rig
     noted = noted_parents(ob, rig.names)
     parents = np.where((rig.parents < 0) & ~rig.use_connect, noted, rig.parents)
+    if (parents[chosen] < 0).mean() < _FLAT:
+        # Feet that stand still keep their places by each other as well as by their legs.
+        every = whole.positions[:: -(-len(whole.positions) // _LOOKED_AT)]
+        joints = np.concatenate((parents, whole.skeleton.parents[len(parents) :]))
+        parents = hang_feet(joints, every, chosen, extent(every[:, : len(parents)][:, chosen]))[: len(parents)]
     size = extent(motion.pose[:, chosen, :3, 3])
     return motion_parents(parents, motion.pose, rig.rest, rig.lengths, chosen, size)
 

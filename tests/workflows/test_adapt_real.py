@@ -139,6 +139,16 @@ def test_quadrupeds(data, animal):
     adapt_after(rig, [ground], edited("Ground", edits.bent(0.15, 6)))
 
 
+def test_hooves_that_stand_still_hang_on_their_legs(data):
+    """While the horse butts, all four keep their places by each other as well."""
+    rig = import_rig(data / "quadruped_rigs/quaternius/Horse.glb", "Attack_Headbutt")
+    names, source = chosen(rig)
+    for side in "LR":
+        limbs(names, [f"FrontLowerLeg.{side}", f"IKFrontLeg.{side}", f"FF.{side}"])
+        limbs(names, [f"BackLowerLeg.{side}", f"IKBackLeg.{side}", f"FFB.{side}"])
+    assert (source.solved.parents < 0).sum() == 1
+
+
 @pytest.mark.parametrize("animal", ["Trex", "Apatosaurus", "Velociraptor"])
 def test_dinosaurs(data, animal):
     rig = import_rig(next((data / "nonhumanoid_rigs").rglob(f"{animal}.glb")), "Walk")
