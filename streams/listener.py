@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import socket
 import threading
@@ -17,6 +18,7 @@ from .osc import MAX_BYTES
 LOOPBACK, PORT = "127.0.0.1", 39_539  # the port that VMC senders use unless told otherwise
 MAX_POINTS = 262_144  # joints in all frames kept: some ten megabytes
 
+_ANY = ("", "0.0.0.0")  # hosts that mean all addresses of this computer
 _PATIENCE = 0.1  # seconds until the thread looks whether it shall stop
 _QUEUE = 4 << 20  # bytes that the system is asked to keep while the thread is held up
 
@@ -66,8 +68,14 @@ class Listener:
         """Close the port; what was received stays readable. Returns when the thread has ended."""
         self._stopping.set()
         if self._thread is not None:
+            self._wake()
             self._thread.join()
             self._thread = None
+
+    def _wake(self) -> None:
+        """Send a packet to the thread, which else would wait for one; where that fails, it looks up by itself."""
+        with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+            out.sendto(b"", (LOOPBACK if self.host in _ANY else self.host, self.port))
 
     def latest(self) -> frames.Frame | None:
         """The newest frame, None before the first."""
@@ -106,6 +114,8 @@ class Listener:
                 except OSError:  # the network is down for the moment, or a packet was larger than any may be
                     self._stopping.wait(_PATIENCE)
                     continue
+                if self._stopping.is_set():
+                    break  # woken to stop
                 whole = builder.feed(data, self._clock() - began, f"{host} port {port}")
                 counts = builder.counts.copy()
                 with self._lock:  # after the reading: whoever asks for the latest frame need not wait for that

@@ -139,6 +139,18 @@ def test_is_off_until_started_and_after_stop():
     listener.stop()
 
 
+@pytest.mark.parametrize("host", [LOOPBACK, "0.0.0.0"])
+def test_stop_does_not_wait_for_a_packet(monkeypatch, host):
+    monkeypatch.setattr(module, "_PATIENCE", 60.0)
+    listener = Listener(host, port=0)
+    listener.start()
+    stopping = threading.Thread(target=listener.stop, daemon=True)
+    stopping.start()
+    stopping.join(20.0)
+    assert not stopping.is_alive() and not listener.is_listening
+    assert listener.counts().received == 0
+
+
 def test_listens_to_this_computer_only():
     listener = Listener()
     assert listener.host == "127.0.0.1"
