@@ -7,11 +7,20 @@ import bpy
 from . import adapt_lists, live, map_pairs, map_perform, stream, transfer_lists
 from .copy_command import MOTION_LOOM_OT_copy_command
 from .local_copy import MOTION_LOOM_OT_make_local_copy
-from .steps import MOTION_LOOM_OT_bake, MOTION_LOOM_OT_densify, MOTION_LOOM_OT_fit, MOTION_LOOM_OT_train
+from .question import MOTION_LOOM_OT_ask
+from .steps import (
+    MOTION_LOOM_OT_bake,
+    MOTION_LOOM_OT_densify,
+    MOTION_LOOM_OT_fit,
+    MOTION_LOOM_OT_train,
+    MOTION_LOOM_OT_update_binding,
+)
 from .transfer_path import MOTION_LOOM_OT_transfer_edit_path
 
 _CLASSES = (
+    MOTION_LOOM_OT_ask,
     MOTION_LOOM_OT_fit,
+    MOTION_LOOM_OT_update_binding,
     MOTION_LOOM_OT_bake,
     MOTION_LOOM_OT_densify,
     MOTION_LOOM_OT_train,

@@ -22,6 +22,10 @@ class StepOperator(WorkflowOperator):
 
     bl_options = {"UNDO", "INTERNAL"}
 
+    asked: bpy.props.BoolProperty(
+        name="Asked", description="The user was asked whether to go on", options={"HIDDEN", "SKIP_SAVE"}
+    )
+
     @classmethod
     def description(cls, _context, properties):
         try:
@@ -36,6 +40,9 @@ class StepOperator(WorkflowOperator):
         if bpy.app.background:
             return self.execute(context)
         try:
+            question = None if self.asked else self.ready(context).question(context, self.step)
+            if question is not None:
+                return self._ask(question)
             self._steps = self._start(context)
         except MotionLoomError as error:
             return self.failed(error)
@@ -67,6 +74,14 @@ class StepOperator(WorkflowOperator):
     def cancel(self, context):
         self._steps.close()
         self._finish(context)
+
+    def _ask(self, question):
+        step = self.bl_idname.rpartition("_OT_")[2]
+        lines = "\n".join(question.lines)
+        bpy.ops.motion_loom.ask(
+            "INVOKE_DEFAULT", workflow=self.workflow, step=step, lines=lines, button=question.button
+        )
+        return {"CANCELLED"}
 
     def _start(self, context):
         """The generator to run; raises where it cannot be, see ``ready``."""
@@ -100,6 +115,14 @@ class MOTION_LOOM_OT_fit(StepOperator, bpy.types.Operator):
     bl_idname = "motion_loom.fit"
     bl_label = "Bind"
     step = "fit"
+
+
+class MOTION_LOOM_OT_update_binding(StepOperator, bpy.types.Operator):
+    """Bind what is new or was edited as it is now, let go of what is gone, and keep everything else as it was bound"""
+
+    bl_idname = "motion_loom.update_binding"
+    bl_label = "Update Binding"
+    step = "update_binding"
 
 
 class MOTION_LOOM_OT_bake(StepOperator, bpy.types.Operator):

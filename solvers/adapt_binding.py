@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -125,6 +125,22 @@ class Binding:
     @cached_property
     def _partial(self) -> dict[bytes, Relations]:
         return {}
+
+    def among(self, kept: np.ndarray) -> Binding:
+        """The binding to some of its objects alone, kept (K,) of their numbers in a new order: what is known of them as
+        it was found beside the others."""
+        number = np.full(len(self.objects), -1)
+        number[kept] = np.arange(len(kept))
+        chosen = np.flatnonzero(number[self.points.object_index] >= 0)
+        objects = number[self.points.object_index[chosen]]
+        return replace(
+            self,
+            objects=tuple(self.objects[k] for k in kept),
+            points=DescriptorPoints(objects, self.points.triangle[chosen], self.points.barycentric[chosen]),
+            origins=self.origins[:, chosen],
+            axes=self.axes[:, chosen],
+            **{name: getattr(self, name)[kept] for name in ("distance", "side", "hidden", "slow")},
+        )
 
 
 def body_samples(tree: JointTree, track: JointTrack, scale: float) -> BodySamples:

@@ -21,6 +21,10 @@ class StaleBindingError(MotionLoomError):
     """The binding no longer fits the scene: topology, bones or action changed since bind."""
 
 
+class ChangedSetError(StaleBindingError):
+    """Objects of the bound set were removed or edited: what is bound to the others can be kept."""
+
+
 class SceneError(MotionLoomError):
     """The scene is not ready: no action, a hidden or missing object, a linked rig."""
 

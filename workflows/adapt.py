@@ -13,13 +13,15 @@ from ..solvers.adapt import ATTACH, AVOID, IGNORE
 from ..solvers.errors import InputError, MotionLoomError, SceneError
 from ..state.adapt_settings import CLASSES, MotionLoomAdaptNotes, MotionLoomAdaptSettings
 from . import adapt_panel
+from .adapt_changes import question_of_bind
 from .adapt_command import command_of
 from .adapt_live import AdaptFollower
 from .adapt_live_action import live_rigs
 from .adapt_live_switch import live_off, live_on_steps, refresh_steps
 from .adapt_overlay import overlay_of
 from .adapt_run import ADAPT, AdaptRigOptions, adapt_rig, adapt_steps, bind_rig, bind_steps
-from .base import Command, Steps, Workflow
+from .adapt_update import objects_in_list, question_of_update, update_in_words, update_rig, update_steps
+from .base import Command, Question, Steps, Workflow
 from .command_settings import require_between, whole_frame
 from .overlay import Overlay
 from .result_keys import KeyOptions
@@ -43,7 +45,7 @@ class Adapt(Workflow):
     settings = MotionLoomAdaptSettings
     action_notes = MotionLoomAdaptNotes
     classes = CLASSES
-    steps = {"fit": "Bind", "bake": "Adapt and Bake"}
+    steps = {"fit": "Bind", "update_binding": "Update Binding", "bake": "Adapt and Bake"}
     is_live = True
 
     def commands(self) -> tuple[Command, ...]:
@@ -80,6 +82,16 @@ class Adapt(Workflow):
         objects = expand([item.target for item in chosen.surfaces if item.target is not None])
         start, end = (chosen.start, chosen.end) if chosen.use_range else (None, None)
         return bind_steps(context, ob, objects, start, end)
+
+    def update_binding(self, context) -> Steps:
+        """Bind what is new or was edited, and keep the rest."""
+        ob = context.object
+        report = yield from update_steps(context, ob, objects_in_list(context, ob))
+        return update_in_words(report)
+
+    def question(self, context, step: str) -> Question | None:
+        ask = {"fit": question_of_bind, "update_binding": question_of_update}.get(step)
+        return ask and ask(context, context.object)
 
     def bake(self, context) -> Steps:
         ob = context.object
@@ -148,11 +160,28 @@ def _key_summary(report: dict) -> str:
     return f"{text}, as NLA strip" if report["strip"] else text
 
 
+class _Keep(argparse.Action):
+    """A switch that makes the environment optional."""
+
+    def __init__(self, option_strings, dest, environment: argparse.Action, **look):
+        super().__init__(option_strings, dest, nargs=0, default=False, **look)
+        self._environment = environment
+
+    def __call__(self, _parser, namespace, _values, _option=None):
+        setattr(namespace, self.dest, True)
+        self._environment.required = False
+
+
 def _add_bind_arguments(parser) -> None:
     parser.add_argument("--rig", required=True, metavar="NAME", help="the armature object")
-    parser.add_argument(
+    environment = parser.add_argument(
         "--environment", required=True, nargs="+", action="extend", metavar="NAME",
         help="objects or collections the motion deals with",
+    )  # fmt: skip
+    parser.add_argument(
+        "--keep", action=_Keep, environment=environment,
+        help="of a rig that is bound: bind only what is new or was edited, and keep the rest as it was bound; "
+        "--environment names what is to be added, if anything",
     )  # fmt: skip
     parser.add_argument("--start", type=float, metavar="FRAME", help="first frame (default: the animation's)")
     parser.add_argument("--end", type=float, metavar="FRAME", help="last frame (default: the animation's)")
@@ -160,8 +189,13 @@ def _add_bind_arguments(parser) -> None:
 
 def _run_bind(context, args) -> dict:
     ob = find_rig(context, args.rig)
-    chosen = find(context, args.environment)
-    report = bind_rig(context, ob, chosen, args.start, args.end)
+    chosen = find(context, args.environment or [])
+    if args.keep:
+        if args.start is not None or args.end is not None:
+            raise InputError("--keep keeps the frames that are bound; leave out --start and --end.")
+        report = update_rig(context, ob, chosen)
+    else:
+        report = bind_rig(context, ob, chosen, args.start, args.end)
     print(f"Bound '{report['rig']}': {report['bound']}")
     return report | {"notes": report["notes"] + _notes_of_names(context, ob, chosen)}
 
@@ -231,8 +265,10 @@ def _run_adapt(context, args) -> dict:
         if strangers:
             stranger = min(strangers, key=lambda each: each.name_full)
             not_it = "".join(f" ({note})" for note in shared_names(context.scene, [stranger]))
-            culprit = f"'{stranger.name_full}'{not_it}"
-            raise InputError(f"'{ob.name}' was bound without {culprit}; run the bind command again.")
+            raise InputError(
+                f"'{ob.name}' was bound without '{stranger.name_full}'{not_it}; bind it beside the others: "
+                "run the bind command with --keep."
+            )
     if args.change:
         _run_script(args.change)
         context.view_layer.update()

@@ -81,6 +81,11 @@ def source_played(ob):
     return nullcontext()
 
 
+def to_bind_played(ob):
+    """A block in which a rig plays what Bind takes: what it plays, the source of what is live."""
+    return source_played(ob) if ob.motion_loom_adapt.live else nullcontext()
+
+
 @contextmanager
 def _played_without_result(ob, settings):
     strips.require_no_tweak(ob)

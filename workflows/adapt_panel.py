@@ -5,6 +5,8 @@ from __future__ import annotations
 from ..scene.motion import motion_range
 from ..solvers.errors import MotionLoomError
 from .adapt_action import plays_result
+from .adapt_changes import bound_before
+from .adapt_problem import why_gone
 from .panel_parts import Shown, draw_linked, draw_range, draw_status, draw_steps, draw_text, draw_toggles, is_live
 from .wrapping import length
 
@@ -84,10 +86,23 @@ def _draw_bind(layout, shown: Shown) -> None:
         _draw_range_warning(layout, shown)
     if chosen.binding is not None:
         _draw_bound(layout.box().column(align=True), shown)
-        new = sum(not item.bound_name for item in chosen.surfaces)
-        if new:
-            layout.label(text=f"{new} {'object is' if new == 1 else 'objects are'} not bound yet", icon="ERROR")
+        for text in _differences(shown):
+            draw_text(layout, shown.context, text, "ERROR")
+        shown.workflow.button(layout, "update_binding", icon="LINKED")
     shown.workflow.button(layout, "fit", text="Bind" if chosen.binding is None else "Bind Again")
+
+
+def _differences(shown: Shown) -> list[str]:
+    """How the list differs from what is bound, a sentence each."""
+    stored, chosen = bound_before(shown.ob), shown.chosen
+    items = {item.bound_name: item for item in chosen.surfaces if item.bound_name}
+    names = stored.binding.objects if stored is not None else ()
+    reasons = {name: why_gone(shown.context.scene, items.get(name)) for name in names}
+    out = [f"'{name}' {reason}" for name, reason in reasons.items() if reason]
+    new = sum(item.target is not None and not item.bound_name for item in chosen.surfaces)
+    if new:
+        out.append(f"{new} {'object is' if new == 1 else 'objects are'} not bound yet")
+    return out
 
 
 def _draw_bound(layout, shown: Shown) -> None:

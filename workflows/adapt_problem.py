@@ -23,7 +23,7 @@ from ..scene.topology import explain_change, fingerprint
 from ..solvers import adapt as solver
 from ..solvers.adapt_binding import Binding
 from ..solvers.clearance import smoothstep
-from ..solvers.errors import InputError, OutputError, StaleBindingError
+from ..solvers.errors import ChangedSetError, InputError, OutputError, StaleBindingError
 from ..solvers.pose_blend import blend_motion
 from ..solvers.types import JointTrack, MeshTrack, TriangleMesh
 from .adapt_action import INFLUENCE, bound_action, live_copy, played_action, plays_live, source_played
@@ -47,6 +47,8 @@ from .live import LiveProblem
 PIN_RAMP = 0.3
 # The rig must reproduce the solved joints; metres at a 1.8 m body.
 _WRITE_TOLERANCE = 0.05
+# The way out where some of the bound objects are no longer as they were bound.
+KEEP_THE_REST = "press Update Binding (the command bind --keep), which keeps the others as they were bound"
 _UNTOLD = "What '{}' depends on moves in a way that only stepping through it tells."
 
 
@@ -241,7 +243,7 @@ def assemble(ob, stored: Stored, body: Body, surfaces, around, pin_places, influ
     """The problem of what has been read.
 
     surfaces: see ``bound_surfaces``.  around: (MeshTrack, StateTrack) of each.  pin_places: (pins, F, 3).
-    Raises StaleBindingError where the topology of an object has changed, InputError for choices that make no sense.
+    Raises ChangedSetError where the topology of an object has changed, InputError for choices that make no sense.
     """
     require_all_numbers(ob.motion_loom_adapt, leave_out=("before", "live_before"))
     environment = [mesh for mesh, _ in around]
@@ -286,24 +288,32 @@ def bound_triangles(stored: Stored, targets) -> dict[str, np.ndarray]:
 
 
 def bound_surfaces(scene, ob, objects):
-    """The settings' items of the bound objects, in the binding's order; raises StaleBindingError where one is gone."""
+    """The settings' items of the bound objects, in the binding's order; raises ChangedSetError where one is gone."""
     items = {item.bound_name: item for item in ob.motion_loom_adapt.surfaces}
     found = []
     for name in objects:
-        if name not in items:
-            raise StaleBindingError(f"'{name}' was taken off the environment of '{ob.name}' after bind; bind again.")
-        if items[name].target is None:
-            raise StaleBindingError(f"'{name}', which '{ob.name}' is bound to, was deleted; undo that or bind again.")
-        if not is_in_scene(scene, items[name].target):
-            raise StaleBindingError(
-                f"'{name}', which '{ob.name}' is bound to, is no longer in the scene; link it again or bind again."
+        item = items.get(name)
+        reason = why_gone(scene, item)
+        if reason:
+            way_back = "link it to a collection of the scene again" if item and item.target else "undo that"
+            raise ChangedSetError(
+                f"'{name}', which '{ob.name}' is bound to, {reason}; {way_back}, or {KEEP_THE_REST}."
             )
-        found.append(items[name])
+        found.append(item)
     return found
 
 
+def why_gone(scene, item) -> str | None:
+    """What has become of a bound object that is no longer there, or None. item: its entry in the list, or None."""
+    if item is None:
+        return "was taken off the list after bind"
+    if item.target is None:
+        return "was deleted"
+    return None if is_in_scene(scene, item.target) else "is no longer in the scene"
+
+
 def require_bound_shape(target, depsgraph, triangles: np.ndarray, bound: str) -> None:
-    """Raises StaleBindingError where an object has other faces than at bind, InputError where it has no surface.
+    """Raises ChangedSetError where an object has other faces than at bind, InputError where it has no surface.
 
     triangles: at bind.  bound: see ``topology.fingerprint``.
     """
@@ -314,7 +324,7 @@ def require_bound_shape(target, depsgraph, triangles: np.ndarray, bound: str) ->
 def _check_topology(name: str, mesh: MeshTrack | TriangleMesh, bound: str) -> None:
     change = explain_change(name, bound, fingerprint(mesh))
     if change:
-        raise StaleBindingError(f"{change} Restore its faces or bind again.")
+        raise ChangedSetError(f"{change} Restore its faces, or {KEEP_THE_REST}.")
 
 
 def _solver_options(ob, binding, body: Body, surfaces, pin_places, only):
@@ -330,7 +340,7 @@ def _solver_options(ob, binding, body: Body, surfaces, pin_places, only):
     )
     return solver.AdaptOptions(
         surfaces=uses,
-        scale=_scale(body.resized, binding),
+        scale=scale_since_bind(body.resized, binding),
         collision=settings.clearance != "OFF",
         clearance=settings.clearance_distance if settings.clearance == "USER" else None,
         contact_reach={"AUTO": None, "USER": settings.contact_distance, "OFF": 0.0}[settings.contact],
@@ -342,7 +352,7 @@ def _solver_options(ob, binding, body: Body, surfaces, pin_places, only):
     )
 
 
-def _scale(resized, binding) -> float:
+def scale_since_bind(resized: np.ndarray, binding: Binding) -> float:
     """How much larger the character is than at bind: total bone length, 1 exactly where nothing has changed."""
     parents = binding.track.skeleton.parents
     child = np.flatnonzero(parents >= 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,12 +20,13 @@ from ..solvers import measures
 from ..solvers.adapt_binding import fit_steps
 from ..solvers.errors import SceneError
 from . import live
-from .adapt_action import remember_source, source_played, write_result
+from .adapt_action import remember_source, source_played, to_bind_played, write_result
+from .adapt_changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
 from .adapt_live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live
 from .adapt_live_source import keep_motion
 from .adapt_problem import gather_steps, solve_steps, time_stretch
 from .adapt_source import bound_frames, hung_names, joint_radii, read_source
-from .adapt_store import Stored, pack
+from .adapt_store import Stored, kept_surface, not_kept, pack
 from .base import Steps, relayed, run_to_end, within
 from .result_keys import KeyOptions, choose_keys
 
@@ -50,9 +50,13 @@ class AdaptRigOptions:
 
 def bind_rig(context, ob, environment, start: float | None = None, end: float | None = None) -> dict:
     """Bind an armature object to objects or collections; returns a report that JSON can hold."""
+    run_to_end(bind_steps(context, ob, expand(environment), start, end))
+    return bound_report(ob)
+
+
+def bound_report(ob) -> dict:
+    """What a rig is bound to, as JSON can hold it."""
     settings = ob.motion_loom_adapt
-    steps = bind_steps(context, ob, expand(environment), start, end)
-    run_to_end(steps)
     return {
         "rig": ob.name,
         "source": settings.source.name if settings.source else ob.name,
@@ -71,13 +75,17 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
     if ob in objects:
         raise SceneError(f"'{ob.name}' cannot be its own environment.")
     refuse_dependent(objects, ob)
-    with _bound_now(ob):
+    with to_bind_played(ob):
         frames = bound_frames(context, ob, start, end)
     yield 0.0, "Reading the motion"
-    with _bound_now(ob):
+    with to_bind_played(ob):
         source = read_source(context, ob, frames)
     yield 0.1, "Reading the environment"
-    environment = yield from relayed(sweep_environment(context, objects, frames), 0.1, 0.4, "Reading the environment")
+    before = bound_before(ob)
+    known = bound_triangles_of(before, ob)
+    sweep = sweep_environment(context, objects, frames, known)
+    environment = yield from relayed(sweep, 0.1, 0.4, "Reading the environment")
+    moved = changes_of_set(ob, before, objects, environment, frames) + changes_of_rig(ob, before, source)
     radii = joint_radii(context, ob, source)
     fitting = fit_steps(source.track, environment, source.solved.effectors, source.height, radii)
     binding = yield from relayed(fitting, 0.4, 0.95, "Binding")
@@ -90,27 +98,23 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
         [fingerprint(mesh) for mesh in environment],
         hung_names(source),
         time_stretch(context.scene),
+        tuple(kept_surface(mesh) for mesh in environment),
     )
     yield 0.99, "Storing"
-    done = _store(ob, stored, objects, source.notes)
+    line = store_binding(ob, stored, objects, (*source.notes, *not_kept(stored), *counted_anew(moved)))
     if ob.motion_loom_adapt.live:
         keep_motion(ob, source.motion, context.evaluated_depsgraph_get())
-    return done
+    else:
+        remember_source(ob)
+    return f"Bound '{ob.name}': {line}"
 
 
-def _bound_now(ob):
-    """A block in which a rig plays what is to be bound: what it plays, the source of what is live."""
-    return source_played(ob) if ob.motion_loom_adapt.live else nullcontext()
-
-
-def _store(ob, stored: Stored, objects, notes: Sequence[str]) -> str:
-    """Keep a binding with the rig; returns the line that says so, with what was left out or guessed."""
+def store_binding(ob, stored: Stored, objects, notes: Sequence[str]) -> str:
+    """Keep a binding with the rig; returns what is bound, in words, with the notes."""
     settings = ob.motion_loom_adapt
     mesh = binding_store.save(ob.name, *pack(stored))
     old, settings.binding = settings.binding, mesh
     binding_store.discard(old)
-    if not settings.live:
-        remember_source(ob)
     uses = {item.target: (item.mode, item.influence) for item in settings.surfaces if item.target is not None}
     settings.surfaces.clear()
     for target, name in zip(objects, stored.binding.objects, strict=True):
@@ -124,7 +128,7 @@ def _store(ob, stored: Stored, objects, notes: Sequence[str]) -> str:
         f"{len(binding.track.skeleton.names)} joints, frames {frames[0]:g} to {frames[-1]:g}"
     )
     settings.notes = "\n".join(notes)
-    return ". ".join((f"Bound '{ob.name}': {settings.summary}", *notes))
+    return ". ".join((settings.summary, *notes))
 
 
 def adapt_rig(context, ob, options: AdaptRigOptions | None = None) -> dict:

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..solvers.adapt_binding import Binding
+from ..solvers.bound_surface import BoundSurface
 from ..solvers.descriptor_frames import DescriptorPoints
 from ..solvers.errors import StaleBindingError
 from ..solvers.solved_joints import SolvedJoints
-from ..solvers.types import JointTrack, Skeleton
+from ..solvers.types import JointTrack, MeshTrack, Skeleton
 
 # Raised when what is stored changes its meaning.
 FORMAT = 2
+# Bytes: 300 frames of a cloth of 20 000 vertices.
+LARGEST_SURFACE = 72_000_000
+_SURFACE = ("vertices", "rotations", "shifts")
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,8 @@ class Stored:
     """binding: see the solver.  solved: which joints of the rig.  object_world: (F or 1, 4, 4) of the rig at bind.
     triangles: one array (T, 3) an object.  fingerprints: of their topology.
     hung: the bones that move with another one than their parent, and that one.
-    stretch: new over old of the scene's Time Stretching at bind, None in files from before it was noted."""
+    stretch: new over old of the scene's Time Stretching at bind, None in files from before it was noted.
+    surfaces: the objects at bind, None for each that is too large to keep and in files from before they were kept."""
 
     binding: Binding
     solved: SolvedJoints
@@ -30,6 +35,27 @@ class Stored:
     fingerprints: list[str]
     hung: dict[str, str]
     stretch: float | None = None
+    surfaces: tuple[BoundSurface | None, ...] = ()
+
+    def surface(self, number: int) -> MeshTrack | None:
+        """An object as it was at bind, or None where that is not kept."""
+        kept = self.surfaces[number] if self.surfaces else None
+        return kept and kept.track(self.binding.objects[number], self.triangles[number])
+
+
+def kept_surface(mesh: MeshTrack) -> BoundSurface | None:
+    """What is stored of an object as it is at bind, None where that would be too much."""
+    found = BoundSurface.of(mesh)
+    return found if found.size <= LARGEST_SURFACE else None
+
+
+def not_kept(stored: Stored) -> tuple[str, ...]:
+    """Says which objects are too large to be kept as they are at bind."""
+    names = [name for name, kept in zip(stored.binding.objects, stored.surfaces, strict=True) if kept is None]
+    if not names:
+        return ()
+    some = "', '".join(names[:3]) + (f"' and {len(names) - 3} more" if len(names) > 3 else "'")
+    return (f"The shape of '{some} over the bound frames is too large to keep: what is added later needs it unmoved",)
 
 
 def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:
@@ -55,6 +81,8 @@ def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:
         "object_world": stored.object_world,
     }
     arrays |= {f"triangles {k}": triangles for k, triangles in enumerate(stored.triangles)}
+    parts = {f"{part} {k}": getattr(kept, part, None) for k, kept in enumerate(stored.surfaces) for part in _SURFACE}
+    arrays |= {name: array for name, array in parts.items() if array is not None}
     header = {
         "workflow": "adapt",
         "format": FORMAT,
@@ -82,4 +110,11 @@ def unpack(arrays: dict[str, np.ndarray], header: dict) -> Stored:
     solved = SolvedJoints(np.arange(len(skeleton.names)), skeleton.parents, arrays["effectors"], arrays["placed"])
     triangles = [arrays[f"triangles {k}"] for k in range(len(header["objects"]))]
     world, fingerprints = arrays["object_world"], header["fingerprints"]
-    return Stored(binding, solved, world, triangles, fingerprints, header.get("hung", {}), header.get("stretch"))
+    surfaces = tuple(_surface(arrays, k) for k in range(len(triangles)))
+    hung, stretch = header.get("hung", {}), header.get("stretch")
+    return Stored(binding, solved, world, triangles, fingerprints, hung, stretch, surfaces)
+
+
+def _surface(arrays: dict[str, np.ndarray], number: int) -> BoundSurface | None:
+    parts = [arrays.get(f"{part} {number}") for part in _SURFACE]
+    return None if parts[0] is None else BoundSurface(*parts)

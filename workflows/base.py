@@ -16,6 +16,15 @@ A generator may be closed at any yield (Esc), so it writes to the scene only aft
 
 
 @dataclass(frozen=True)
+class Question:
+    """What the user is asked before a step. lines: what would be lost, a sentence each, without full stops.
+    button: what the step does all the same."""
+
+    lines: tuple[str, ...]
+    button: str
+
+
+@dataclass(frozen=True)
 class Command:
     """A sub-command of the command line.
 
@@ -62,6 +71,10 @@ class Workflow:
     def poll(self, context, step: str) -> str | None:
         """Why the step ("fit", "bake", "live_on", "live_refresh") cannot run now, or None; must be cheap, it runs at
         every redraw."""
+        return None
+
+    def question(self, context, step: str) -> Question | None:
+        """What to ask before a step whose button was pressed, or None; scripts and commands are not asked."""
         return None
 
     def fit(self, context) -> Steps:

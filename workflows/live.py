@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..scene import session
-from ..solvers.errors import MotionLoomError, StaleBindingError
+from ..solvers.errors import ChangedSetError, MotionLoomError, StaleBindingError
 from ..solvers.steps import result_of
 from ..state.live_runs import Job, LiveRun, live_runs
 from .base import Steps
@@ -34,7 +34,8 @@ _UNLOCKED = "Renders do not follow: switch on Render > Lock Interface, or bake"
 
 
 class LiveProblem(MotionLoomError):
-    """Why a rig does not follow. remedy: the button that mends it, "BIND", "TRAIN", "REFRESH", "RESUME" or None."""
+    """Why a rig does not follow. remedy: the button that mends it, "BIND", "UPDATE", "TRAIN", "REFRESH", "RESUME"
+    or None."""
 
     def __init__(self, text: str, remedy: str | None = None):
         super().__init__(text)
@@ -340,12 +341,18 @@ def _fail(run: LiveRun, error: BaseException, key: str) -> None:
     run.pending, run.key, run.failed = NOTHING, "", key
     if isinstance(error, MotionLoomError):
         run.problem = str(error)
-        run.remedy = "BIND" if isinstance(error, StaleBindingError) else getattr(error, "remedy", None)
+        run.remedy = _remedy(error)
         return
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
     run.problem = f"Internal error in {where}: {type(error).__name__}: {error}. Please report it."
     run.remedy = "RESUME"
+
+
+def _remedy(error: MotionLoomError) -> str | None:
+    if isinstance(error, ChangedSetError):
+        return "UPDATE"
+    return "BIND" if isinstance(error, StaleBindingError) else getattr(error, "remedy", None)
 
 
 def _wake() -> None:

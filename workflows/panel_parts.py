@@ -16,6 +16,7 @@ _TRACKS = {
 # What mends a problem: the operator, the button's text and icon.
 _REMEDIES = {
     "BIND": ("fit", "Bind Again", "LINKED"),
+    "UPDATE": ("update_binding", "Update Binding", "LINKED"),
     "REFRESH": ("live_refresh", "Refresh", "FILE_REFRESH"),
     "RESUME": ("live_resume", "Resume", "PLAY"),
     "TRAIN": ("train", "Train", "MESH_DATA"),

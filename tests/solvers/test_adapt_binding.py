@@ -223,3 +223,18 @@ def test_what_cannot_be_bound_is_named(walker, surroundings):
     nowhere = [MeshTrack("Moon", m.vertices + 50, m.triangles) for m in surroundings[:1]]
     with pytest.raises(InputError, match=r"No joint comes within .* \(Moon\)"):
         fit(walker, nowhere, EFFECTORS, 1.8)
+
+
+def test_some_of_the_objects_keep_what_is_known_of_them(walker, surroundings):
+    """In the order asked for; joints, their effective places and what each object is to them stay as they were."""
+    bound = fit(walker, [*surroundings, box("Wall", [1.0, -1, 0], [1.2, 2, 2])], EFFECTORS, 1.8)
+    part = bound.among(np.array([2, 0]))
+    assert part.objects == ("Wall", bound.objects[0])
+    for name in ("distance", "side", "hidden", "slow"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(bound, name)[[2, 0]])
+    for new, old in ((0, 2), (1, 0)):
+        here, there = part.points.object_index == new, bound.points.object_index == old
+        assert here.sum() == there.sum() > 0
+        np.testing.assert_array_equal(part.origins[:, here], bound.origins[:, there])
+        np.testing.assert_array_equal(part.axes[:, here], bound.axes[:, there])
+    np.testing.assert_array_equal(part.effective, bound.effective)

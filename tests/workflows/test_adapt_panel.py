@@ -150,11 +150,15 @@ def test_steps_stand_in_their_order(rig):
 def test_after_bind_it_says_what_is_bound(rig, capsys):
     bind(capsys)
     texts = drawn(rig)
-    assert {"Rig clip", "Bind Again", "Floor", "Step", "mode", "influence"} <= set(texts)
+    assert {"Rig clip", "Update Binding", "Bind Again", "Floor", "Step", "mode", "influence"} <= set(texts)
     assert any("on 2 objects" in text for text in texts)
     item = rig.motion_loom_adapt.surfaces.add()
     item.target = scenes.add_box("Wall", (1, 0, 0), (2, 1, 1))
     assert "1 object is not bound yet" in drawn(rig)
+    bpy.data.objects.remove(bpy.data.objects["Floor"])
+    rig.motion_loom_adapt.surfaces.remove(1)
+    text = " ".join(drawn(rig))
+    assert "'Floor' was deleted" in text and "'Step' was taken off the list after bind" in text
 
 
 def test_deleted_objects_are_named_in_the_list(rig, capsys):
@@ -220,6 +224,11 @@ def test_a_problem_hides_what_is_no_longer_true(rig, monkeypatch):
     texts = drawn(rig)
     assert "3.1 ms a frame" not in texts and "Every frame is up to date" not in texts
     assert "Bind Again" in texts
+
+
+def test_where_the_rest_can_stay_bound_that_is_offered(rig, monkeypatch):
+    status(monkeypatch, problem="'Step' was deleted", remedy="UPDATE")
+    assert "Update Binding" in drawn(rig)
 
 
 def test_lists_of_pins_and_bones_and_user_thresholds(rig):

@@ -176,14 +176,14 @@ def ends_clean(rig, joints_too=True, new_actions=()):
 
 def test_an_object_is_deleted(rig):
     bpy.data.objects.remove(step())
-    stands_still(rig, "'Step'", "was deleted", "bind again", remedy="BIND")
+    stands_still(rig, "'Step'", "was deleted", "press Update Binding", remedy="UPDATE")
     ends_clean(rig)
 
 
 def test_an_object_is_deleted_in_the_viewport(rig):
     activate(step())
     bpy.ops.object.delete()
-    stands_still(rig, "'Step'", "bind again", remedy="BIND")
+    stands_still(rig, "'Step'", "press Update Binding", remedy="UPDATE")
     if bpy.data.objects.get("Step") is not None:
         bpy.context.scene.collection.objects.link(step())
         follows(rig)
@@ -234,7 +234,7 @@ def test_objects_are_joined(rig):
     activate(bpy.data.objects["Floor"])
     step().select_set(True)
     bpy.ops.object.join()
-    stands_still(rig, "'Step'", "bind again", remedy="BIND")
+    stands_still(rig, "'Step'", "press Update Binding", remedy="UPDATE")
     ends_clean(rig)
 
 
@@ -243,7 +243,7 @@ def test_another_object_is_joined_into_one(rig):
     activate(step())
     bpy.data.objects["Wall"].select_set(True)
     bpy.ops.object.join()
-    stands_still(rig, "'Step' had 8 vertices at bind", "bind again", remedy="BIND")
+    stands_still(rig, "'Step' had 8 vertices at bind", "press Update Binding", remedy="UPDATE")
     ends_clean(rig)
 
 
@@ -451,7 +451,7 @@ def test_faces_come_and_go(rig, change):
     kept = step().data.copy()
     TOPOLOGY[change](step())
     stands_still(rig, "'Step' ha")
-    assert "bind again" in status(rig).problem or "give it faces" in status(rig).problem
+    assert "Update Binding" in status(rig).problem or "give it faces" in status(rig).problem
     step().modifiers.clear()
     step().data = kept
     follows(rig)

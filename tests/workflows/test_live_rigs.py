@@ -1121,8 +1121,8 @@ def test_a_live_rig_appended_without_its_environment(rig, make, tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "live.blend"))
     rig = append(tmp_path / "live.blend", ["Rig"])
     np.testing.assert_allclose(scenes.joints_of(rig), high, atol=1e-5)
-    assert "is no longer in the scene; link it again or bind again" in status(rig).problem
-    assert status(rig).remedy == "BIND"
+    assert "is no longer in the scene; link it to a collection of the scene again" in status(rig).problem
+    assert status(rig).remedy == "UPDATE"
     for name in ("Floor", "Step"):
         bpy.context.scene.collection.objects.link(bpy.data.objects[name])
     settle()

@@ -1,0 +1,56 @@
+"""While a rig is live its binding is updated: what was adapted stays adapted, and live goes on."""
+
+import bpy
+import numpy as np
+import pytest
+
+from tests import adapt_scenes as scenes
+from tests.workflows.test_adapt_update import LIFT, add_wall, edit
+from tests.workflows.test_live_refusals import bind, go_live, joints, lift, settle, status, toggle
+
+pytestmark = pytest.mark.usefixtures("both_ways", "silent")
+
+
+@pytest.fixture
+def rig():
+    return go_live(bind(scenes.add_scene()))
+
+
+def ends(rig):
+    """Live off plays the source, and only what is bound is kept."""
+    toggle(rig)
+    assert rig.animation_data.action.name == "Rig clip" and len(bpy.data.actions) == 1
+    kept = [mesh for mesh in bpy.data.meshes if mesh.name.startswith(".motion_loom")]
+    assert kept == [rig.motion_loom_adapt.binding]
+
+
+def press():
+    assert bpy.ops.motion_loom.update_binding(workflow="adapt") == {"FINISHED"}
+    settle()
+
+
+def test_a_deleted_object_is_let_go(rig):
+    lift(LIFT)
+    lifted = joints(rig)
+    bpy.data.objects.remove(bpy.data.objects["Floor"])
+    settle()
+    assert status(rig).remedy == "UPDATE"
+    press()
+    assert status(rig).problem is None and status(rig).track == "READY"
+    foot = [bone.name for bone in rig.data.bones].index("ankle.R")
+    np.testing.assert_allclose(joints(rig)[-6:, foot], lifted[-6:, foot], atol=0.01)
+    ends(rig)
+
+
+def test_an_edited_object_and_a_new_one_are_taken_in(rig):
+    lift(LIFT)
+    lifted = joints(rig)
+    edit("Floor")
+    settle()
+    assert status(rig).remedy == "UPDATE"
+    rig.motion_loom_adapt.surfaces.add().target = add_wall()
+    press()
+    assert status(rig).problem is None and status(rig).track == "READY"
+    foot = [bone.name for bone in rig.data.bones].index("ankle.R")
+    np.testing.assert_allclose(joints(rig)[-6:, foot], lifted[-6:, foot], atol=0.01)
+    ends(rig)
