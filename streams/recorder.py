@@ -111,9 +111,12 @@ def _times(frames: list[Frame]) -> np.ndarray:
     """(F,) seconds from the first frame, growing."""
     came = np.array([frame.time for frame in frames])
     came -= came[0]
-    if any(frame.sent is None for frame in frames) or len(frames) < 2:
+    sent = np.array([np.nan if frame.sent is None else frame.sent for frame in frames])
+    marked = np.isfinite(sent)
+    if len(frames) < 2 or 2 * marked.sum() < len(frames):
         return came
-    sent = np.array([frame.sent for frame in frames])
+    # The clock of a frame may be lost on the way, as any packet: there the delay is that of the frames beside it.
+    sent = np.where(marked, sent, came + np.interp(came, came[marked], (sent - came)[marked]))
     sent -= sent[0]
     sound = (np.diff(sent) > 0.0).all() and abs(sent[-1] - came[-1]) <= _CLOCKS_AGREE * came[-1] + _DELAY
     return sent if sound else came

@@ -51,6 +51,20 @@ def test_the_senders_clock_is_used_where_it_makes_sense():
         np.testing.assert_allclose(recording.positions[:, 0, 0], recording.times, atol=1e-9)
 
 
+@pytest.mark.parametrize("is_seldom", [False, True])
+def test_a_clock_that_is_lost_now_and_then_is_still_used(is_seldom):
+    """As any packet may be; where it comes seldom the times of arrival are used."""
+    sent = np.arange(100) / 100.0
+    late = sent + np.random.default_rng(4).uniform(0.0, 0.004, 100)
+    lost = np.arange(100) % 7 == 6
+    lost[-1] = True
+    clocked = np.arange(100) % 7 == 0 if is_seldom else ~lost
+    frames = [frame(k + 1, late[k], {"a": (k, 0, 0)}, sent[k] if clocked[k] else None) for k in range(100)]
+    found = recorded(frames).resampled(100.0).positions[:, 0, 0]
+    off = np.abs(found - np.arange(len(found)))[clocked[: len(found)]]
+    assert (off.max() > 1e-9) == is_seldom
+
+
 def test_a_short_recording_on_a_busy_computer_has_the_senders_times():
     """The last packet of a tenth of a second comes late by as much."""
     sent = np.arange(4) / 40.0
