@@ -14,7 +14,7 @@ class StreamRun:
     it first.
 
     placed: when the newest frame that the empties show came, seconds of the listener's clock.
-    names: of all joints that were shown.  joints: how many of them are in that frame.
+    names: of all joints that were shown.  joints: how many of them were placed last, by one frame or several.
     recorder: collects while there is a recording.  first_frame: scene frame at which that will begin.
     history: (``time.monotonic``, frames so far), some a second.  told: what the panel showed last.
     note: what is worth knowing.

@@ -45,7 +45,7 @@ class Take:
 @dataclass(frozen=True)
 class StreamStatus:
     """host, port: listened at.  scene: the one with the empties.  counts: see ``Counts``.  rate: frames a second.
-    joints: of the latest frame.  take: the recording, or None.  notes: what is worth knowing, a line each: what was
+    joints: placed last.  take: the recording, or None.  notes: what is worth knowing, a line each: what was
     guessed, and what was left out."""
 
     host: str
@@ -209,8 +209,8 @@ def _place(run: StreamRun) -> None:
     if not frames:
         return
     scene = _scene_of(run)
-    run.placed, run.joints = frames[-1].time, len(frames[-1].names)
     places = _together(frames)
+    run.placed, run.joints = frames[-1].time, len(places)
     known = [name for name in places if name in run.names]
     new = [name for name in places if name not in run.names][: MAX_JOINTS - len(run.names)]
     if len(known) + len(new) < len(places):

@@ -164,8 +164,9 @@ def test_followers_are_told_which_empties_moved(scene, monkeypatch):
 def test_joints_in_several_frames_between_two_ticks_all_arrive(scene):
     press.stream_start()
     pose(0)
-    send(*packets(NAMES[:2], places(1)[:2], 0.1), *packets(NAMES[2:], places(1)[2:], 0.2))
+    send(*packets(NAMES[:3], places(1)[:3], 0.1), *packets(NAMES[3:], places(1)[3:], 0.2))
     tick()
+    assert status().joints == 4
     np.testing.assert_allclose(shown(), places(1), atol=1e-6)
 
 
