@@ -17,6 +17,7 @@ MAX_JOINTS = 1024  # of a frame
 HELD = 5.0  # seconds that a bone counts as a parent after it was last sent
 CARRIED = 0.1  # seconds after which a bone that is not sent again moves along with its parents
 MARKED = 1.0  # seconds after a mark in which bundles do not end frames
+_ROOT = ""  # among the names of joints, none of which is empty
 _STANDING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -68,7 +69,7 @@ class FrameBuilder:
         joints, marks = self._read(packet)
         if sender is not None and not self._admit(sender, joints, now):
             return []
-        root = joints.pop(vmc.ROOT, None)
+        root = joints.pop(_ROOT, None)
         repeats = not self._pending.keys().isdisjoint(joints)
         whole = [self._close(now, None)] if repeats else []
         self._take(joints)
@@ -81,7 +82,7 @@ class FrameBuilder:
         return whole
 
     def _read(self, packet: osc.Packet) -> tuple[dict[str, vmc.Joint], list[float | None]]:
-        """Joints by name, the root by its address, and the times of marks; what cannot be used is counted."""
+        """Joints by name, the root by _ROOT, and the times of marks; what cannot be used is counted."""
         joints, marks = {}, []
         for message in packet.messages:
             try:
@@ -102,7 +103,7 @@ class FrameBuilder:
     def _add(self, joint: vmc.Joint, joints: dict[str, vmc.Joint]) -> None:
         name = joint.name
         if joint.kind == vmc.ROOT:
-            name = vmc.ROOT
+            name = _ROOT
         elif name not in self._bones:
             name = self._spelling(joint)
         if joint.is_untracked:

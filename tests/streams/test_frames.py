@@ -227,6 +227,13 @@ def test_bones_that_are_not_sent_for_a_while_move_with_their_parents():
     np.testing.assert_allclose(carried.positions[:, 0], [-2, -2])
 
 
+@pytest.mark.parametrize("name", [vmc.ROOT, "root", "Root"])
+def test_a_joint_may_have_the_name_of_the_root(name):
+    (frame,) = fed(bundle(point(name), bone("Hips"), message(vmc.ROOT, name, 5.0, *UP[1:])))
+    assert frame.names == (name, "Hips")
+    np.testing.assert_allclose(frame.positions, [[1, 2, 3], [-5, 0, 2]])
+
+
 def test_a_name_that_is_a_bone_and_later_a_point():
     builder = FrameBuilder()
     builder.feed(bundle(bone("a")), 0.0)
