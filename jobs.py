@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import errno
 import importlib
 import json
 import math
@@ -16,6 +17,7 @@ import sys
 import traceback
 
 DONE, FAILED = 0, 1
+_PRINTED_IN_VAIN = errno.EPIPE, errno.ENOSPC
 # A pair of frames of which the first is negative: no option.
 _NEGATIVE_FRAME = re.compile(r"-[\d.]+=")
 
@@ -42,7 +44,9 @@ def main(argv: list[str], opens_file: bool = False) -> int:
     except KeyboardInterrupt:
         print(f"motion_loom {args.command}: interrupted; nothing was saved.", file=sys.stderr)
         return FAILED
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _PRINTED_IN_VAIN:  # a line on the way; files have other errors
+            return _unread(args.command, error.strerror, "nothing is saved")
         # A bug of ours: Blender would print it and still exit with 0.
         traceback.print_exc()
         return FAILED
@@ -52,20 +56,29 @@ def main(argv: list[str], opens_file: bool = False) -> int:
 
 
 def _let_out(report: dict, as_json: bool) -> int:
-    """Print the report, where it is asked for, and all that waits in front of it; returns the exit code."""
+    """Print where the result is, the report where it is asked for, and all that waits; returns the exit code."""
+    saved = f"the result is saved in '{report['output']}'" if report["output"] else "nothing is saved"
+    if sys.stdout is None:
+        return _unread(report["command"], "there is no standard output", saved) if as_json else DONE
+    text = json.dumps(_without_nan(report), ensure_ascii=False, allow_nan=False) if as_json else None
     try:
-        if as_json:
+        if report["output"]:
+            print(f"Saved '{report['output']}'")
+        if text is not None:
             _flush_blender()
-            print(json.dumps(_without_nan(report), ensure_ascii=False, allow_nan=False))
+            print(text)
         sys.stdout.flush()
-    except (OSError, AttributeError) as error:  # nobody reads any more, the disk is full, or there is no output at all
-        reason = getattr(error, "strerror", None) or "there is no standard output"
-        saved = f"the result is saved in '{report['output']}'" if report["output"] else "nothing is saved"
-        print(f"motion_loom {report['command']}: The report cannot be printed: {reason}; {saved}.", file=sys.stderr)
-        # What still waits would fail once more when the program ends.
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")
-        return FAILED
+    except OSError as error:
+        return _unread(report["command"], error.strerror, saved)
     return DONE
+
+
+def _unread(command: str, reason: str, saved: str) -> int:
+    """Say that nobody reads what is printed, or that the disk it goes to is full; returns the exit code."""
+    print(f"motion_loom {command}: The report cannot be printed: {reason}; {saved}.", file=sys.stderr)
+    # What still waits would fail once more when the program ends.
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")
+    return FAILED
 
 
 def _without_nan(value):
@@ -107,12 +120,9 @@ def _run(args, opens_file: bool) -> dict:
 
     was = scene_file.open_scene(args.file) if opens_file else scene_file.opened()
     place = scene_file.place_of(args.output, args.save, was)
-    with live.paused():
+    with scene_file.saved_to(place), live.paused():
         report = args.run(bpy.context, args)
-    if place:
-        scene_file.save_result(place, report.get("file"))
-        print(f"Saved '{place.path}'")
-    else:
+    if not place:
         print("Nothing is saved: give --output OUT.blend or --save to keep the result.", file=sys.stderr)
     return {"command": args.command, "output": str(place.path) if place else None, **report}
 

@@ -35,11 +35,6 @@ def opened_path() -> str:
     return bpy.data.filepath
 
 
-def absolute(path: str) -> str:
-    """A path that may be relative to the open file."""
-    return os.path.normpath(bpy.path.abspath(path))
-
-
 def save(place: Destination) -> None:
     """Write the open scene to a file, compressed if the opened one is; which file is open stays as it was.
 
@@ -66,7 +61,7 @@ def save(place: Destination) -> None:
 def require_no_library(place: Destination) -> None:
     """Raises OutputError for a file that the scene links from."""
     for library in bpy.data.libraries:
-        if os.path.realpath(absolute(library.filepath)) == str(place.place):
+        if os.path.realpath(bpy.path.abspath(library.filepath)) == str(place.place):
             raise place.refused(f"'{place.path}' is linked into the scene and cannot be replaced by it")
 
 

@@ -21,7 +21,7 @@ from .live_mesh import write_positions
 from .mesh_copy import discard, link_beside, plain_copy
 from .placing import Placement, place_over_time, transformed
 from .shape_keys import shapes_by_curves
-from .whole_file import reserved
+from .whole_file import note_made, reserved
 
 CACHE_FOLDER = "//motion_loom_cache"
 _FRAMES_AT_ONCE = 16
@@ -346,6 +346,7 @@ def _made_folder(folder: str) -> Iterator[Path]:
     missing = [part for part in (place, *place.parents) if not os.path.lexists(part)]
     try:
         _make_folder(place)
+        note_made(*reversed(missing))
         yield place
     except BaseException:
         for part in missing:

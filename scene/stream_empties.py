@@ -84,33 +84,41 @@ def write_recording(
     positions: (F, J, 3) world, metres, at the scene frames from start on, one after the other; a joint gets no keys
     where it has no position (NaN).  name: of the action; one for all empties, a slot each, since 4.4; before that one
     an empty, named after it as well. The actions they played until now, or that were set aside, are kept.
-    Raises InputError where shapes do not agree.
+    Raises InputError where shapes do not agree. Where it ends before all is keyed, no action is left.
     """
     positions = _checked(names, positions, 3)
     empties = _empties(scene, names)
     times = action_times(scene, np.arange(start, start + len(positions)))
     shared = bpy.data.actions.new(name) if actions.HAS_SLOTS else None
     made = [] if shared is None else [shared]
-    for joint, (ob, track) in enumerate(zip(empties, positions.transpose(1, 0, 2), strict=True)):
-        if shared is None:
-            action, slot = actions.create(ob, f"{name} {names[joint]}")
-            made.append(action)
-        else:
-            action, slot = shared, shared.slots.new(id_type=ob.id_type, name=ob.name)
+    keyed = []
+    try:
+        for joint, (ob, track) in enumerate(zip(empties, positions.transpose(1, 0, 2), strict=True)):
+            if shared is None:
+                action, slot = actions.create(ob, f"{name} {names[joint]}")
+                made.append(action)
+            else:
+                action, slot = shared, shared.slots.new(id_type=ob.id_type, name=ob.name)
+            _key(action, slot, times, track)
+            keyed.append((ob, action, slot))
+    except BaseException:
+        for action in made:
+            actions.discard(action)
+        raise
+    for ob, action, slot in keyed:
         _play_take(ob)
-        _key(ob, action, slot, times, track)
+        actions.assign(ob, action, slot)
     return made
 
 
-def _key(ob, action, slot, times: np.ndarray, track: np.ndarray) -> None:
-    """Key the places (F, 3) that are known at action times (F,) and play the action."""
+def _key(action, slot, times: np.ndarray, track: np.ndarray) -> None:
+    """Key the places (F, 3) that are known at action times (F,)."""
     known = np.isfinite(track).all(axis=1)
     if known.any():
         holder = actions.curve_list(action, slot, create=True)
         group = actions.group_named(holder, "Object Transforms")
         for axis in range(3):
             actions.write_curve(holder, "location", axis, group, times[known], track[known, axis])
-    actions.assign(ob, action, slot)
 
 
 def _checked(names: tuple[str, ...], positions: np.ndarray, dimensions: int) -> np.ndarray:

@@ -13,12 +13,14 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..solvers.errors import OutputError
 
 Identity = tuple[int, int, int, int]
+_made: ContextVar[list[Path] | None] = ContextVar("made", default=None)
 _LONGEST_NAME = 255  # bytes, on the file systems in use
 _MOST_NUMBERS = 10_000  # of files of one name in a folder
 _WAIT, _PAUSE = 5.0, 0.01  # seconds for another process to put its file in place, and between looks
@@ -137,6 +139,29 @@ def destination(path: str | os.PathLike, way_out: str) -> Destination:
 
 
 @contextlib.contextmanager
+def removed_on_failure() -> Iterator[None]:
+    """A block at whose failure what it has made by then goes: a cache that no saved scene plays."""
+    made: list[Path] = []
+    before = _made.set(made)
+    try:
+        yield
+    except BaseException:
+        for path in reversed(made):
+            with contextlib.suppress(OSError):  # a folder that others write to by now
+                path.rmdir() if path.is_dir() else path.unlink()
+        raise
+    finally:
+        _made.reset(before)
+
+
+def note_made(*paths: Path) -> None:
+    """Tell the block around, if there is one, of new files or folders, the outer ones first."""
+    made = _made.get()
+    if made is not None:
+        made.extend(paths)
+
+
+@contextlib.contextmanager
 def reserved(folder: Path, stem: str, suffix: str, way_out: str) -> Iterator[Destination]:
     """A new name in a folder, numbered where it is taken, that no other process can take; for the block to write.
 
@@ -146,6 +171,7 @@ def reserved(folder: Path, stem: str, suffix: str, way_out: str) -> Iterator[Des
     found = _reserve(folder, stem, suffix, way_out)
     try:
         yield found
+        note_made(found.place)
     except BaseException:
         if identity_of(found.place) == found.was:
             with contextlib.suppress(OSError):

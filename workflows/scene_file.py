@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 
 from ..scene import blend_file
-from ..scene.whole_file import Destination, Identity, destination, identity_of
+from ..scene.whole_file import Destination, Identity, destination, identity_of, removed_on_failure
 from ..solvers.errors import OutputError, SceneError
 
 OUTPUT, SAVE = "choose another --output", "give --output OUT.blend to save it elsewhere"
@@ -52,12 +53,10 @@ def place_of(output: str | None, save: bool, was: Identity | None) -> Destinatio
     return place
 
 
-def save_result(place: Destination, cache: str | None) -> None:
-    """Save the open scene.  cache: the file that the result plays, which goes where it cannot be saved; none: empty."""
-    try:
-        blend_file.save(place)
-    except BaseException:
-        if cache:
-            with contextlib.suppress(OSError):
-                os.unlink(blend_file.absolute(cache))
-        raise
+@contextlib.contextmanager
+def saved_to(place: Destination | None) -> Iterator[None]:
+    """A block at whose end the open scene is saved; where either fails, new caches go: no saved scene plays them."""
+    with removed_on_failure():
+        yield
+        if place is not None:
+            blend_file.save(place)

@@ -157,17 +157,22 @@ def record() -> str:
 def keep() -> str:
     """End the recording and write it to an action of the empties.
 
-    Raises InputError where nothing came; the scene is as it was then.
+    Raises InputError where nothing came; the scene is as it was then. A recording that cannot be written stays, to be
+    kept once more.
     """
     run = stream_state.run
     recorder = run.recorder
     recorder.poll(run.listener)
     scene = _scene_of(run)
-    run.recorder = None
-    with _as_input():
-        recording = recorder.resampled(frames_per_second(scene))
+    try:
+        with _as_input():
+            recording = recorder.resampled(frames_per_second(scene))
+    except InputError:
+        run.recorder = None  # there is nothing to keep
+        raise
     name = scene.motion_loom_stream.take.strip() or "Take"
     made = write_recording(scene, recording.names, recording.positions, run.first_frame, name)
+    run.recorder = None
     last = run.first_frame + len(recording.positions) - 1
     missing = int(np.isnan(recording.positions[..., 0]).sum())
     parts = [

@@ -13,6 +13,7 @@ from pathlib import Path
 import bpy
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
+from bl_ext.devrepo.motion_loom.scene.whole_file import reserved
 from bl_ext.devrepo.motion_loom.solvers.errors import SceneError
 from bl_ext.devrepo.motion_loom.workflows.base import Command, Workflow
 
@@ -45,10 +46,12 @@ class Naming(Workflow):
             raise ZeroDivisionError
         if args.name == "overtaken":
             Path(bpy.data.filepath).write_bytes(b"theirs")
-        if args.name == "cached":
-            Path(bpy.path.abspath("//cache.pc2")).write_bytes(b"points")
-            return {"file": "//cache.pc2"}
-        if args.name == "interrupted":
+        if args.name in ("cached", "cached, then interrupted"):
+            with reserved(Path(bpy.path.abspath("//")), "cache", ".pc2", "choose another"):
+                pass
+        if args.name == "printed":
+            print(end="", flush=True)
+        if args.name in ("interrupted", "cached, then interrupted"):
             raise KeyboardInterrupt
         if args.name == "unknown":
             return {"figures": [{"x": math.nan}, (math.inf, 1.5)]}
@@ -166,6 +169,13 @@ def test_a_full_disk_fails_and_leaves_nothing_new(naming, blend, words, capsys):
     assert blend.read_bytes() == before and os.listdir(blend.parent) == [blend.name]
 
 
+def test_a_job_that_is_stopped_takes_its_cache_along(naming, blend):
+    assert jobs.main(["add", str(blend), "--name", "cached, then interrupted", "--save"], opens_file=True) == 1
+    assert os.listdir(blend.parent) == [blend.name]
+    assert jobs.main(["add", str(blend), "--name", "cached", "--save"], opens_file=True) == 0
+    assert "cache.pc2" in os.listdir(blend.parent)
+
+
 def test_a_disk_without_room_is_found_out_before_the_work(naming, blend, monkeypatch, capsys):
     usage = shutil.disk_usage(blend.parent)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
@@ -173,18 +183,24 @@ def test_a_disk_without_room_is_found_out_before_the_work(naming, blend, monkeyp
     assert "the disk has 0.0 MB left" in capsys.readouterr().err and naming.runs == 0
 
 
-@pytest.mark.parametrize("output", ["closed pipe", "none"])
-def test_a_report_that_cannot_be_printed_fails_in_words(naming, tmp_path, output, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("output", "name", "reason"),
+    [("closed", "New", "Broken pipe"), ("closed", "printed", "Broken pipe"), ("none", "New", "there is no")],
+)
+def test_a_report_that_cannot_be_printed_fails_in_words(naming, tmp_path, output, name, reason, monkeypatch, capsys):
     out = tmp_path / "out.blend"
     reader, writer = os.pipe()
     os.close(reader)
     with open(writer, "w") as closed:
         with monkeypatch.context() as patched:
-            patched.setattr(sys, "stdout", closed if output == "closed pipe" else None)
-            assert jobs.main(["add", "--name", "New", "--output", str(out), "--json"]) == 1
+            if name == "printed":
+                closed.write("a line that waits")
+            patched.setattr(sys, "stdout", closed if output == "closed" else None)
+            assert jobs.main(["add", "--name", name, "--output", str(out), "--json"]) == 1
         error = capsys.readouterr().err
-        assert f"report cannot be printed: {'Broken pipe' if output == 'closed pipe' else 'there is no'}" in error
-        assert f"the result is saved in '{out}'" in error and "Traceback" not in error
+        assert f"report cannot be printed: {reason}" in error and "Traceback" not in error
+        saved = f"the result is saved in '{out}'" if name == "New" else "nothing is saved"
+        assert saved in error and out.exists() == (name == "New")
         os.dup2(os.open(os.devnull, os.O_WRONLY), writer)
 
 

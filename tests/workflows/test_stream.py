@@ -365,6 +365,29 @@ def test_a_recording_plays_the_same_places(scene):
         np.testing.assert_allclose(shown(), track[frame - 10], atol=1e-5)
 
 
+def test_a_recording_that_cannot_be_written_is_not_lost(scene, monkeypatch):
+    press.stream_start()
+    recorded(scene, name="First")
+    write, calls = actions.write_curve, []
+
+    def scarce(*args, **kwargs):
+        calls.append(args)
+        if len(calls) > 4:
+            raise MemoryError
+        return write(*args, **kwargs)
+
+    press.stream_record()
+    pose(3)
+    tick()
+    before = set(bpy.data.actions.keys()), {name: action_of(ob) for name, ob in empties().items()}
+    monkeypatch.setattr(actions, "write_curve", scarce)
+    with pytest.raises(MemoryError):
+        stream_follow.keep()
+    assert (set(bpy.data.actions.keys()), {name: action_of(ob) for name, ob in empties().items()}) == before
+    monkeypatch.undo()
+    assert "frames" in stream_follow.keep() and len(bpy.data.actions) > len(before[0])
+
+
 def test_what_is_said_of_a_recording(scene):
     press.stream_start()
     scene.frame_set(7)
