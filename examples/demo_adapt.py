@@ -32,6 +32,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _demo(args, package: str) -> None:
     import bpy
+    import outputs
     import show
 
     began = time.perf_counter()
@@ -51,7 +52,7 @@ def _demo(args, package: str) -> None:
 
     picture, blend = (os.path.join(args.out, name) for name in ("adapt.png", "adapt.blend"))
     pictures.save([before, unadapted, after], picture)
-    show.save_scene(blend, scene.frame_start)
+    outputs.save_scene(blend, scene.frame_start)
     _print_report(report, [source.name, picture, blend], time.perf_counter() - began)
 
 

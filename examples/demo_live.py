@@ -42,6 +42,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _demo(args, package: str) -> None:
     import bpy
+    import outputs
     import show
 
     began = time.perf_counter()
@@ -78,7 +79,7 @@ def _demo(args, package: str) -> None:
     pictures.save(rows, picture)
     for ob in (show.body_of(ghost), ghost):
         bpy.data.objects.remove(ob)
-    show.save_scene(blend, pictures.frames[len(pictures.frames) // 2])
+    outputs.save_scene(blend, pictures.frames[len(pictures.frames) // 2])
     _print_report(states, drag, watch.source_untouched(), [source.name, picture, blend], time.perf_counter() - began)
 
 

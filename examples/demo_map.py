@@ -45,7 +45,7 @@ def main(argv: list[str] | None = None) -> int:
 def _demo(args, package: str) -> None:
     import bpy
     import panel
-    from show import save_scene
+    from outputs import save_scene
 
     began = time.perf_counter()
     blend, picture = (os.path.join(args.out, name) for name in ("map.blend", "map.png"))
@@ -229,6 +229,7 @@ class _Watch:
 def _picture(scene: Scene, cat, args, path: str) -> None:
     """The source above, the target below, at the same moments and seen from the same side."""
     import bpy
+    import outputs
     import show
     import strip
     from panel import vertices
@@ -255,7 +256,7 @@ def _picture(scene: Scene, cat, args, path: str) -> None:
     studio.reframe(1.15, (args.width, round(0.85 * args.width)))
     studio.tilt = np.radians(22.0)
     rows.append(_row(scene, cat, studio, frames, places[cat], "the caterpillar", [scene.cat, body]))
-    strip.save(strip.tile(rows), path)
+    outputs.save_picture(strip.tile(rows), path)
     studio.close()
 
 

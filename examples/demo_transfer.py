@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
 def _demo(args, package: str) -> None:
     import bpy
     import panel
-    from show import save_scene
+    from outputs import save_scene
 
     began = time.perf_counter()
     blend, picture = (os.path.join(args.out, name) for name in ("transfer.blend", "transfer.png"))
@@ -214,6 +214,7 @@ def _turned(shapes: np.ndarray) -> float:
 
 def _picture(people, baked, args, path: str) -> None:
     """The source, the result, and the target as he does it himself, at the same moments."""
+    import outputs
     import strip
     from shapes import add_grid
 
@@ -242,7 +243,7 @@ def _picture(people, baked, args, path: str) -> None:
     for other in bodies:
         other.hide_render = False
     strip.paint(people.stout, STOUT)
-    strip.save(strip.tile(pictures), path)
+    outputs.save_picture(strip.tile(pictures), path)
     studio.close()
 
 

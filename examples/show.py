@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from types import ModuleType
 
 import bpy
 import clip
 import numpy as np
+import outputs
 import strip
 import walker
 
@@ -70,12 +70,5 @@ class Show:
         return self.studio.row(self.frames, self.places, title)
 
     def save(self, rows: list[list[np.ndarray]], path: str) -> None:
-        strip.save(strip.tile(rows), path)
+        outputs.save_picture(strip.tile(rows), path)
         self.studio.close()
-
-
-def save_scene(path: str, frame: int) -> None:
-    """Save the file, showing a frame."""
-    bpy.context.scene.frame_set(frame)
-    with strip.quiet():
-        bpy.ops.wm.save_as_mainfile(filepath=os.path.abspath(path), check_existing=False)

@@ -106,16 +106,6 @@ def tile(rows: list[list[np.ndarray]]) -> np.ndarray:
     return np.concatenate([part for line in reversed(lines) for part in (line, gap)][:-1])
 
 
-def save(pixels: np.ndarray, path: str) -> None:
-    """Write a picture (H, W, 4), bottom line first, as PNG."""
-    height, width = pixels.shape[:2]
-    image = bpy.data.images.new("strip", width, height, alpha=False)
-    image.pixels.foreach_set(np.ascontiguousarray(pixels, np.float32).ravel())
-    image.filepath_raw, image.file_format = path, "PNG"
-    image.save()
-    bpy.data.images.remove(image)
-
-
 def paint(ob: bpy.types.Object, colour) -> None:
     """Give an object one plain colour (r, g, b)."""
     material = bpy.data.materials.new(f"{ob.name} colour")

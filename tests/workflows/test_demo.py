@@ -11,7 +11,10 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom.solvers.errors import OutputError
 from bl_ext.devrepo.motion_loom.workflows import live
+
+from tests import limits
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDTH, PICTURES, GAP = 16, 2, 4
@@ -278,3 +281,21 @@ def test_planted_feet_do_not_slide_and_nothing_is_entered(examples):
     depth = np.minimum(walker.TABLE_TOP - z, z - walker.TABLE_TOP + 0.05)[on_table]
     assert -0.02 < depth.max() < 4e-3
     assert z[np.abs(x - walker.BEAM_X) < 0.07].max() < walker.BEAM_BOTTOM
+
+
+def test_a_full_disk_leaves_no_part_of_a_file(examples, tmp_path, monkeypatch):
+    import outputs
+
+    scene, picture = tmp_path / "demo.blend", tmp_path / "demo.png"
+    outputs.save_scene(str(scene), 1)
+    noise = np.random.default_rng(0).uniform(size=(64, 64, 4))
+    outputs.save_picture(noise, str(picture))
+    before = picture.read_bytes()
+    with limits.largest_file(3000):
+        with pytest.raises(OutputError, match="'.*demo.png' cannot be written.*choose another --out"):
+            outputs.save_picture(noise[::-1], str(picture))
+        for compress in (False, True):
+            monkeypatch.setattr(bpy.context.preferences.filepaths, "use_file_compression", compress)
+            with pytest.raises(OutputError, match="'.*new.blend' cannot be saved.*choose another --out"):
+                outputs.save_scene(str(tmp_path / "new.blend"), 1)
+    assert picture.read_bytes() == before and sorted(os.listdir(tmp_path)) == ["demo.blend", "demo.png"]
