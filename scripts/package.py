@@ -15,6 +15,7 @@ import importlib.util
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -58,19 +59,21 @@ class PackagingError(Exception):
 
 
 def build(platforms: list[str], output: Path, staging: Path) -> list[Path]:
-    """Build and validate one ZIP a platform in ``output``; returns their paths."""
+    """Build and validate one ZIP a platform, which take their places in ``output`` once all are valid; their paths."""
     tool = extension_tool()
-    shutil.rmtree(staging, ignore_errors=True)
+    if staging.exists():
+        shutil.rmtree(staging)
     stage_sources(staging)
     wheels = [wheel for platform in platforms for wheel in stage_wheels(platform, staging)]
     write_manifest(staging, platforms, wheels)
     output.mkdir(parents=True, exist_ok=True)
-    run(tool, "build", "--split-platforms", "--source-dir", staging, "--output-dir", output)
     name = "{id}-{version}".format(**tomllib.loads((ROOT / "blender_manifest.toml").read_text("utf-8")))
-    zips = [output / f"{name}-{platform.replace('-', '_')}.zip" for platform in platforms]
-    for path in zips:
-        run(tool, "validate", path)
-    return zips
+    names = [f"{name}-{platform.replace('-', '_')}.zip" for platform in platforms]
+    with tempfile.TemporaryDirectory(prefix=".", dir=output) as folder:
+        run(tool, "build", "--split-platforms", "--source-dir", staging, "--output-dir", folder)
+        for name in names:
+            run(tool, "validate", Path(folder, name))
+        return [Path(folder, name).replace(output / name) for name in names]
 
 
 def extension_tool() -> Path:
@@ -146,7 +149,7 @@ def main() -> int:
     try:
         for path in build(args.platform or list(WHEELS), args.output.resolve(), ROOT / "build" / "staging"):
             print(f"{path}  {path.stat().st_size / 1e6:.1f} MB, valid")
-    except PackagingError as error:
+    except (PackagingError, OSError) as error:
         print(f"package: {error}", file=sys.stderr)
         return 1
     return 0
