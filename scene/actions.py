@@ -116,6 +116,11 @@ def playing_curves(action, slot) -> list:
     return [curve for curve in all_curves(action, slot) if not (curve.is_empty or is_silenced(curve))]
 
 
+def keyed_curves(action, slot) -> list:
+    """Those of the playing curves that have keys or samples; others are made by their modifiers alone."""
+    return [curve for curve in playing_curves(action, slot) if len(curve.keyframe_points) or len(curve.sampled_points)]
+
+
 def is_silenced(curve) -> bool:
     """Whether a curve is muted, by itself or by its group."""
     return curve.mute or _is_muted(curve.group)
@@ -126,6 +131,14 @@ def _is_muted(group) -> bool:
     return not HAS_SLOTS and group is not None and group.mute
 
 
+def require_playing(action, slot) -> None:
+    """Raises SceneError where a slot has no curve that moves something."""
+    if not playing_curves(action, slot):
+        muted = bool(all_curves(action, slot))
+        what = "has only muted curves; unmute some" if muted else "has no curves; key something"
+        raise SceneError(f"Action '{action.name}' {what}.")
+
+
 def frame_range(action, slot) -> tuple[float, float]:
     """First and last action time: the manual frame range if set, else that of the keys of curves not muted.
 
@@ -133,11 +146,10 @@ def frame_range(action, slot) -> tuple[float, float]:
     """
     if action.use_frame_range:
         return action.frame_start, action.frame_end
-    curves = playing_curves(action, slot)
+    require_playing(action, slot)
+    curves = keyed_curves(action, slot)
     if not curves:
-        muted = bool(all_curves(action, slot))
-        what = "has only muted curves; unmute some" if muted else "has no curves; key something"
-        raise SceneError(f"Action '{action.name}' {what}.")
+        raise SceneError(f"The curves of action '{action.name}' have no keys, only modifiers; key something.")
     ends = np.array([curve.range() for curve in curves])
     return float(ends[:, 0].min()), float(ends[:, 1].max())
 

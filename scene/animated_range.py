@@ -1,4 +1,4 @@
-"""The scene frames over which something is animated."""
+"""The scene frames over which something moves, and whether it goes on outside of some."""
 
 from __future__ import annotations
 
@@ -9,42 +9,69 @@ import numpy as np
 
 from . import actions
 from .channels import scene_frames
-from .sampling import plays_strips, strip_ranges
+from .movers import Mover, movers_of, owners_of
+from .sampling import strip_ranges
+
+_MET = 1e-3  # frames: what ends so near a frame ends at it
 
 
 def animated_range(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) -> tuple[float, float] | None:
     """First and last scene frame of all that animates objects, their shapes and what carries or deforms them.
 
-    None where curves and strips tell nothing.
+    Where something goes on beyond all keys, see ``joined_range``.  None where nothing moves them.
     """
-    ends = [pair for owner in _owners(objects) for pair in _ranges(owner)]
-    if not ends:
-        return None
-    frames = scene_frames(scene, np.array(ends, float))
-    return float(frames[:, 0].min()), float(frames[:, 1].max())
+    objects = list(objects)
+    keyed = [pair for owner in owners_of(objects) for pair in _keyed_ranges(owner)]
+    return joined_range(scene, keyed, [mover for mover in movers_of(objects) if mover.is_endless])
 
 
-def _owners(objects: Iterable[bpy.types.Object]) -> list[bpy.types.ID]:
-    """The objects, their data and shape keys, and the same of their parents and of what their modifiers name."""
-    found, waiting = {}, list(objects)
-    while waiting:
-        ob = waiting.pop()
-        if ob is None or ob in found:
-            continue
-        found[ob] = None
-        found |= dict.fromkeys(filter(None, (ob.data, getattr(ob.data, "shape_keys", None))))
-        waiting.append(ob.parent)
-        waiting += [getattr(modifier, "object", None) for modifier in ob.modifiers]
-    return list(found)
+def joined_range(
+    scene: bpy.types.Scene, keyed: list[tuple[float, float]], movers: list[Mover]
+) -> tuple[float, float] | None:
+    """First and last scene frame of ranges of action times.
+
+    Where movers go on in the scene's range outside of those, or there are none, the scene's range is in it too.
+    None where there is neither.
+    """
+    whole = float(scene.frame_start), float(scene.frame_end)
+    if not keyed:
+        return whole if movers else None
+    frames = scene_frames(scene, np.array(keyed, float))
+    first, last = float(frames[:, 0].min()), float(frames[:, 1].max())
+    if any(_goes_on(scene, mover, first, last) for mover in movers):
+        first, last = min(first, whole[0]), max(last, whole[1])
+    return first, last
 
 
-def _ranges(owner: bpy.types.ID) -> list[tuple[float, float]]:
-    data = owner.animation_data
-    if data is None:
+def _goes_on(scene: bpy.types.Scene, mover: Mover, first: float, last: float) -> bool:
+    """Whether something moves at the scene's frames before or after some of them."""
+    start, end = scene_frames(scene, np.array([mover.start, mover.end]))
+    is_before = max(start, scene.frame_start) < min(end, first) - _MET
+    return is_before or min(end, scene.frame_end) > max(start, last) + _MET
+
+
+def why_outside(
+    scene: bpy.types.Scene, movers: list[Mover], first: float, last: float, least: float = _MET
+) -> tuple[str | None, str | None]:
+    """What moves, in words, before and after some scene frames, in the scene's range or not; None where nothing does.
+
+    least: frames by which it does so, at least.
+    """
+    before = after = None
+    for mover in movers:
+        start, end = scene_frames(scene, np.array([mover.start, mover.end]))
+        before = before or (mover.what if start < first - least else None)
+        after = after or (mover.what if end > last + least else None)
+    return before, after
+
+
+def _keyed_ranges(owner: bpy.types.ID) -> list[tuple[float, float]]:
+    """First and last action time of an ID's keys and strips."""
+    if getattr(owner, "animation_data", None) is None:
         return []
-    ranges = []
-    if actions.plays_action(owner):
+    ranges = strip_ranges(owner)
+    if actions.plays_action(owner) and not owner.animation_data.use_tweak_mode:
         action, slot = actions.assigned(owner)
-        if actions.playing_curves(action, slot):
+        if actions.keyed_curves(action, slot):
             ranges.append(actions.frame_range(action, slot))
-    return ranges + (strip_ranges(owner) if plays_strips(owner) else [])
+    return ranges

@@ -13,6 +13,8 @@ _CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis
 def require_result_plays(ob: bpy.types.Object, bones: set[str], limits_heeded: bool) -> None:
     """Raises SceneError where a new action on the object could not move bones as its keys say."""
     data = ob.animation_data
+    if data is None:
+        return  # nothing but constraints moves it, which the result switches off
     if len(data.nla_tracks) and data.use_nla and (data.action_influence != 1.0 or data.action_blend_type != "REPLACE"):
         raise SceneError(
             f"'{ob.name}' blends its action with its NLA strips, so that the result would not play as it is; set the "
@@ -83,7 +85,8 @@ def reaches_out(ob: bpy.types.Object) -> bool:
     """Whether constraints or drivers of a rig's bones depend on what is outside of it, so that its pose would be
     another if its object were elsewhere."""
     constraints = [each for bone in ob.pose.bones for each in bone.constraints if not each.mute]
-    drivers = [each.driver for each in ob.animation_data.drivers if not each.mute]
+    data = ob.animation_data
+    drivers = [each.driver for each in data.drivers if not each.mute] if data is not None else []
     ids = [target.id for driver in drivers for variable in driver.variables for target in variable.targets]
     return any(map(_looks_outside, constraints)) or any(each not in (None, ob, ob.data) for each in ids)
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError, MotionLoomError, OutputError
+from ..solvers.errors import InputError, MotionLoomError, OutputError, SceneError
 from ..solvers.kinematics import (
     Rig,
     basis_from_pose,
@@ -24,12 +24,16 @@ from ..solvers.kinematics import (
 )
 from ..solvers.types import JointTrack
 from . import actions
-from .channels import SIZES, action_times, channels_of, rotation_now, scene_frames
+from .animated_range import joined_range, why_outside
+from .channels import SIZES, action_times, channels_of, rotation_now
+from .curve_extent import extent
+from .movers import movers_of
 from .object_motion import object_world
 from .rigs import joint_track, read_rig, require_editable, require_positive_scale, require_uniform_scale
 from .sampling import plays_strips, reason_to_sample, sample_frames, strip_ranges
 
 _SAME = 5e-6  # radians, scales and rig lengths that differ less did not change (single precision)
+_MET = 1e-3  # frames: a curve that ends so near one ends at it
 _SAMPLED = 2e-5  # the same for poses that were read, whose rounding adds up along chains
 
 
@@ -121,26 +125,46 @@ def placed_by_curves(scene: bpy.types.Scene, ob: bpy.types.Object, action, slot,
 
 
 def source_of(ob: bpy.types.Object):
-    """The action and slot that an object plays, or None and None when NLA strips alone move it.
+    """The action and slot that an object plays, or None and None where NLA strips, or what it hangs on, move it alone.
 
-    Raises SceneError when neither moves it, or a strip is being tweaked.
+    Raises SceneError when nothing moves it, or a strip is being tweaked.
     """
-    if plays_strips(ob) and not actions.plays_action(ob):
-        return None, None
+    if not actions.plays_action(ob):
+        data = ob.animation_data
+        has_action = data is not None and data.action is not None
+        if plays_strips(ob) or (not has_action and movers_of([ob])):
+            return None, None
     return actions.assigned(ob)
 
 
 def motion_range(scene: bpy.types.Scene, ob: bpy.types.Object) -> tuple[float, float]:
-    """First and last scene frame of what the object plays: its action, and the NLA strips that contribute.
+    """First and last scene frame of the motion of an object: of its action, by the manual range where there is one, and
+    of the NLA strips that contribute.
 
-    Raises SceneError when it plays nothing, or all is muted.
+    Where it goes on beyond those in the scene's range, by curves that repeat or by what it hangs on, or it has no keys
+    of its own, the scene's range is in it too.
+    Raises SceneError when nothing moves it, or all is muted.
     """
     action, slot = source_of(ob)
-    ends = [] if action is None else [actions.frame_range(action, slot)]
-    if plays_strips(ob):
-        ends += strip_ranges(ob)
-    ends = scene_frames(scene, np.array(ends))
-    return float(ends[:, 0].min()), float(ends[:, 1].max())
+    keyed, untold = strip_ranges(ob), SceneError(f"Nothing moves '{ob.name}'; assign an action in the Action Editor.")
+    try:
+        keyed += [] if action is None else [actions.frame_range(action, slot)]
+    except SceneError as error:
+        untold = error
+    found = joined_range(scene, keyed, [mover for mover in movers_of([ob]) if not mover.is_keyed])
+    if found is None:
+        raise untold
+    return found
+
+
+def why_unread(
+    scene: bpy.types.Scene, ob: bpy.types.Object, source: tuple, frames: np.ndarray, least: float = _MET
+) -> tuple[str | None, str | None]:
+    """What moves an object, in words, before and after the scene frames that were read, (F,), or None.
+
+    source: action and slot that it plays, None and None for neither.  least: frames by which it does so, at least.
+    """
+    return why_outside(scene, movers_of([ob], source), float(frames[0]), float(frames[-1]), least)
 
 
 def frames_per_second(scene: bpy.types.Scene) -> float:
@@ -267,6 +291,28 @@ def written_channels(
     if original is not None:
         needed &= changed_channels(original, motion) | ~_told(context.scene, ob, source, original)
     return needed
+
+
+def moves_outside(scene: bpy.types.Scene, source: tuple, rig: Rig, frames: np.ndarray) -> np.ndarray:
+    """(B, 3) bool: the channels of each bone whose curves in an action move before the first or after the last frame.
+
+    source: action and slot, None and None for none.  frames: (F,) scene frames.
+    """
+    out = np.zeros((len(rig.names), 3), bool)
+    if source[0] is None:
+        return out
+    first, last = action_times(scene, frames[[0, -1]])
+    channel_of = {
+        (rig.names[bone], channel): (bone, column)
+        for bone in range(len(rig.names))
+        for column, channel in enumerate(channels_of(rig, bone))
+    }
+    for curve in actions.playing_curves(*source):
+        place, ends = channel_of.get(actions.bone_of_path(curve.data_path)), extent(curve)
+        if place is not None and ends is not None:
+            out[place] |= ends[0] < first - _MET or ends[1] > last + _MET
+    out[rig.use_connect, 0] = False  # it has no effect
+    return out
 
 
 def _told(scene, ob, source, original: BoneMotion) -> np.ndarray:

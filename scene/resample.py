@@ -34,7 +34,7 @@ def resample(
         raise InputError(f"The frame range of '{ob.name}' is empty; choose at least one frame.")
     source, slot = source_of(ob)
     if source is not None:
-        actions.frame_range(source, slot)  # refuses an action that moves nothing
+        actions.require_playing(source, slot)
     action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
     try:
         actions.keep_only(action, slot)

@@ -27,7 +27,8 @@ class Animated:
     @classmethod
     def by(cls, ob: bpy.types.Object, action, slot) -> Animated:
         bones, placed = {"location": set(), "scale": set()}, set()
-        for each in (*actions.playing_curves(action, slot), *strip_curves(ob), *ob.animation_data.drivers):
+        drivers = ob.animation_data.drivers if ob.animation_data is not None else ()
+        for each in (*actions.playing_curves(action, slot), *strip_curves(ob), *drivers):
             bone = actions.bone_of_path(each.data_path)
             if bone is None:
                 placed.add(each.data_path)

@@ -27,9 +27,9 @@ def reason_to_sample(ob: bpy.types.Object, action, slot) -> str | None:
     armature = ob.data.animation_data
     if plays_strips(ob):
         return "NLA strips contribute to it"
-    if len(data.nla_tracks) and (data.action_influence != 1.0 or data.action_blend_type != "REPLACE"):
+    if _is_blended(data):
         return "its action is blended"
-    if any(not driver.mute for driver in data.drivers):
+    if data is not None and any(not driver.mute for driver in data.drivers):
         return "drivers move it"
     if armature is not None and (armature.action is not None or len(armature.drivers)):
         return "its armature data is animated"
@@ -42,22 +42,28 @@ def reason_to_sample(ob: bpy.types.Object, action, slot) -> str | None:
         return f"its parent '{ob.parent.name}' may move"
     if ob.rigid_body is not None:
         return "the object is a rigid body"
-    return _unusual_curve(playing_curves(action, slot))
+    return None if action is None else _unusual_curve(playing_curves(action, slot))
+
+
+def _is_blended(data: bpy.types.AnimData | None) -> bool:
+    if data is None or not len(data.nla_tracks):
+        return False
+    return data.action_influence != 1.0 or data.action_blend_type != "REPLACE"
 
 
 def plays_strips(ob: bpy.types.Object) -> bool:
     """Whether NLA strips contribute to an object's animation."""
-    return bool(_playing_strips(ob))
+    return bool(playing_strips(ob))
 
 
-def strip_ranges(ob: bpy.types.Object) -> list[tuple[float, float]]:
+def strip_ranges(ob: bpy.types.ID) -> list[tuple[float, float]]:
     """First and last frame of each NLA strip that contributes to an object's animation."""
-    return [(strip.frame_start, strip.frame_end) for strip in _playing_strips(ob)]
+    return [(strip.frame_start, strip.frame_end) for strip in playing_strips(ob)]
 
 
 def strip_curves(ob: bpy.types.Object) -> list:
     """The curves of all NLA strips that contribute to an object's animation."""
-    strips, curves = _playing_strips(ob), []
+    strips, curves = playing_strips(ob), []
     while strips:
         strip = strips.pop(0)
         strips += [] if strip.type != "META" else [part for part in strip.strips if not part.mute]
@@ -66,7 +72,8 @@ def strip_curves(ob: bpy.types.Object) -> list:
     return curves
 
 
-def _playing_strips(ob: bpy.types.Object) -> list:
+def playing_strips(ob: bpy.types.ID) -> list:
+    """The NLA strips that contribute to an animation."""
     data = ob.animation_data
     if data is None or not data.use_nla:
         return []

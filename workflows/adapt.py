@@ -6,6 +6,7 @@ import argparse
 import os
 import runpy
 
+from ..scene.movers import movers_of
 from ..scene.names import named, names_of_collections, shared_names
 from ..scene.rigs import find_rig, require_armature, require_editable
 from ..scene.surfaces import expand, find
@@ -68,8 +69,9 @@ class Adapt(Workflow):
             if not any(item.target for item in settings.surfaces):
                 return "Add the objects that the motion deals with."
             data = ob.animation_data
-            if data is None or (data.action is None and not len(data.nla_tracks)):
-                return f"'{ob.name}' has no action to bind."
+            has_own = data is not None and (data.action is not None or len(data.nla_tracks))
+            if not has_own and not movers_of([ob]):
+                return f"'{ob.name}' has no action to bind, and nothing else moves it."
         elif settings.binding is None:
             return "Bind the motion to its environment first."
         elif step.startswith("live") and ob.animation_data is not None and ob.animation_data.use_tweak_mode:

@@ -16,6 +16,7 @@ from ..scene.influence import FactorTrack, factor_now
 from ..scene.interference import refuse_dependent
 from ..scene.live_action import keys_digest
 from ..scene.meshes import read_object, require_evaluated
+from ..scene.motion import why_unread
 from ..scene.object_motion import worlds_by_curves
 from ..scene.rigs import require_armature
 from ..scene.state_track import ObjectState
@@ -28,7 +29,7 @@ from .adapt_action import INFLUENCE, bound_action, played_action
 from .adapt_live_action import noted_channels, notes_of, require_live_plays, rewrite_live
 from .adapt_live_frame import LiveFrame
 from .adapt_live_key import Inputs, InputsReader
-from .adapt_live_source import bound_range, has_kept, held_then
+from .adapt_live_source import has_kept, held_then
 from .adapt_live_track import Stamp, Track, faded, key_of, solved, stamp_of
 from .adapt_model import stored_of
 from .adapt_problem import (
@@ -320,8 +321,8 @@ def _stepped(targets: list, moment: Moment) -> list[str]:
 def _held_outside(ob, scene, track: Track) -> str | None:
     """Says so where the source goes on outside of the bound frames and the track holds still there."""
     first, last = track.problem.binding.track.frames[[0, -1]]
-    whole = bound_range(ob, scene)
-    if whole is None or not track.solution.changed.any() or (whole[0] > first - 1.0 and whole[1] < last + 1.0):
+    outside = why_unread(scene, ob, bound_action(ob), track.problem.binding.track.frames, least=1.0)
+    if not track.solution.changed.any() or not any(outside):
         return None
     return f"Frames outside {first:g} to {last:g} hold the pose of the nearest one"
 

@@ -10,8 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..scene import actions, binding_store
-from ..scene.channels import scene_frames
+from ..scene import binding_store
 from ..scene.held_targets import HeldTargets
 from ..scene.interference import reaches_out
 from ..scene.live_action import keys_digest
@@ -19,7 +18,7 @@ from ..scene.motion import BoneMotion, motion_by_curves
 from ..scene.object_motion import worlds_by_curves
 from ..scene.rig_state import Animated, placing
 from ..scene.rigs import read_rig
-from ..scene.sampling import reason_to_sample, strip_ranges
+from ..scene.sampling import reason_to_sample
 from ..solvers.errors import StaleBindingError
 from ..state import cache
 from .adapt_action import bound_action, played_action, values_of
@@ -34,14 +33,6 @@ def is_sampled(ob) -> bool:
     """Whether the bound motion has to be stepped through to be read."""
     action, slot = bound_action(ob)
     return action is None or reason_to_sample(ob, action, slot) is not None
-
-
-def bound_range(ob, scene) -> tuple[float, float] | None:
-    """First and last scene frame of what is bound, keys and strips, or None where it has none."""
-    action, slot = bound_action(ob)
-    ends = [] if action is None else [curve.range() for curve in actions.playing_curves(action, slot)]
-    ends = [*scene_frames(scene, np.array(ends).reshape(-1, 2)), *strip_ranges(ob)]
-    return (float(np.min(ends)), float(np.max(ends))) if ends else None
 
 
 def live_source(ob, scene, frames: np.ndarray) -> BoneMotion | None:

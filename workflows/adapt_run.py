@@ -11,7 +11,7 @@ import numpy as np
 from ..scene import binding_store
 from ..scene.interference import refuse_dependent
 from ..scene.meshes import sweep_environment
-from ..scene.motion import changed_bones
+from ..scene.motion import changed_bones, source_of
 from ..scene.rigs import require_armature, require_editable
 from ..scene.strips import require_pushable
 from ..scene.surfaces import expand
@@ -20,7 +20,7 @@ from ..solvers import measures
 from ..solvers.adapt_binding import fit_steps
 from ..solvers.errors import SceneError
 from . import live
-from .adapt_action import remember_source, source_played, to_bind_played, write_result
+from .adapt_action import bound_action, live_copy, remember_source, source_played, to_bind_played, write_result
 from .adapt_changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
 from .adapt_live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live
 from .adapt_live_source import keep_motion
@@ -28,6 +28,7 @@ from .adapt_problem import gather_steps, solve_steps, time_stretch
 from .adapt_source import bound_frames, hung_names, joint_radii, read_source
 from .adapt_store import Stored, kept_surface, not_kept, pack
 from .base import Steps, relayed, run_to_end, within
+from .outside_frames import outside_notes
 from .result_keys import KeyOptions, choose_keys
 
 # The workflow's identifier.
@@ -77,6 +78,7 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
     refuse_dependent(objects, ob)
     with to_bind_played(ob):
         frames = bound_frames(context, ob, start, end)
+        left_out = outside_notes(context.scene, ob, source_of(ob), frames, "bound")
     yield 0.0, "Reading the motion"
     with to_bind_played(ob):
         source = read_source(context, ob, frames)
@@ -101,7 +103,7 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
         tuple(kept_surface(mesh) for mesh in environment),
     )
     yield 0.99, "Storing"
-    line = store_binding(ob, stored, objects, (*source.notes, *not_kept(stored), *counted_anew(moved)))
+    line = store_binding(ob, stored, objects, (*source.notes, *left_out, *not_kept(stored), *counted_anew(moved)))
     if ob.motion_loom_adapt.live:
         keep_motion(ob, source.motion, context.evaluated_depsgraph_get())
     else:
@@ -162,10 +164,13 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
         )
     yield 0.94, "Choosing keys"
     with source_played(ob):
-        keys = choose_keys(context, ob, solution.motion, problem.source.motion, options.keys)
+        # What the user has keyed while live, in bones that did not have to change, is not to be written over.
+        body = None if live_copy(ob) else np.unique(problem.source.bones[problem.source.bones >= 0])
+        keys = choose_keys(context, ob, solution.motion, problem.source.motion, options.keys, body)
     yield 0.97, "Writing the action"
     settings = ob.motion_loom_adapt
     heeded, was_live = settings.limits, settings.live
+    left_out = outside_notes(context.scene, ob, bound_action(ob), frames, "bound")
     adopt_copy(ob)
     if was_live and owns_live(ob):
         rewrite_live(context.scene, ob, solution)
@@ -184,6 +189,7 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
         **keys.report(),
         "changed_bones": changed_bones(problem.source.motion, solution.motion),
         "silenced_constraints": silenced,
-        "notes": settings.notes.splitlines(),
+        # The scene may have come to play longer since.
+        "notes": list(dict.fromkeys((*settings.notes.splitlines(), *left_out))),
     }
     return report | {"seconds": time.perf_counter() - began}

@@ -81,7 +81,7 @@ class Source:
 
 
 def bound_frames(context, ob, start: float | None, end: float | None) -> np.ndarray:
-    """Whole scene frames (F,) of the rig's motion, or of a part of it.
+    """Whole scene frames (F,) of the rig's motion, see ``motion_range``, or of a part of it.
 
     Raises InputError for a range without frames, SceneError for a rig that plays nothing.
     """

@@ -9,16 +9,19 @@ import numpy as np
 
 from ..scene.frames import require_range
 from ..scene.motion import action_times, frames_per_second, motion_range, source_of
+from ..scene.movers import movers_of
 from ..scene.names import shared_names
 from ..scene.playback import removed_after_error
 from ..scene.resample import only_slot, resample
 from ..scene.rigs import find_rig, require_armature, require_editable
 from ..scene.strips import push, push_down, require_pushable
+from ..scene.visual_bake import bake_seen, has_own_motion
 from ..solvers.errors import InputError, MotionLoomError
 from ..state.bake_settings import MotionLoomBakeSettings
 from .base import Command, Steps, Workflow
 from .command_settings import require_between
 from .naming import result_name
+from .outside_frames import outside_notes
 from .panel_parts import draw_range
 
 _MOST_KEYS = 1_000_000  # a curve, which take no more than reading that one
@@ -94,10 +97,18 @@ def bake_rig(context, ob, options: BakeOptions) -> dict:
     if options.strip:
         require_pushable(ob)
     frames, new_frames = bake_frames(context, ob, options)
-    source, _ = source_of(ob)
-    origin = source.name if source else ob.name
+    source = source_of(ob)
+    origin = source[0].name if source[0] else ob.name
     name = options.name or result_name(origin, "baked")
-    action = resample(context, ob, name, frames, new_frames, options.assign and not options.strip)
+    notes = [*outside_notes(context.scene, ob, source, frames, "baked"), *_speed_notes(ob, options)]
+    is_assigned = options.assign and not options.strip
+    if has_own_motion(ob):
+        action, silenced = resample(context, ob, name, frames, new_frames, is_assigned), []
+    else:
+        action, silenced = bake_seen(context, ob, name, frames, new_frames, is_assigned)
+    if silenced:
+        some = ", ".join(silenced[:3]) + (f" and {len(silenced) - 3} more" if len(silenced) > 3 else "")
+        notes.append(f"The result holds plain keys and keys the influence of constraints to zero ({some})")
     if options.strip:
         _keep_as_strip(context, ob, action, new_frames, options.assign)
     return {
@@ -108,7 +119,17 @@ def bake_rig(context, ob, options: BakeOptions) -> dict:
         "end": float(new_frames[-1]),
         "keys_per_curve": len(new_frames),
         "strip": options.strip,
+        "silenced_constraints": silenced,
+        "notes": notes,
     }
+
+
+def _speed_notes(ob, options: BakeOptions) -> list[str]:
+    """A sentence where the rig moves by what another speed does not change, else none."""
+    others = dict.fromkeys(mover.what for mover in movers_of([ob]) if mover.is_foreign)
+    if options.fps is None or not others:
+        return []
+    return [f"What else moves '{ob.name}' keeps its own speed: {', '.join(list(others)[:3])}"]
 
 
 def _keep_as_strip(context, ob, action, frames: np.ndarray, play: bool) -> None:
@@ -154,7 +175,8 @@ class Bake(Workflow):
             strip=chosen.strip,
         )
         yield 0.0, "Baking"
-        return _summary(bake_rig(context, context.object, options))
+        report = bake_rig(context, context.object, options)
+        return ". ".join((_summary(report), *report["notes"]))
 
     def draw(self, layout, context) -> None:
         if context.object is None or context.object.type != "ARMATURE":
@@ -191,7 +213,7 @@ def _run(context, args) -> dict:
     ob = find_rig(context, args.rig)
     report = bake_rig(context, ob, options)
     print(_summary(report))
-    return report | {"notes": shared_names(context.scene, [ob])}
+    return report | {"notes": [*report["notes"], *shared_names(context.scene, [ob])]}
 
 
 def _summary(report: dict) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..scene.motion import BoneMotion, channel_sizes, source_of, written_channels
+from ..scene.motion import BoneMotion, channel_sizes, moves_outside, source_of, written_channels
 from ..solvers.curve_reduction import key_error, reduce_keys
 from ..solvers.errors import InputError
 
@@ -44,15 +44,21 @@ class Keys:
         }
 
 
-def choose_keys(context, ob, motion: BoneMotion, original: BoneMotion, options: KeyOptions) -> Keys:
+def choose_keys(
+    context, ob, motion: BoneMotion, original: BoneMotion, options: KeyOptions, body: np.ndarray | None = None
+) -> Keys:
     """The keys of a motion that replaces the original, which the object plays.
 
+    body: (K,) bones that hold still together outside of the frames.  Where any channel gets keys, so do those of theirs
+    that the source moves there.
     Raises InputError for a step below one or an error that is no length.
     """
     if options.step < 1:
         raise InputError(f"The frame step is {options.step}; give a whole number from 1.")
     kept = original if options.only_changed else None
     keyed = written_channels(context, ob, motion, source_of(ob), kept)
+    if keyed.any() and body is not None:
+        keyed[body] |= moves_outside(context.scene, source_of(ob), motion.rig, motion.frames)[body]
     channels, frames = motion.channels(), motion.frames
     unit = np.cbrt(np.abs(np.linalg.det(motion.object_world[:, :3, :3])))
     rows = np.unique([*range(0, len(frames), options.step), len(frames) - 1])

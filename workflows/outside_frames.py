@@ -1,0 +1,26 @@
+"""What is said of the frames before and after those that a command has read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..scene.motion import why_unread
+
+
+def outside_notes(scene, ob, source: tuple, frames: np.ndarray, done: str) -> tuple[str, ...]:
+    """A sentence where a rig moves on outside of scene frames (F,), else none.
+
+    source: action and slot that it plays, None and None for neither.  done: to the frames, in a word.
+    """
+    first, last = frames[0], frames[-1]
+    reasons = why_unread(scene, ob, source, frames)
+    sides = (f"before frame {first:.10g}", f"after frame {last:.10g}")
+    left = [side for side, reason in zip(sides, reasons, strict=True) if reason]
+    if not left:
+        return ()
+    why = ", ".join(dict.fromkeys(filter(None, reasons)))
+    held = "the nearest frame" if len(left) > 1 else f"frame {first if reasons[0] else last:.10g}"
+    return (
+        f"'{ob.name}' moves on {' and '.join(left)} ({why}), which is not {done}: "
+        f"the result holds the pose of {held} there",
+    )
