@@ -6,6 +6,7 @@ import bpy
 
 from . import adapt_lists, live, map_pairs, map_perform, stream, transfer_lists
 from .copy_command import MOTION_LOOM_OT_copy_command
+from .deform_copy import MOTION_LOOM_OT_copy_deform_bones
 from .local_copy import MOTION_LOOM_OT_make_local_copy
 from .question import MOTION_LOOM_OT_ask
 from .steps import (
@@ -38,6 +39,7 @@ _CLASSES = (
     *stream.CLASSES,
     MOTION_LOOM_OT_copy_command,
     MOTION_LOOM_OT_make_local_copy,
+    MOTION_LOOM_OT_copy_deform_bones,
 )
 
 

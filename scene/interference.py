@@ -7,6 +7,12 @@ import bpy
 from ..solvers.errors import SceneError
 from . import actions
 
+# How many of what overrides a result are named.
+_NAMED = 3
+_WAY_OUT = (
+    "Copy Deform Bones (copy-deform on the command line) makes a rig that moves alike and that nothing overrides: use "
+    "that one. To mute them does where the motion can do without."
+)
 _CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 
 
@@ -20,20 +26,33 @@ def require_result_plays(ob: bpy.types.Object, bones: set[str], limits_heeded: b
             f"'{ob.name}' blends its action with its NLA strips, so that the result would not play as it is; set the "
             "action's Blending to Replace and its Influence to 1 in the NLA editor."
         )
-    driven = [driver.data_path for driver in data.drivers if not driver.mute]
-    for path in driven:
-        bone = actions.bone_of_path(path)
-        if bone is not None and bone[0] in bones and bone[1] in _CHANNELS:
-            raise SceneError(
-                f"Bone '{bone[0]}' of '{ob.name}' is moved by a driver, which would override the result; mute the "
-                "driver."
-            )
-    for bone, constraint in acting_constraints(ob, limits_heeded):
-        if influence_path(bone, constraint) in driven:
-            raise SceneError(
-                f"The influence of constraint '{constraint.name}' on bone '{bone.name}' of '{ob.name}' is driven, so "
-                "that a new action cannot switch it off; mute the constraint or the driver."
-            )
+    found = overriding(ob, bones, limits_heeded)
+    if found:
+        raise SceneError(f"{what_overrides(ob, found)}. {_WAY_OUT}")
+
+
+def overriding(ob: bpy.types.Object, bones: set[str], limits_heeded: bool) -> list[str]:
+    """What a new action cannot switch off that would override its keys, in words: all drivers that set channels of
+    bones, and all constraints of the rig whose influence is driven."""
+    data = ob.animation_data
+    driven = {driver.data_path for driver in data.drivers if not driver.mute} if data is not None else set()
+    if not driven:
+        return []
+    channels = [actions.bone_of_path(path) for path in sorted(driven)]
+    moved = {bone[0] for bone in channels if bone is not None and bone[0] in bones and bone[1] in _CHANNELS}
+    found = [f"a driver moves bone '{name}'" for name in sorted(moved)]
+    return found + [
+        f"the influence of constraint '{constraint.name}' on bone '{bone.name}' is driven"
+        for bone, constraint in acting_constraints(ob, limits_heeded)
+        if influence_path(bone, constraint) in driven
+    ]
+
+
+def what_overrides(ob: bpy.types.Object, found: list[str]) -> str:
+    """A sentence of what `overriding` has found."""
+    more = [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
+    count = "One constraint or driver" if len(found) == 1 else f"{len(found)} constraints and drivers"
+    return f"{count} of '{ob.name}' would override a result: {'; '.join(found[:_NAMED] + more)}"
 
 
 def acting_constraints(ob: bpy.types.Object, limits_heeded: bool) -> list[tuple]:

@@ -8,8 +8,8 @@ import numpy as np
 _STRAY = 0.02
 # Straying costs more than distance: it tells apart what only lies close from what goes along.
 _DISTANCE_COST = 0.002
-# A bone that is known to follow another one counts as if it were this much nearer.
-_KNOWN = 0.5
+# A bone that is known to follow another one counts as nearer than one that it touches.
+_KNOWN = 0.01
 # Frames looked at, and pairs of them at once.
 _LOOKED_AT = 32
 
@@ -30,7 +30,7 @@ def motion_parents(
 
     parents: (B,) of the rig, -1 for none.  pose: (F, B, 4, 4).  rest: (B, 4, 4).  lengths: (B,).  chosen: (B,) bool.
     height: of the body, in the rig's units as all of these.  known: (B,) the bone that each is known to follow, -1 for
-    none: it decides where the motion does not.
+    none: it counts as the nearest.
     """
     out = parents.copy()
     loose = np.flatnonzero(chosen & (parents < 0))
@@ -40,7 +40,7 @@ def motion_parents(
     cost = _strayed(pose[:: -(-len(pose) // _LOOKED_AT)], loose, on)
     apart = _distances(rest, lengths, loose, on)
     if known is not None:
-        apart[on == known[loose][:, None]] *= 1.0 - _KNOWN
+        apart[on == known[loose][:, None]] = -_KNOWN * height
     # Of bones that start in one place the longer one carries.
     longer = 1e-2 * lengths[loose][:, None] / (lengths[loose][:, None] + lengths[on])
     top = _top_of(parents)

@@ -65,12 +65,14 @@ def solved_joints(
     parents = track.skeleton.parents.copy()
     if motion_parents is not None:
         parents[:bones] = motion_parents
-    parents = hang_feet(parents, positions, relevant, height)
+    is_hung = parents[:bones] != track.skeleton.parents[:bones]
+    parents = hang_feet(parents, positions, relevant, height, is_hung)
     keep = useful(parents, bones, relevant)
     keep[bones:] &= ~np.isin(parents[bones:], parents[:bones])  # what hangs on a bone tells where it ends
     lengths, _ = segments(positions, parents)
     keep &= ~((parents >= 0) & (lengths < _COINCIDENT * height) & (np.arange(len(parents)) < bones))
     keep[bones:] &= (lengths[bones:] > _SHORT_TAIL * height) & (lengths[bones:] < _LONG_TAIL * height)
+    _drop_segments(positions, parents, keep, bones, height)
     _drop_fans(positions, parents, keep, lengths, height)
     _drop_stubs(positions, parents, keep, height)
     _drop_stems(parents, keep, connected)
@@ -86,11 +88,14 @@ def solved_joints(
     return SolvedJoints(order, new, _effectors(new), (new < 0) | hung)
 
 
-def hang_feet(rig_parents: np.ndarray, positions: np.ndarray, relevant: np.ndarray, height: float) -> np.ndarray:
+def hang_feet(
+    rig_parents: np.ndarray, positions: np.ndarray, relevant: np.ndarray, height: float, is_hung: np.ndarray
+) -> np.ndarray:
     """Parents (J,), where a bone that hangs on a control but stays at the end of a limb hangs on that limb.
 
     rig_parents: (J,) of bones and of the tails of leaf bones.  positions: (F, J, 3).  relevant: (B,) bool.
-    height: in the units of the positions.
+    height: in the units of the positions.  is_hung: (B,) bool, bones of which it is known what they hang on: limbs that
+    stretch slide against that.
 
     Exported rigs keep feet under a control while legs only point at them; what must stay together is the leg and the
     foot. Importers guess how long the last bone of a leg is, but not where it points.
@@ -106,7 +111,7 @@ def hang_feet(rig_parents: np.ndarray, positions: np.ndarray, relevant: np.ndarr
     owners = parents[tails]
     axes = positions[:, tails] - positions[:, owners]
     axes /= np.maximum(np.linalg.norm(axes, axis=2, keepdims=True), 1e-12)
-    loose = _unattached(parents, positions, relevant, above, height)
+    loose = [bone for bone in _unattached(parents, positions, relevant, above, height) if not is_hung[bone]]
     for bone in loose:
         away = positions[:, bone, None] - positions[:, owners]
         along = np.einsum("ftk,ftk->ft", away, axes)
@@ -147,6 +152,17 @@ def _is_below(parents, joint, ancestor):
             return True
         joint = parents[joint]
     return False
+
+
+def _drop_segments(positions, parents, keep, bones, height):
+    """Bones that end where one beside them begins are parts of the bone that carries both, and ride on it."""
+    for tail in bones + np.flatnonzero(keep[bones:]):
+        bone = parents[tail]
+        beside = np.flatnonzero(keep & (parents == parents[bone]) & (parents >= 0))
+        beside = beside[beside != bone]
+        if beside.size and (parents[keep] == bone).sum() == 1:
+            away = np.linalg.norm(positions[:, beside] - positions[:, [tail]], axis=2).max(axis=0)
+            keep[[bone, tail]] = away.min() > _COINCIDENT * height
 
 
 def _drop_fans(positions, parents, keep, lengths, height):

@@ -13,7 +13,7 @@ from ..scene.surfaces import expand, find
 from ..solvers.adapt import ATTACH, AVOID, IGNORE
 from ..solvers.errors import InputError, MotionLoomError, SceneError
 from ..state.adapt_settings import CLASSES, MotionLoomAdaptNotes, MotionLoomAdaptSettings
-from . import adapt_panel
+from . import adapt_panel, deform_copy
 from .adapt_changes import question_of_bind
 from .adapt_command import command_of
 from .adapt_live import AdaptFollower
@@ -52,6 +52,7 @@ class Adapt(Workflow):
     def commands(self) -> tuple[Command, ...]:
         return (
             Command("bind", "Store how a rig's motion relates to its environment.", _add_bind_arguments, _run_bind),
+            Command("copy-deform", deform_copy.HELP, deform_copy.add_arguments, deform_copy.run),
             Command("adapt", "Fit a rig's motion to its changed environment.", _add_adapt_arguments, _run_adapt),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..scene.interference import overriding, what_overrides
 from ..scene.motion import motion_range
 from ..solvers.errors import MotionLoomError
 from .adapt_action import plays_result
@@ -89,6 +90,7 @@ def _draw_bind(layout, shown: Shown) -> None:
         for text in _differences(shown):
             draw_text(layout, shown.context, text, "ERROR")
         shown.workflow.button(layout, "update_binding", icon="LINKED")
+    _draw_overriding(layout, shown)
     shown.workflow.button(layout, "fit", text="Bind" if chosen.binding is None else "Bind Again")
 
 
@@ -114,6 +116,15 @@ def _draw_bound(layout, shown: Shown) -> None:
     layout.label(text=rest, icon="BLANK1")
     for note in chosen.notes.splitlines():
         draw_text(layout, shown.context, note, "INFO")
+
+
+def _draw_overriding(layout, shown: Shown) -> None:
+    """What of the rig would override a result, and the button that makes a rig without."""
+    found = overriding(shown.ob, set(), shown.chosen.limits)
+    if found:
+        text = f"{what_overrides(shown.ob, found)}. Bind a copy of the deform bones instead"
+        draw_text(layout, shown.context, text, "ERROR")
+        layout.operator("motion_loom.copy_deform_bones", icon="OUTLINER_OB_ARMATURE")
 
 
 def _draw_range_warning(layout, shown: Shown) -> None:

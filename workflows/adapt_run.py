@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..scene import binding_store
-from ..scene.interference import refuse_dependent
+from ..scene.interference import overriding, refuse_dependent, require_result_plays
 from ..scene.meshes import sweep_environment
 from ..scene.motion import changed_bones, source_of
 from ..scene.rigs import require_armature, require_editable
@@ -25,7 +25,7 @@ from .adapt_changes import bound_before, bound_triangles_of, changes_of_rig, cha
 from .adapt_live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live
 from .adapt_live_source import keep_motion
 from .adapt_problem import gather_steps, solve_steps, time_stretch
-from .adapt_source import bound_frames, hung_names, joint_radii, read_source
+from .adapt_source import body_names, bound_frames, hung_names, joint_radii, read_source
 from .adapt_store import Stored, kept_surface, not_kept, pack
 from .base import Steps, relayed, run_to_end, within
 from .outside_frames import outside_notes
@@ -76,12 +76,16 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
     if ob in objects:
         raise SceneError(f"'{ob.name}' cannot be its own environment.")
     refuse_dependent(objects, ob)
+    limits = ob.motion_loom_adapt.limits
     with to_bind_played(ob):
         frames = bound_frames(context, ob, start, end)
+        if overriding(ob, set(), limits):  # before the motion is read, and all at once
+            require_result_plays(ob, body_names(context, ob), limits)
         left_out = outside_notes(context.scene, ob, source_of(ob), frames, "bound")
     yield 0.0, "Reading the motion"
     with to_bind_played(ob):
         source = read_source(context, ob, frames)
+        require_result_plays(ob, {name for name in source.track.skeleton.names if name in ob.data.bones}, limits)
     yield 0.1, "Reading the environment"
     before = bound_before(ob)
     known = bound_triangles_of(before, ob)

@@ -87,7 +87,15 @@ def bound_frames(context, ob, start: float | None, end: float | None) -> np.ndar
     """
     require_armature(ob)
     require_editable(ob)
-    first, last = motion_range(context.scene, ob)
+    return frames_within(ob, motion_range(context.scene, ob), start, end)
+
+
+def frames_within(ob, motion: tuple[float, float], start: float | None, end: float | None) -> np.ndarray:
+    """Whole scene frames (F,) from the first to the last of a rig's motion, or of a part of it.
+
+    Raises InputError for a range without frames.
+    """
+    first, last = motion
     start, end = first if start is None else start, last if end is None else end
     require_range(start, end, f"The range of '{ob.name}'")
     begin, finish = np.ceil(start), np.floor(end)
@@ -114,6 +122,12 @@ def read_source(context, ob, frames: np.ndarray) -> Source:
     return Source(motion, whole, solved, solved.track(whole), _with_solved(tree, solved), height)
 
 
+def body_names(context, ob) -> set[str]:
+    """The bones that may be solved: those that move skin or carry something, or would."""
+    chosen = carrying_bones(context, ob) | deform_bones(ob)
+    return {bone.name for bone, is_chosen in zip(ob.data.bones, chosen, strict=True) if is_chosen}
+
+
 def _body_and_tree(context, ob, motion: BoneMotion, whole: JointTrack) -> tuple[np.ndarray, np.ndarray]:
     """(B,) bool, the bones of the body, and (B,) the bone that each bone moves with."""
     carrying, deforming = carrying_bones(context, ob), deform_bones(ob)
@@ -132,7 +146,8 @@ def _motion_parents(ob, motion: BoneMotion, whole: JointTrack, chosen: np.ndarra
         # Feet that stand still keep their places by each other as well as by their legs.
         every = whole.positions[:: -(-len(whole.positions) // _LOOKED_AT)]
         joints = np.concatenate((parents, whole.skeleton.parents[len(parents) :]))
-        parents = hang_feet(joints, every, chosen, extent(every[:, : len(parents)][:, chosen]))[: len(parents)]
+        size = extent(every[:, : len(parents)][:, chosen])
+        parents = hang_feet(joints, every, chosen, size, parents != rig.parents)[: len(parents)]
     size = extent(motion.pose[:, chosen, :3, 3])
     return motion_parents(parents, motion.pose, rig.rest, rig.lengths, chosen, size)
 

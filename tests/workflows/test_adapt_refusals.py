@@ -352,25 +352,36 @@ def test_bones_added_since_bind(bound, capsys):
 def test_drivers_on_solved_bones(bound, capsys):
     driver = bound.pose.bones["head"].driver_add("rotation_quaternion", 1).driver
     driver.expression = "0.0"
-    bind(capsys)
-    assert "Bone 'head' of 'Rig' is moved by a driver" in refused(capsys, "adapt")
+    for reason in (refused(capsys, "adapt"), bind_refused(capsys)):
+        assert "One constraint or driver of 'Rig' would override a result: a driver moves bone 'head'" in reason
 
 
 def test_driven_influences(bound, capsys):
     copy = bound.pose.bones["head"].constraints.new("COPY_ROTATION")
     copy.target, copy.name = bpy.data.objects["Step"], 'Look "up"'
     copy.driver_add("influence").driver.expression = "0.5"
-    bind(capsys)
-    reason = refused(capsys, "adapt")
-    assert "The influence of constraint 'Look \"up\"' on bone 'head' of 'Rig' is driven" in reason
+    reason = bind_refused(capsys)
+    assert "the influence of constraint 'Look \"up\"' on bone 'head' is driven" in reason
+
+
+def test_all_that_would_override_a_result_is_counted_before_it_is_bound(rig, capsys):
+    """One after the other, each of them was told of after a tick at Bind."""
+    for name in ("head", "neck", "chest", "toe.L"):
+        copy = rig.pose.bones[name].constraints.new("COPY_ROTATION")
+        copy.target = bpy.data.objects["Step"]
+        copy.driver_add("influence").driver.expression = "0.5"
+    rig.pose.bones["hips"].driver_add("location", 0).driver.expression = "0.0"
+    reason = bind_refused(capsys)
+    assert "5 constraints and drivers of 'Rig' would override a result: a driver moves bone 'hips'; " in reason
+    assert "2 more. Copy Deform Bones (copy-deform on the command line)" in reason
+    assert rig.motion_loom_adapt.binding is None
 
 
 def test_actions_that_are_blended_with_strips(bound, capsys):
     action, slot = actions.assigned(bound)
     add_strip(bound, action, slot, 1)
     bound.animation_data.action_blend_type = "ADD"
-    bind(capsys)
-    assert "set the action's Blending to Replace" in refused(capsys, "adapt")
+    assert "set the action's Blending to Replace" in bind_refused(capsys)
 
 
 # -------------------------------------------------------------------------------------------------------- Esc

@@ -1,0 +1,195 @@
+"""A rig of the deform bones alone, which moves as another rig does and hangs on nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ..solvers.kinematics import Rig, basis_to_channels, channels_to_basis
+from . import actions
+from .channels import SIZES, action_times
+from .deform_tree import note_parents
+from .rigs import deform_bones, read_rig
+from .sampling import sample_frames
+
+# A channel that differs less from its first value stays as it is (single precision).
+_STILL = 1e-7
+_CHANNELS = ("location", "rotation_quaternion", "scale")
+
+
+@dataclass(frozen=True)
+class DeformMotion:
+    """What the deform bones of a rig do. rig: all its bones.  chosen: (B,) those that deform.
+    pose: (F, B, 4, 4) of these, armature space.  object_world: (F, 4, 4).  frames: (F,) scene frames."""
+
+    rig: Rig
+    chosen: np.ndarray
+    pose: np.ndarray
+    object_world: np.ndarray
+    frames: np.ndarray
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the deform bones."""
+        return tuple(self.rig.names[bone] for bone in self.chosen)
+
+
+@dataclass(frozen=True)
+class DeformCopy:
+    """ob: the new armature object.  action: that it plays.  error: largest distance of a bone's ends from where the
+    original has them, metres.  bendy: names of bones that are curved in the original and straight in the copy."""
+
+    ob: bpy.types.Object
+    action: bpy.types.Action
+    error: float
+    bendy: tuple[str, ...]
+
+
+def read_deform_bones(context: bpy.types.Context, rig: bpy.types.Object, frames: np.ndarray) -> DeformMotion:
+    """The deform bones of a rig, all bones where none is marked so, as they are seen at frames (F,).
+
+    Raises SceneError for a rig that cannot be read.
+    """
+    whole = read_rig(rig)
+    chosen = np.flatnonzero(deform_bones(rig))
+    pose, world = sample_frames(context, rig, tuple(whole.names[bone] for bone in chosen), frames)
+    return DeformMotion(whole, chosen, pose, world, frames)
+
+
+def copy_deform_bones(
+    context: bpy.types.Context, rig: bpy.types.Object, motion: DeformMotion, parents: np.ndarray, name: str
+) -> DeformCopy:
+    """A new armature object whose bones, without parents and constraints, move as the deform bones of a rig.
+
+    It lies in the collections of the rig, stands where that stands at the first frame, and has plain keys for all that
+    moves the bones, the object's own way included. parents: (B,) the bone that each moves with, -1 for none; that is
+    noted on its bones. The rig is not touched; after an error nothing is left of the copy. It is active then, in Object
+    Mode.
+    """
+    names = motion.names
+    bendy = tuple(bone for bone in names if rig.data.bones[bone].bbone_segments > 1)
+    with _removed_after_error(context) as made:
+        copy = _add_armature(context, rig, names, name, made)
+        copy.matrix_world = Matrix(motion.object_world[0].tolist())
+        note_parents(copy.data, names, parents)
+        stands, flat = np.array(copy.matrix_basis), read_rig(copy)
+        order = [names.index(bone) for bone in flat.names]
+        pose = (np.linalg.inv(stands) @ motion.object_world)[:, None] @ motion.pose[:, order]
+        action, error = _write(context.scene, copy, flat, pose, motion.frames, made)
+    return DeformCopy(copy, action, error * float(np.cbrt(abs(np.linalg.det(stands[:3, :3])))), bendy)
+
+
+@contextmanager
+def _removed_after_error(context: bpy.types.Context) -> Iterator[list[bpy.types.ID]]:
+    """Data blocks in the list that it yields are removed where what follows fails, also by Ctrl-C."""
+    layer, mode = context.view_layer, context.mode
+    active, selected = layer.objects.active, list(context.selected_objects)
+    made: list[bpy.types.ID] = []
+    try:
+        yield made
+    except BaseException:
+        if context.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.data.batch_remove(made)
+        layer.objects.active = active
+        for ob in selected:
+            ob.select_set(True)
+        if mode == "POSE":
+            bpy.ops.object.mode_set(mode="POSE")
+        raise
+
+
+def _add_armature(context, rig, names, name, made):
+    """The armature object, its bones at rest as they are in the rig; it becomes the active one."""
+    if context.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    data = rig.data.copy()
+    made.append(data)
+    data.name = name
+    data.animation_data_clear()
+    for key in list(data.keys()):  # such as what panels of rig generators go by
+        del data[key]
+    copy = bpy.data.objects.new(name, data)
+    made.append(copy)
+    for collection in _collections_of(context, rig):
+        collection.objects.link(copy)
+    layer = context.view_layer
+    for ob in context.selected_objects:
+        ob.select_set(False)
+    copy.select_set(True)
+    layer.objects.active = copy
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in list(data.edit_bones):
+        bone.parent = None
+    for bone in list(data.edit_bones):
+        if bone.name not in names:
+            data.edit_bones.remove(bone)
+            continue
+        bone.bbone_segments, bone.hide = 1, False
+        bone.bbone_handle_type_start = bone.bbone_handle_type_end = "AUTO"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    while len(data.collections):  # generators hide those of deform bones
+        data.collections.remove(data.collections[0])
+    for bone in copy.pose.bones:
+        bone.rotation_mode = "QUATERNION"
+    return copy
+
+
+def _collections_of(context, rig) -> list[bpy.types.Collection]:
+    """Those of the scene that hold the rig and can be changed, the scene's own where there is none."""
+    inside = {context.scene.collection, *context.scene.collection.children_recursive}
+    found = [each for each in rig.users_collection if each in inside and each.library is None]
+    return found or [context.scene.collection]
+
+
+def _write(scene, copy, flat: Rig, pose: np.ndarray, frames: np.ndarray, made: list):
+    """Give the copy an action that holds a pose (F, B, 4, 4); returns it, and how far bones' ends are off at most."""
+    basis = np.linalg.inv(flat.rest) @ pose
+    start = np.tile([1.0, 0.0, 0.0, 0.0], (len(flat.names), 1))
+    channels = basis_to_channels(flat, basis, start, np.ones((len(flat.names), 3)))
+    found = flat.rest @ channels_to_basis(flat, *channels)
+    ends = [each[..., :3, 3] + each[..., :3, 1] * flat.lengths[:, None] for each in (found, pose)]
+    action, slot = actions.create(copy, f"{copy.name} motion")
+    made.append(action)
+    holder = actions.curve_list(action, slot, create=True)
+    times = action_times(scene, frames)
+    for bone, name in enumerate(flat.names):
+        group = actions.group_named(holder, name)
+        for channel, values in zip(_CHANNELS, channels, strict=True):
+            for index in range(SIZES[channel]):
+                curve = values[:, bone, index]
+                count = 1 if np.ptp(curve) <= _STILL else len(times)
+                path = actions.bone_path(name, channel)
+                actions.write_curve(holder, path, index, group, times[:count], curve[:count])
+    actions.assign(copy, action, slot)
+    scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+    return action, float(np.linalg.norm(ends[0] - ends[1], axis=-1).max())
+
+
+def move_skin(scene: bpy.types.Scene, rig: bpy.types.Object, copy: bpy.types.Object) -> tuple[list[str], list[str]]:
+    """Let the objects of a scene that follow a rig follow its copy: what its modifiers deform and its bones carry.
+
+    Returns the names of those that do, and of those that cannot: they are linked, or hang on a bone that is not copied.
+    """
+    moved, left = [], []
+    for ob in scene.objects:
+        modifiers = [each for each in ob.modifiers if each.type == "ARMATURE" and each.object == rig]
+        if not modifiers and ob.parent != rig or ob == copy:
+            continue
+        stays = ob.parent == rig and ob.parent_type == "BONE" and ob.parent_bone not in copy.data.bones
+        if ob.library is not None or ob.override_library is not None or stays:
+            left.append(ob.name)
+            continue
+        for modifier in modifiers:
+            modifier.object = copy
+        if ob.parent == rig:
+            inverse = ob.matrix_parent_inverse.copy()
+            ob.parent = copy
+            ob.matrix_parent_inverse = inverse
+        moved.append(ob.name)
+    return moved, left
