@@ -16,7 +16,8 @@ class MOTION_LOOM_OT_ask(bpy.types.Operator):
 
     workflow: bpy.props.StringProperty(options={"SKIP_SAVE"})
     step: bpy.props.StringProperty(description="The operator to call", options={"SKIP_SAVE"})
-    lines: bpy.props.StringProperty(description="What would be lost, a line each", options={"SKIP_SAVE"})
+    lines: bpy.props.StringProperty(description="What has changed, a line each", options={"SKIP_SAVE"})
+    meaning: bpy.props.StringProperty(description="What the step makes of that", options={"SKIP_SAVE"})
     button: bpy.props.StringProperty(description="What the step does all the same", options={"SKIP_SAVE"})
 
     def invoke(self, context, event):
@@ -26,6 +27,8 @@ class MOTION_LOOM_OT_ask(bpy.types.Operator):
         column = self.layout.column(align=True)
         for number, line in enumerate(self.lines.splitlines()):
             column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
+        column.separator()
+        column.label(text=self.meaning, icon="BLANK1")
 
     def execute(self, context):
         # As if its button were pressed: with progress, Esc and an undo step of its own.

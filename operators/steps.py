@@ -77,10 +77,8 @@ class StepOperator(WorkflowOperator):
 
     def _ask(self, question):
         step = self.bl_idname.rpartition("_OT_")[2]
-        lines = "\n".join(question.lines)
-        bpy.ops.motion_loom.ask(
-            "INVOKE_DEFAULT", workflow=self.workflow, step=step, lines=lines, button=question.button
-        )
+        asked = {"lines": "\n".join(question.lines), "meaning": question.meaning, "button": question.button}
+        bpy.ops.motion_loom.ask("INVOKE_DEFAULT", workflow=self.workflow, step=step, **asked)
         return {"CANCELLED"}
 
     def _start(self, context):

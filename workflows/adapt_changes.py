@@ -20,6 +20,7 @@ from .adapt_source import Source, reread_source
 from .adapt_store import Stored
 from .base import Question
 
+_MEANING = "All this counts as the original from then on, and the motion is no longer fitted to it"
 # A character whose size differs by less has the size it had.
 _SAME_SIZE = 1e-3
 
@@ -138,7 +139,7 @@ def question_of_bind(context, ob) -> Question | None:
             lines.append(in_words(item.target.name_full, change, stored.binding.scale))
     lines += changes_of_rig(ob, stored, _first_frame(context, ob, stored))
     lines = tuple(line for line in lines if line)
-    return Question(lines, "Bind to the Set as It Is Now") if lines else None
+    return Question(lines, _MEANING, "Bind to the Set as It Is Now") if lines else None
 
 
 def present_object(context, target, stored: Stored, number: int) -> tuple[MeshTrack, np.ndarray]:

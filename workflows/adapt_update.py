@@ -97,7 +97,8 @@ def question_of_update(context, ob) -> Question | None:
     changes = [change_of(stored, e.number, *present_object(context, e.target, stored, e.number)) for e in edited]
     lines = [in_words(e.target.name_full, c, stored.binding.scale) for e, c in zip(edited, changes, strict=True)]
     lines = tuple(line for line in lines if line)
-    return Question(lines, "Bind What Was Edited as It Is Now") if lines else None
+    meaning = "This counts as the original from then on, and the motion is no longer fitted to it"
+    return Question(lines, meaning, "Bind It as It Is Now") if lines else None
 
 
 def _entries(context, ob, stored: Stored, objects) -> list[_Entry]:

@@ -17,10 +17,11 @@ A generator may be closed at any yield (Esc), so it writes to the scene only aft
 
 @dataclass(frozen=True)
 class Question:
-    """What the user is asked before a step. lines: what would be lost, a sentence each, without full stops.
-    button: what the step does all the same."""
+    """What the user is asked before a step. lines: what has changed, a sentence each, without full stops.
+    meaning: what the step makes of that.  button: that the user wants it."""
 
     lines: tuple[str, ...]
+    meaning: str
     button: str
 
 

@@ -43,9 +43,9 @@ RIG, STEP = "Walker", "Slab high"
 FRAME = 58  # the figure stands on the step
 # A single frame knows nothing of what is smoothed over time; metres.
 EXACT, ALONE = 2e-5, 0.06
-STEPS = "fit", "live", "live_refresh", "live_resume", "bake"
+STEPS = "fit", "live", "live_refresh", "live_resume", "bake", "update_binding"
 BUTTONS = {f"F{number}": (step, {"workflow": "adapt"}) for number, step in enumerate(STEPS, start=13)}
-BIND, LIVE, REFRESH, RESUME, BAKE = BUTTONS
+BIND, LIVE, REFRESH, RESUME, BAKE, UPDATE = BUTTONS
 
 
 # --------------------------------------------------------------------------------------------------- the scene
@@ -225,6 +225,40 @@ def bind(session: Session):
     yield 0.3
     bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "bound.blend"))
     yield 0.2
+
+
+def bound_again(session: Session):
+    """Bind Again while live asks for what has moved; Update Binding does not, and keeps it moved."""
+    yield from went_live(session)
+    yield from grab(STEP, "Z", "0.12")
+    yield from settled(session, "lifted")
+    first = settings().binding.name
+    yield from button(BIND)
+    yield 0.5
+    yield from session.picture("bound_again")
+    yield from press("ESC")
+    yield 0.5
+    session.check("the question, cancelled, leaves what is bound", settings().binding.name == first)
+    bpy.ops.object.select_all(action="DESELECT")
+    bpy.data.objects.remove(bpy.data.objects["Slab low"])
+    yield 0.3
+    session.check("one button mends it", status().remedy == "UPDATE", status().problem)
+    yield from session.picture("updated")
+    yield from button(UPDATE)
+    yield from until(lambda: settings().binding.name != first)
+    yield from settled(session, "updated")
+    updated, second = shown(), settings().binding.name
+    away = gap(updated, SOURCE[1][row()])
+    session.check("the step is still adapted to", away > 0.1, away)
+    yield from button(BIND)
+    yield 0.5
+    yield from press("RET")
+    yield from until(lambda: settings().binding.name not in (first, second))
+    yield from settled(session, "bound to the set as it is")
+    session.check("what is, is the original", gap(shown(), SOURCE[1][row()]) < EXACT)
+    yield from undo()
+    yield from settled(session, "undone")
+    session.check("one step of undo", gap(shown(), updated) < EXACT, gap(shown(), updated))
 
 
 def on_and_off(session: Session):
@@ -755,8 +789,8 @@ def views(session: Session):
 
 
 CASES = (
-    bind, on_and_off, drag, undone, undone_after_rest, playback, resume, refresh, edit_mode, sculpt, sizes, scrub,
-    render, saving, disabled, views,
+    bind, bound_again, on_and_off, drag, undone, undone_after_rest, playback, resume, refresh, edit_mode, sculpt, sizes,
+    scrub, render, saving, disabled, views,
 )  # fmt: skip
 
 
