@@ -45,10 +45,14 @@ def save(place: Destination) -> None:
     require_no_library(place)
     with place.part(keep_old=_keep_version) as part:
         part.unlink()  # Blender would keep the empty file as an earlier state
+        opened = bpy.data.filepath
+        # The part may lie in another folder than a link to the file, from which relative paths lead on.
+        moves = not opened or Path(opened).parent != place.path.parent
         try:
             bpy.ops.wm.save_as_mainfile(
-                filepath=str(part), check_existing=False, copy=True, compress=_is_compressed(bpy.data.filepath)
-            )
+                filepath=str(part), check_existing=False, copy=True, compress=_is_compressed(opened),
+                relative_remap=moves,
+            )  # fmt: skip
         except RuntimeError as error:
             reason = str(error).replace(str(part), str(place.path)).removeprefix("Error:").strip()
             limits = "perhaps the disk is full"  # of which Blender tells another error

@@ -23,6 +23,7 @@ from .object_motion import worlds_by_curves
 from .session import exists
 from .stillness import can_move
 from .topology import explain_faces, read_faces, read_triangles
+from .whole_file import may
 
 _STILL = 1e-6  # movement over the mesh's extent that still counts as none (single precision)
 
@@ -180,7 +181,7 @@ def _require_motion(ob: bpy.types.Object, found: MeshSequence, instead: str = ""
         raise InputError(f"The shape keys of '{ob.name}' all make the same shape; choose others.")
     missing = _missing_cache(ob)
     if missing:
-        raise InputError(f"The shape of '{ob.name}' does not change: its cache file '{missing}' is not there; find it.")
+        raise InputError(f"The shape of '{ob.name}' does not change: its cache file {missing}.")
     if may_rest:
         return
     place = "Only its object moves" if np.ptp(found.worlds, axis=0).max() > _STILL else "It stands still"
@@ -191,14 +192,16 @@ def _require_motion(ob: bpy.types.Object, found: MeshSequence, instead: str = ""
 
 
 def _missing_cache(ob: bpy.types.Object) -> str | None:
-    """The first file that a modifier which is on should play and that there is not, or None."""
+    """The first file that a modifier which is on should play and cannot, and the way out; None where there is none."""
     for modifier in ob.modifiers:
         owner = modifier if modifier.type == "MESH_CACHE" else getattr(modifier, "cache_file", None)
         if owner is None or not modifier.show_viewport:
             continue
         path = bpy.path.abspath(owner.filepath, library=owner.id_data.library)
         if not os.path.isfile(path):
-            return path
+            return f"'{path}' is not there; find it"
+        if not may(os.R_OK, path):
+            return f"'{path}' may not be read; change its permissions"
     return None
 
 

@@ -128,7 +128,7 @@ def destination(path: str | os.PathLike, way_out: str) -> Destination:
         raise found.refused(f"'{path}' is a folder, not a file")
     if mode is not None and not stat.S_ISREG(mode):
         raise found.refused(f"'{path}' is a device, not a file")
-    if mode is not None and not _is_writable(found.place):
+    if mode is not None and not may(os.W_OK, found.place):
         raise found.refused(f"'{path}' is write-protected")
     try:
         # Permissions alone do not tell: the disk may be mounted read-only.
@@ -244,8 +244,9 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-def _is_writable(path: Path) -> bool:
-    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+def may(mode: int, path: str | os.PathLike) -> bool:
+    """Whether permissions allow os.R_OK or os.W_OK of a file."""
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _umask() -> int:

@@ -78,6 +78,20 @@ def test_paths_lead_to_the_same_files_from_another_folder(tmp_path):
     assert bpy.data.texts["Notes"].filepath == "//../notes.txt"
 
 
+def test_paths_lead_on_from_a_link(tmp_path):
+    """From where the link lies, through which the file is opened."""
+    for folder in ("real", "shown"):
+        (tmp_path / folder).mkdir()
+    saved(tmp_path / "real" / "a.blend")
+    link = tmp_path / "shown" / "b.blend"
+    link.symlink_to(tmp_path / "real" / "a.blend")
+    bpy.ops.wm.open_mainfile(filepath=str(link))
+    bpy.data.texts.new("Notes").filepath = "//notes.txt"
+    save(link)
+    bpy.ops.wm.open_mainfile(filepath=str(link))
+    assert link.is_symlink() and bpy.data.texts["Notes"].filepath == "//notes.txt"
+
+
 def test_a_library_of_the_scene_is_not_replaced(tmp_path):
     library = saved(tmp_path / "library.blend")
     saved(tmp_path / "a.blend", "Own")

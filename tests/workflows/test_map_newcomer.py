@@ -7,6 +7,7 @@ import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.workflows.map_model import confidence_now
 
+from tests import limits
 from tests import map_play as play
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
@@ -273,3 +274,9 @@ def test_a_cache_file_that_is_not_there(tmp_path):
     modifier.cache_format, modifier.filepath = "PC2", "//lost/worm.pc2"
     ob.motion_loom_map.source_collection = play.add_dots()
     refused(ob, "fit", "'Worm' does not change: its cache file '.*worm.pc2' is not there", workflow="map")
+    with limits.open_folder() as folder:
+        (folder / "worm.pc2").write_bytes(b"points")
+        (folder / "worm.pc2").chmod(0o000)
+        modifier.filepath = str(folder / "worm.pc2")
+        with limits.stopped_by_permissions():
+            refused(ob, "fit", "its cache file '.*worm.pc2' may not be read; change its permissions", workflow="map")
