@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+import numpy as np
 
 from ..solvers.errors import SceneError
 from . import actions
@@ -53,6 +54,13 @@ def what_overrides(ob: bpy.types.Object, found: list[str]) -> str:
     more = [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
     count = "One constraint or driver" if len(found) == 1 else f"{len(found)} constraints and drivers"
     return f"{count} of '{ob.name}' would override a result: {'; '.join(found[:_NAMED] + more)}"
+
+
+def driven_bones(ob: bpy.types.Object) -> np.ndarray:
+    """(B,) bool: the bones of an armature object that a driver moves."""
+    paths = [] if ob.animation_data is None else [d.data_path for d in ob.animation_data.drivers if not d.mute]
+    found = {bone[0] for bone in map(actions.bone_of_path, paths) if bone is not None and bone[1] in _CHANNELS}
+    return np.array([bone.name in found for bone in ob.data.bones])
 
 
 def acting_constraints(ob: bpy.types.Object, limits_heeded: bool) -> list[tuple]:

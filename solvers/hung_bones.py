@@ -26,6 +26,12 @@ def loose_riders(rig: Rig, motion_parents: np.ndarray, solved: np.ndarray) -> tu
     return bones, own[bones]
 
 
+def hung_among(rig: Rig, motion_parents: np.ndarray, placed: np.ndarray) -> np.ndarray:
+    """Which of the placed bones (P,) move with another one than their parent, and not with one that hangs on them."""
+    other = placed[(motion_parents[placed] >= 0) & (motion_parents[placed] != rig.parents[placed])]
+    return np.array([b for b in other if b not in rig.ancestry(motion_parents[[b]])], int)
+
+
 class HungPlacer:
     """Sets locations so that hung bones keep their places in the frames of the bones they move with."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .hung_bones import HungPlacer
+from .hung_bones import HungPlacer, hung_among
 from .kinematics import Rig, pose_matrices
 from .rotations import axis_angle_to_matrix, matrix_to_axis_angle
 
@@ -36,7 +36,7 @@ def blend_motion(
     motion_parents: (B,) the bone that each moves with, see `hung_bones`.  placed: (P,) bones whose heads are placed.
     """
     out = blend_basis(original, other, share)
-    hung = placed[motion_parents[placed] >= 0]
+    hung = hung_among(rig, motion_parents, placed)
     between = np.flatnonzero((share != 0.0) & (share != 1.0))
     if hung.size and between.size:
         part = out[between]

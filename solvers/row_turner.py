@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import row_quaternions as quat
-from .hung_bones import HungPlacer
+from .hung_bones import HungPlacer, hung_among
 from .kinematics import HeadPlacer, Rig, basis_turns, carriers, inherited_turns, pose_matrices
 from .rotations import matrix_to_quaternion
 
@@ -52,7 +52,7 @@ class RowTurner:
         follows = (rig.parents >= 0) & rig.inherit_rotation
         self._carried = np.where(follows, self._own[np.maximum(rig.parents, 0)], len(turned))
         self._placer = HeadPlacer(rig, placed) if placed.size else None
-        hung = placed[motion_parents[placed] >= 0]
+        hung = hung_among(rig, motion_parents, placed)
         self._hung_placer = HungPlacer(rig, motion_parents, hung) if hung.size else None
         self._to_local, self._origins = np.linalg.inv(object_world[:, :3, :3]), object_world[:, :3, 3]
         self._increments = _increments(object_world[:, :3, :3], object_turns)

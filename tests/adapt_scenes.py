@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
+from mathutils import Matrix, Vector
 
 from benchmarks.blender_rig import build_armature, set_vertices
 from checkout import PACKAGE
@@ -96,6 +97,35 @@ def add_scene(**kind):
     add_box("Step", (-0.6, 0.3, -0.5), (0.6, 1.6, STEP_HEIGHT))
     bpy.context.view_layer.update()
     return rig
+
+
+def add_controls(rig):
+    """A root below the hips, a socket and a target keyed to go with a hand, a pole under the root, a bone by itself.
+
+    None of them deforms, so that none is taken for a part of the body.
+    """
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    places = {"root": (0, 0, 0), "socket": bones["wrist.L"].tail, "ik_hand": bones["wrist.L"].head}
+    places |= {"pole": (0, -2, 0.5), "alone": (3, 0, 0)}
+    for name, place in places.items():
+        bone = bones.new(name)
+        bone.head = place
+        bone.tail = bone.head + Vector((0, 0.2, 0))
+        bone.parent = bones["root"] if name in ("socket", "ik_hand", "pole") else None
+    bones["hips"].parent = bones["root"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for name in places:
+        rig.data.bones[name].use_deform = False
+    scene, hand, posed = bpy.context.scene, rig.pose.bones["wrist.L"], rig.pose.bones
+    for frame in FRAMES:
+        scene.frame_set(int(frame))
+        for name, place in (("socket", hand.tail.copy()), ("ik_hand", hand.head.copy())):
+            posed[name].matrix = Matrix.Translation(place)
+            bpy.context.view_layer.update()
+            posed[name].keyframe_insert("location", frame=frame)
+    scene.frame_set(1)
 
 
 def deform(name, edit):

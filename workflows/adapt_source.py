@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..scene.deform_tree import noted_parents
 from ..scene.frames import require_range
+from ..scene.interference import driven_bones
 from ..scene.motion import BoneMotion, motion_range, read_motion, turn_motion
 from ..scene.radii import bone_radii, carrying_bones
 from ..scene.rigs import deform_bones, joint_limits, require_armature, require_editable, require_uniform_scale
@@ -16,11 +17,13 @@ from ..solvers.body_size import body_size, extent
 from ..solvers.errors import InputError, StaleBindingError
 from ..solvers.hung_bones import loose_riders
 from ..solvers.joint_limits import JointLimits
-from ..solvers.kinematics import carry_increments
+from ..solvers.kept_places import props, riding_parents
+from ..solvers.kinematics import carriers, carry_increments
 from ..solvers.motion_tree import motion_parents
 from ..solvers.rotations import matrix_to_quaternion, quaternion_to_matrix
 from ..solvers.solved_joints import SolvedJoints, hang_feet, solved_joints
 from ..solvers.types import JointTrack
+from .naming import listed
 
 # A bone that points elsewhere than at bind by more than this (chord of unit vectors) plays another action.
 _SAME_DIRECTION = 2e-3
@@ -74,6 +77,12 @@ class Source:
         return riders, heads[owners]
 
     @property
+    def staying(self) -> np.ndarray:
+        """Bones that go with no solved one."""
+        heads = self.bones[self.bones >= 0]
+        return np.flatnonzero(carriers(self.motion_parents, heads) == len(heads))
+
+    @property
     def placed(self) -> np.ndarray:
         """(P,) bones whose heads are written to their locations."""
         bones = self.bones
@@ -119,7 +128,20 @@ def read_source(context, ob, frames: np.ndarray) -> Source:
     bones = len(rig.names)
     height = body_size(whole, tree, relevant)
     solved = solved_joints(whole, bones, relevant, connected, height, tree)
-    return Source(motion, whole, solved, solved.track(whole), _with_solved(tree, solved), height)
+    tree = _with_solved(tree, solved)
+    heads = solved.joints[solved.joints < bones]
+    tree = riding_parents(rig, tree, motion.pose, heads, ~driven_bones(ob), height / _units(motion))
+    source = Source(motion, whole, solved, solved.track(whole), tree, height)
+    return replace(source, notes=_notes(source))
+
+
+def _notes(source: Source) -> tuple[str, ...]:
+    """What is left out, a sentence each."""
+    staying = [source.motion.rig.names[bone] for bone in source.staying]
+    if not staying:
+        return ()
+    verb = "stays" if len(staying) == 1 else "stay"
+    return (f"{listed(staying)} {verb} where the source has it: no solved bone carries it",)
 
 
 def body_names(context, ob) -> set[str]:
@@ -134,6 +156,8 @@ def _body_and_tree(context, ob, motion: BoneMotion, whole: JointTrack) -> tuple[
     candidates = carrying | deforming
     tree = _motion_parents(ob, motion, whole, candidates)
     relevant = body_bones(whole, tree, carrying, deforming)
+    size = body_size(whole, tree, relevant) / _units(motion)
+    relevant &= ~props(motion.rig, tree, motion.pose, relevant, carrying, size)
     return relevant, tree if (relevant == candidates).all() else _motion_parents(ob, motion, whole, relevant)
 
 
@@ -148,8 +172,13 @@ def _motion_parents(ob, motion: BoneMotion, whole: JointTrack, chosen: np.ndarra
         joints = np.concatenate((parents, whole.skeleton.parents[len(parents) :]))
         size = extent(every[:, : len(parents)][:, chosen])
         parents = hang_feet(joints, every, chosen, size, parents != rig.parents)[: len(parents)]
-    size = extent(motion.pose[:, chosen, :3, 3])
+    size = extent(motion.pose[:, chosen][..., :3, 3])
     return motion_parents(parents, motion.pose, rig.rest, rig.lengths, chosen, size)
+
+
+def _units(motion: BoneMotion) -> float:
+    """Metres in one unit of the rig."""
+    return float(np.cbrt(abs(np.linalg.det(motion.object_world[0, :3, :3]))))
 
 
 def _with_solved(parents: np.ndarray, solved: SolvedJoints) -> np.ndarray:

@@ -1,8 +1,11 @@
-"""What new actions are called."""
+"""What new actions are called, and names in messages."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+_NAMED = 3
 
 
 def result_name(source: str, kind: str) -> str:
@@ -12,3 +15,11 @@ def result_name(source: str, kind: str) -> str:
     """
     origin = re.sub(rf" \(({kind}|live)\)(\.\d+)?$", "", source)
     return f"{origin} ({kind})"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few names, quoted, and how many more there are."""
+    shown = [f"'{name}'" for name in names[:_NAMED]]
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    *most, last = shown + more
+    return f"{', '.join(most)} and {last}" if most else last

@@ -23,6 +23,12 @@ def add_walker():
     return adapt.add_scene()
 
 
+def add_walker_with_controls():
+    ob = adapt.add_scene()
+    adapt.add_controls(ob)
+    return ob
+
+
 def add_askew():
     """Every rotation mode, and an object that moves, is turned and scaled."""
     ob = rigs.add_chain([f"bone.{k}" for k in range(9)])
@@ -48,7 +54,7 @@ def solved(source, seed=1):
 
 
 @pytest.mark.parametrize("influence", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize("make", [add_walker, add_askew])
+@pytest.mark.parametrize("make", [add_walker, add_walker_with_controls, add_askew])
 def test_rows_are_those_of_the_whole_motion(make, influence):
     ob = make()
     source = read_source(bpy.context, ob, FRAMES)

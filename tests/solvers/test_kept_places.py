@@ -1,0 +1,85 @@
+"""What rides on a body without hanging on it."""
+
+import numpy as np
+import pytest
+
+from solvers.kept_places import props, riding_parents
+from solvers.kinematics import Rig
+from tests.solvers.test_motion_tree import NAMES, TREE, moving
+
+SIZE = 1.8
+HIPS, HEAD, FOOT = (NAMES.index(name) for name in ("hips", "head", "foot.L"))
+
+
+def equipped(pose, rest, lengths, *bones):
+    """The body under a root, and further bones under that root: (pose, rest, lengths, parents); the root comes first.
+
+    bones: (F, 4, 4) poses.
+    """
+    still = np.tile(np.eye(4), (len(pose), 1, 1, 1))
+    poses = np.concatenate((still, pose, *(bone[:, None] for bone in bones)), axis=1)
+    rests = np.concatenate((np.eye(4)[None], rest, *(bone[:1] for bone in bones)))
+    parents = np.concatenate(([-1], TREE + 1, np.zeros(len(bones), int)))
+    return poses, rests, np.concatenate(([0.2], lengths, np.full(len(bones), 0.2))), parents
+
+
+def rig_of(parents, rest, lengths):
+    """All bones plain, none connected."""
+    count = len(parents)
+    yes, names = np.ones(count, bool), tuple(f"bone.{k}" for k in range(count))
+    return Rig(names, parents, rest, lengths, ~yes, yes, ("FULL",) * count, yes, ("QUATERNION",) * count)
+
+
+def riders(pose, rest, lengths, parents, free=None):
+    rig = rig_of(parents, rest, lengths)
+    solved = np.arange(1, 1 + len(NAMES))
+    free = np.ones(len(parents), bool) if free is None else free
+    return riding_parents(rig, parents, pose, solved, free, SIZE)
+
+
+@pytest.fixture
+def body():
+    return moving(np.random.default_rng(3))
+
+
+def test_what_keeps_a_place_by_a_bone_rides_on_it(body):
+    """Turned by itself or not; the root goes along with the hips."""
+    pose, rest, lengths = body
+    carried = pose[:, HEAD] @ np.array([[1, 0, 0, 0.1], [0, 1, 0, 0.3], [0, 0, 1, 0], [0, 0, 0, 1]])
+    turned = carried.copy()
+    turned[:, :3, :3] = np.eye(3)
+    found = riders(*equipped(pose, rest, lengths, carried, turned))
+    assert found[-2:].tolist() == [HEAD + 1, HEAD + 1]
+    assert found[0] == HIPS + 1
+
+
+def test_what_goes_its_own_way_or_may_not_ride_hangs_where_it_hung(body):
+    pose, rest, lengths = body
+    carried = pose[:, HEAD].copy()
+    own = np.tile(np.eye(4), (len(pose), 1, 1))
+    own[:, 0, 3] = np.linspace(0, 1, len(pose))
+    parts = equipped(pose, rest, lengths, own, carried)
+    free = np.ones(len(parts[3]), bool)
+    free[-1] = False
+    assert riders(*parts, free)[-2:].tolist() == [0, 0]
+
+
+def test_beside_a_bone_that_stands_still_only_what_is_near_rides():
+    pose, rest, lengths = moving(np.random.default_rng(3), still=NAMES)
+    near, far = np.tile(np.eye(4), (2, len(pose), 1, 1))
+    near[:, :3, 3] = pose[:, FOOT, :3, 3] + [0.02, 0.2, -0.1]
+    far[:, :3, 3] = [0, -2.0, 0.5]
+    assert riders(*equipped(pose, rest, lengths, near, far))[-2:].tolist() == [FOOT + 1, 0]
+
+
+def test_props_of_a_rig_without_skin(body):
+    """A target that slides against the root and keeps a place by the head is no part of the body; a head is."""
+    pose, rest, lengths = body
+    pose = pose + np.pad(np.linspace(0, 1, len(pose))[:, None, None, None], ((0, 0), (0, 0), (0, 3), (3, 0)))
+    poses, rests, sizes, parents = equipped(pose, rest, lengths, pose[:, HEAD])
+    rig = rig_of(parents, rests, sizes)
+    relevant = np.arange(len(parents)) > 0
+    found = props(rig, parents, poses, relevant, np.zeros(len(parents), bool), SIZE)
+    assert np.flatnonzero(found).tolist() == [len(parents) - 1]
+    carrying = np.arange(len(parents)) == len(parents) - 1
+    assert not props(rig, parents, poses, relevant, carrying, SIZE).any()
