@@ -49,6 +49,8 @@ PIN_RAMP = 0.3
 _WRITE_TOLERANCE = 0.05
 # The way out where some of the bound objects are no longer as they were bound.
 KEEP_THE_REST = "press Update Binding (the command bind --keep), which keeps the others as they were bound"
+# Of a bone's scale, from one axis to another, that shears what it carries.
+_UNEVEN = 1e-3
 _UNTOLD = "What '{}' depends on moves in a way that only stepping through it tells."
 
 
@@ -441,7 +443,7 @@ def _joint_weight(ob, track: JointTrack) -> np.ndarray | None:
 def _write_error(motion, source, positions, binding) -> float:
     """Largest distance, metres, of the rig's joints from the solved ones.
 
-    Raises OutputError where the rig cannot show the result: shear from bones that are scaled unevenly.
+    Raises OutputError where the rig cannot show the result, as where bones that are scaled unevenly shear others.
     """
     joints = motion.joints().positions[:, source.solved.joints]
     gap = np.linalg.norm(joints - positions, axis=-1)
@@ -451,6 +453,18 @@ def _write_error(motion, source, positions, binding) -> float:
         name = source.track.skeleton.names[joint]
         raise OutputError(
             f"Bone '{name}' would miss its place by {100 * worst:.1f} cm at frame {source.track.frames[frame]:g}: "
-            "the rig scales bones unevenly; remove the uneven scale and bind again."
+            f"{_why_missed(source, joint, frame)} and bind again."
         )
     return worst
+
+
+def _why_missed(source, joint: int, frame: int) -> str:
+    """What keeps a solved joint from its place, and what to do about it."""
+    rig, bone = source.motion.rig, int(source.bones[joint])
+    at = rig.parents[bone] if bone >= 0 else source.bones[source.solved.parents[joint]]
+    while at >= 0:
+        size = np.linalg.norm(source.motion.basis[frame, at, :3, :3], axis=0)
+        if np.ptp(size) > _UNEVEN * size.max():
+            return f"bone '{rig.names[at]}', which carries it, is scaled unevenly; remove that scale"
+        at = rig.parents[at]
+    return "the bones that carry it do not go with the body; use Copy Deform Bones"

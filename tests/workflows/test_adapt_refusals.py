@@ -476,3 +476,12 @@ def test_numbers_that_only_a_script_can_set(bound, capsys, of, name):
     reason = refused(capsys, "adapt")
     assert f"{label} cannot be nan; use a number" in reason
     assert of is None or f"Entry 1 of the {of}" in reason
+
+
+def test_a_bone_that_is_scaled_unevenly_is_named(rig, capsys):
+    """What it carries is sheared, and cannot be where it should."""
+    rig.pose.bones["thigh.R"].scale = (1.0, 1.0, 0.1)
+    bind(capsys)
+    raise_step(0.45)
+    reason = refused(capsys, "adapt")
+    assert "bone 'thigh.R', which carries it, is scaled unevenly; remove that scale and bind again" in reason
