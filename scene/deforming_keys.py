@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import bpy
 
 from . import actions
+from .instances import instanced_objects
 from .live_action import keys_digest
 
 
@@ -58,6 +59,7 @@ def _referred(owner: bpy.types.ID) -> Iterator[bpy.types.ID]:
     parts = [target for each in (animation.drivers if animation else ()) for target in _targets(each.driver)]
     named = [getattr(owner, name, None) for name in ("parent", "data", "shape_keys")]
     if isinstance(owner, bpy.types.Object):
+        named += instanced_objects(owner)
         parts += [*owner.modifiers, *owner.constraints]
         parts += [constraint for bone in (owner.pose.bones if owner.pose else ()) for constraint in bone.constraints]
     for part in parts:

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ..solvers.types import MeshTrack
+from .instances import ShownInstances
 from .meshes import mesh_track, read_surface, unrepeated
 from .object_motion import sizes_by_curves, worlds_by_curves
 from .state_track import StateTrack
@@ -37,9 +38,9 @@ def present_tracks(
     """
     if needs_sweep(scene, objects):
         return None
-    found = []
+    found, shown = [], ShownInstances(depsgraph, objects)
     for ob in objects:
-        state, triangles = read_surface(ob, depsgraph, bound.get(ob.name_full))
+        state, triangles = read_surface(ob, depsgraph, bound.get(ob.name_full), shown)
         moves = can_move(ob)
         worlds = unrepeated(worlds_by_curves(scene, ob, frames)) if moves else state.matrix[None]
         sizes = sizes_by_curves(scene, ob, frames) if moves else None

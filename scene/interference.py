@@ -7,6 +7,7 @@ import numpy as np
 
 from ..solvers.errors import SceneError
 from . import actions
+from .instances import instanced_objects
 
 # How many of what overrides a result are named.
 _NAMED = 3
@@ -138,6 +139,7 @@ def _link_to(ob, rig, seen) -> str | None:
         return None
     seen.add(ob)
     links = [(ob.parent, "parent")] if ob.parent else []
+    links += [(shown, "instances") for shown in instanced_objects(ob)]
     for owner in (*ob.modifiers, *ob.constraints):
         links += [(target, f"{owner.bl_rna.name} '{owner.name}'") for target in _objects_of(owner)]
     for target, how in links:

@@ -17,12 +17,12 @@ from ..solvers.errors import InputError, SceneError
 from . import shape_keys
 from .evaluation import evaluated_object
 from .frames import frame_kept, frame_now, step_through
-from .meshes import read_positions
+from .instances import ShownInstances
 from .modifier_split import kept_switched_off
 from .object_motion import worlds_by_curves
 from .session import exists
 from .stillness import can_move
-from .topology import explain_faces, read_faces, read_triangles
+from .topology import explain_faces, read_faces, read_positions, read_triangles
 from .whole_file import may
 
 _STILL = 1e-6  # movement over the mesh's extent that still counts as none (single precision)
@@ -145,6 +145,11 @@ def evaluated_mesh(
     evaluated = evaluated_object(ob, depsgraph, when)
     try:
         mesh = evaluated.to_mesh()
+        if ShownInstances(depsgraph, [ob]).has_faces(ob):
+            raise InputError(
+                f"'{ob.name}' shows instances{when}, which are no part of its mesh; realize them (Realize Instances) "
+                "or switch off in viewports what makes them."
+            )
         if mesh is None or not len(mesh.polygons):
             raise InputError(f"'{ob.name}' has no faces{when}; choose a mesh that has a surface.")
         yield evaluated, mesh

@@ -17,11 +17,12 @@ from ..solvers.errors import InputError
 from ..solvers.types import MeshTrack, TriangleMesh
 from .evaluation import evaluated_object
 from .frames import frame_kept, step_through
+from .instances import MeshSurface, ShownInstances
 from .object_motion import sizes_by_curves, worlds_by_curves
 from .state_track import ObjectState, Shape, StateTrack
 from .stillness import can_deform, can_move
 from .surfaces import expand
-from .topology import Faces, explain_faces, outward, read_faces, read_triangles, splits
+from .topology import Faces, explain_faces, outward, splits
 
 _FLAT = 1e-6  # smallest over largest scale under which an object counts as flattened (float32 matrices)
 _NO_AREA = 1e-12  # doubled area over squared extent under which a triangle counts as a line
@@ -66,9 +67,10 @@ def sweep_states(
         raise InputError("The frame range of the environment is empty or not a number; choose frames.")
     readers = [_reader(context.scene, ob, frames) for ob in expand(objects)]
     depsgraph = context.evaluated_depsgraph_get()
-    for reader in readers:
-        if not reader.is_sampled:
-            reader.read(0, depsgraph, "")
+    still = [reader for reader in readers if not reader.is_sampled]
+    shown = ShownInstances(depsgraph, [reader.ob for reader in still])
+    for reader in still:
+        reader.read(0, depsgraph, shown, "")
     sampled = [reader for reader in readers if reader.is_sampled]
     if sampled:
         yield from _sweep(context, sampled, frames)
@@ -78,8 +80,9 @@ def sweep_states(
 def _sweep(context: bpy.types.Context, readers: list[_Reader], frames: np.ndarray) -> Iterator[float]:
     with frame_kept(context.scene):
         for index, depsgraph in enumerate(step_through(context, frames)):
+            shown = ShownInstances(depsgraph, [reader.ob for reader in readers])
             for reader in readers:
-                reader.read(index, depsgraph, f" at frame {frames[index]:g}")
+                reader.read(index, depsgraph, shown, f" at frame {frames[index]:g}")
             yield (index + 1) / len(frames)
 
 
@@ -116,20 +119,20 @@ class _Reader:
         self.faces: Faces | None = None
         self.triangles: np.ndarray | None = None
 
-    def read(self, index: int, depsgraph: bpy.types.Depsgraph, when: str) -> None:
+    def read(self, index: int, depsgraph: bpy.types.Depsgraph, shown: ShownInstances, when: str) -> None:
         """Store the state of one frame."""
         if index and not self.deforms:
             self.matrices[index] = _matrix(_evaluated(self.ob, depsgraph, when))
             return
-        with _evaluated_mesh(self.ob, depsgraph, when) as (evaluated, mesh):
-            self.matrices[index] = _matrix(evaluated)
-            faces = read_faces(mesh)
+        with _evaluated_surface(self.ob, depsgraph, shown, when) as (matrix, surface):
+            self.matrices[index] = matrix
+            faces = surface.faces
             if self.shapes is None:
                 self.shapes = np.empty((self.shape_count, faces.vertex_count, 3), np.float32)
-                self.faces, self.triangles = faces, read_triangles(mesh)
+                self.faces, self.triangles = faces, surface.triangles
             elif not faces.same_as(self.faces):
                 raise InputError(explain_faces(self.name, when, self.faces, faces))
-            self.shapes[index] = read_positions(mesh)
+            self.shapes[index] = surface.positions
         _check_geometry(self.name, self.shapes[index], self.triangles, when)
 
     def track(self, frames: np.ndarray, bound: Mapping[str, np.ndarray]) -> MeshTrack:
@@ -179,24 +182,31 @@ def read_state(
 
     Raises SceneError and InputError as `sweep_environment` does, without the frame.
     """
-    bound = bound or {}
-    return [_read_one(ob, depsgraph, bound.get(ob.name_full)) for ob in expand(objects)]
+    bound, found = bound or {}, expand(objects)
+    shown = ShownInstances(depsgraph, found)
+    return [_read_one(ob, depsgraph, shown, bound.get(ob.name_full)) for ob in found]
 
 
-def _read_one(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, bound: np.ndarray | None) -> TriangleMesh:
-    state, triangles = read_surface(ob, depsgraph, bound)
+def _read_one(
+    ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, shown: ShownInstances, bound: np.ndarray | None
+) -> TriangleMesh:
+    state, triangles = read_surface(ob, depsgraph, bound, shown)
     return mesh_track(state, triangles, state.matrix[None]).state(0)
 
 
 def read_object(
-    ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, known: ObjectState | None = None
+    ob: bpy.types.Object,
+    depsgraph: bpy.types.Depsgraph,
+    known: ObjectState | None = None,
+    shown: ShownInstances | None = None,
 ) -> ObjectState:
     """One object as this depsgraph evaluated it; raises as `read_state`, but for what only `read_surface` looks at.
 
     known: an earlier state, whose shape is kept with its digest while it is the same.
+    shown: the instances of all objects that are read, so that they are looked for once.
     """
-    with _evaluated_mesh(ob, depsgraph, "") as (evaluated, mesh):
-        state = _state(ob, evaluated, mesh)
+    with _evaluated_surface(ob, depsgraph, shown, "") as (matrix, surface):
+        state = _state(ob, matrix, surface)
     _is_mirrored(state.name, state.matrix[None], None)
     _require_numbers(state.name, state.positions, "")
     return replace(state, shape=state.shape.kept(known and known.shape))
@@ -207,21 +217,27 @@ def require_evaluated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> N
     _evaluated(ob, depsgraph, "")
 
 
-def _state(ob: bpy.types.Object, evaluated: bpy.types.Object, mesh: bpy.types.Mesh) -> ObjectState:
-    return ObjectState(ob.name_full, _matrix(evaluated), Shape(read_positions(mesh), read_faces(mesh)))
+def _state(ob: bpy.types.Object, matrix: np.ndarray, surface: MeshSurface) -> ObjectState:
+    return ObjectState(ob.name_full, matrix, Shape(surface.positions, surface.faces))
 
 
 def read_surface(
-    ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, bound: np.ndarray | None
+    ob: bpy.types.Object,
+    depsgraph: bpy.types.Depsgraph,
+    bound: np.ndarray | None,
+    shown: ShownInstances | None = None,
 ) -> tuple[ObjectState, np.ndarray]:
-    """One object and its triangles (T, 3), the bound ones while they fit; raises as `read_state`."""
-    with _evaluated_mesh(ob, depsgraph, "") as (evaluated, mesh):
-        state = _state(ob, evaluated, mesh)
+    """One object and its triangles (T, 3), the bound ones while they fit; raises as `read_state`.
+
+    shown: as for `read_object`.
+    """
+    with _evaluated_surface(ob, depsgraph, shown, "") as (matrix, surface):
+        state = _state(ob, matrix, surface)
         mirrored = _is_mirrored(state.name, state.matrix[None], None)
         if bound is not None and splits(state.faces, bound, mirrored):
             triangles = bound
         else:
-            triangles = outward(state.faces, read_triangles(mesh), mirrored, None)
+            triangles = outward(state.faces, surface.triangles, mirrored, None)
     _check_geometry(state.name, state.positions, triangles, "")
     return state, triangles
 
@@ -237,32 +253,31 @@ def _evaluated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, when: str) 
 
 
 @contextmanager
-def _evaluated_mesh(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, when: str):
-    """The evaluated object and its final mesh, which shares its arrays and so costs microseconds.
+def _evaluated_surface(
+    ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, shown: ShownInstances | None, when: str
+):
+    """The world matrix (4, 4) of the evaluated object and the surface that it shows, instances included.
+
+    Its final mesh shares its arrays with what is evaluated and so costs microseconds.
 
     `to_mesh` and not `.data`: the latter is empty in Edit Mode and may be coarse where the GPU subdivides.
     """
     evaluated = _evaluated(ob, depsgraph, when)
     try:
-        mesh = evaluated.to_mesh()
-        if mesh is None or not len(mesh.polygons):
+        mesh, matrix = evaluated.to_mesh(), _matrix(evaluated)
+        own = MeshSurface(mesh) if mesh is not None and len(mesh.polygons) else None
+        surface = (shown or ShownInstances(depsgraph, [ob])).with_own(ob, own, matrix, when)
+        if surface is None:
             raise InputError(
                 f"'{ob.name_full}' has no faces{when}; give it faces or leave it out of the environment."
             )
-        yield evaluated, mesh
+        yield matrix, surface
     finally:
         evaluated.to_mesh_clear()
 
 
 def _matrix(evaluated: bpy.types.Object) -> np.ndarray:
     return np.array(evaluated.matrix_world)
-
-
-def read_positions(mesh: bpy.types.Mesh) -> np.ndarray:
-    """(V, 3) float32, local."""
-    out = np.empty((len(mesh.vertices), 3), np.float32)
-    mesh.attributes["position"].data.foreach_get("vector", out.reshape(-1))
-    return out
 
 
 def _is_mirrored(name: str, matrices: np.ndarray, frames: np.ndarray | None) -> bool:

@@ -45,7 +45,8 @@ def can_deform(ob: bpy.types.Object) -> bool:
     if data is None:
         return False
     return bool(
-        _is_animated(data)
+        ob.is_instancer  # what it shows may move
+        or _is_animated(data)
         or _is_animated(getattr(data, "shape_keys", None))
         or ob.type == "META"  # one family shares one surface: any other ball may change it
         or ob.parent_type in {"ARMATURE", "LATTICE"}  # deforms without a modifier

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import bpy
 
 from ..solvers.errors import SceneError
+from .instances import instances_children
 from .names import named
 
 SURFACE_TYPES = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
@@ -67,7 +68,7 @@ def _surfaces_of(item: bpy.types.Object | bpy.types.Collection | None) -> list[b
         members = list(item.all_objects)
         for member in members:
             _refuse_instance(member)
-        surfaces = [member for member in members if _has_surface(member)]
+        surfaces = [member for member in members if _has_surface(member) and not _is_instanced_alone(member)]
         if not surfaces:
             raise SceneError(
                 f"The collection '{item.name_full}' holds no object with a surface; add one to it."
@@ -79,7 +80,13 @@ def _surfaces_of(item: bpy.types.Object | bpy.types.Collection | None) -> list[b
             f"'{item.name_full}' is of type {item.type} and has no surface; choose a mesh, curve, text, "
             "surface or metaball."
         )
+    if _is_instanced_alone(item):
+        raise SceneError(f"'{item.name_full}' is shown as instances of '{item.parent.name_full}'; choose that one.")
     return [item]
+
+
+def _is_instanced_alone(ob: bpy.types.Object) -> bool:
+    return ob.parent is not None and instances_children(ob.parent)
 
 
 def _refuse_instance(ob: bpy.types.Object) -> None:

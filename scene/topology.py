@@ -61,6 +61,13 @@ def _read_starts(mesh: bpy.types.Mesh) -> np.ndarray:
     return (np.cumsum(sizes) - sizes).astype(np.int32)
 
 
+def read_positions(mesh: bpy.types.Mesh) -> np.ndarray:
+    """(V, 3) float32, local."""
+    out = np.empty((len(mesh.vertices), 3), np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", out.reshape(-1))
+    return out
+
+
 def read_triangles(mesh: bpy.types.Mesh) -> np.ndarray:
     """(T, 3) int32; the n - 2 triangles of each face follow each other in the order of the faces."""
     mesh.calc_loop_triangles()

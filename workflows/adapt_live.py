@@ -13,6 +13,7 @@ from ..scene.environment_state import needs_sweep
 from ..scene.evaluation import is_updated
 from ..scene.held_targets import HeldTargets
 from ..scene.influence import FactorTrack, factor_now
+from ..scene.instances import ShownInstances
 from ..scene.interference import refuse_dependent
 from ..scene.live_action import keys_digest
 from ..scene.meshes import read_object, require_evaluated
@@ -220,7 +221,8 @@ class AdaptFollower:
         # After an error all is read again: what was read before it tells nothing about what is there now.
         known, self._states = self._states, []
         known = known or [None] * len(targets)
-        self._states = [self._state(ob, k, target, moment, known[k]) for k, target in enumerate(targets)]
+        shown = ShownInstances(moment.depsgraph, targets)
+        self._states = [self._state(ob, k, target, moment, shown, known[k]) for k, target in enumerate(targets)]
         self._look_at_keys(ob, moment)
         inputs = self._inputs.read(ob, moment.scene, moment.depsgraph, moment.updated)
         key = key_of(inputs, self._source)
@@ -244,20 +246,23 @@ class AdaptFollower:
             key, deforming, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
         )
 
-    def _state(self, ob, index: int, target, moment: Moment, old: ObjectState | None) -> ObjectState:
+    def _state(
+        self, ob, index: int, target, moment: Moment, shown: ShownInstances, old: ObjectState | None
+    ) -> ObjectState:
         """An object as it is now, read only where it may have changed since the last time."""
         require_evaluated(target, moment.depsgraph)
         uid = target.session_uid
         unchanged = moment.updated is not None and not moment.updated & {uid, target.data.session_uid}
-        if unchanged and old is not None and old.name == target.name_full:
+        # What vertices, faces and particles show as instances may change without the object itself.
+        if unchanged and not target.is_instancer and old is not None and old.name == target.name_full:
             return old
         refuse_dependent([target], ob)
         if uid not in moment.shared:
-            moment.shared[uid] = read_object(target, moment.depsgraph, old)
+            moment.shared[uid] = read_object(target, moment.depsgraph, old, shown)
         state = moment.shared[uid]
         if old is None or not state.faces.same_as(old.faces):
             stored = stored_of(ob)
-            require_bound_shape(target, moment.depsgraph, stored.triangles[index], stored.fingerprints[index])
+            require_bound_shape(target, moment.depsgraph, stored.triangles[index], stored.fingerprints[index], shown)
         return state
 
     def _reason_to_step(self, ob, moment: Moment, is_held: bool = True, fades_alike: bool = True) -> str | None:

@@ -314,12 +314,12 @@ def why_gone(scene, item) -> str | None:
     return None if is_in_scene(scene, item.target) else "is no longer in the scene"
 
 
-def require_bound_shape(target, depsgraph, triangles: np.ndarray, bound: str) -> None:
+def require_bound_shape(target, depsgraph, triangles: np.ndarray, bound: str, shown) -> None:
     """Raises ChangedSetError where an object has other faces than at bind, InputError where it has no surface.
 
-    triangles: at bind.  bound: see ``topology.fingerprint``.
+    triangles: at bind.  bound: see ``topology.fingerprint``.  shown: ``ShownInstances``.
     """
-    state, now = read_surface(target, depsgraph, triangles)
+    state, now = read_surface(target, depsgraph, triangles, shown)
     _check_topology(target.name_full, state.surface(now), bound)
 
 

@@ -14,6 +14,7 @@ from bl_ext.devrepo.motion_loom.workflows import adapt_problem, adapt_run, by_id
 
 from tests import adapt_scenes as scenes
 from tests.conftest import ROOT
+from tests.instance_scenes import scatter
 from tests.rig_scenes import fingerprint
 
 RAISED = "import bpy\nbpy.data.objects['Step'].location.z += 0.12\n"
@@ -290,6 +291,19 @@ def test_a_renamed_object_stays_bound(rig, capsys):
     report = adapt(capsys, "--influence", 'Podest "neu"=1')
     assert report["measures"]["contacts_kept_pct"] > 95
     assert played(rig, ["ankle.R"])[-1, 0, 2] > scenes.STEP_HEIGHT + 0.1 + 0.1
+
+
+def test_a_stone_that_is_an_instance_on_the_floor(rig, capsys):
+    """The floor shows it by geometry nodes that do not realize it: one sees one object, and stands on the stone."""
+    bpy.data.objects.remove(bpy.data.objects["Step"])
+    points = scatter(bpy.data.objects["Floor"], ((0, 0.95, 0),))[0]
+    box = next(node for node in points.id_data.nodes if node.bl_idname == "GeometryNodeMeshCube")
+    box.inputs["Size"].default_value = (1.2, 1.3, 2 * scenes.STEP_HEIGHT)
+    before = played(rig, ["ankle.R"])
+    run(capsys, "bind", "--rig", "Rig", "--environment", "Floor")
+    box.inputs["Size"].default_value[2] += 0.2
+    adapt(capsys)
+    assert 0.09 < (played(rig, ["ankle.R"]) - before)[-1, 0, 2] < 0.11
 
 
 def test_collections_are_bound_by_their_objects(rig, capsys):

@@ -7,6 +7,7 @@ from bl_ext.devrepo.motion_loom.scene import actions, deforming_keys
 from bl_ext.devrepo.motion_loom.workflows import live
 
 from tests import adapt_scenes as scenes
+from tests.instance_scenes import on_each, scatter
 from tests.workflows.test_live_drivers import at, lift, live_is_bake, press, ready_at_all_frames, settle, status
 
 pytestmark = pytest.mark.usefixtures("both_ways")
@@ -105,7 +106,14 @@ def by_constraint(step):
     return handle
 
 
-KINDS = [by_shape_key, by_hook, by_lattice, by_armature, by_modifier, by_driver, by_constraint]
+def by_instances(step):
+    """Its faces show a child that is keyed."""
+    child = on_each("FACES", step)
+    keyed(child, "scale", ((1, 1, 1), (1, 1, 2)))
+    return child
+
+
+KINDS = [by_shape_key, by_hook, by_lattice, by_armature, by_modifier, by_driver, by_constraint, by_instances]
 
 
 @pytest.fixture
@@ -214,4 +222,35 @@ def test_without_what_could_have_moved_it(rig, make):
     at(12)
     bpy.context.view_layer.update()
     assert status(rig).track == "READY"
+    live_is_bake(rig)
+
+
+def by_faces(floor):
+    return on_each("FACES", floor)
+
+
+def by_nodes(floor):
+    """Geometry nodes show another object."""
+    stone = scenes.add_box("Stone", (-0.6, -0.65, -0.5), (0.6, 0.65, 0.15))
+    points = scatter(floor, ((0, 0.95, 0),))[0]
+    tree, shown = points.id_data, points.outputs[0].links[0].to_node
+    node = tree.nodes.new("GeometryNodeObjectInfo")
+    node.inputs["Object"].default_value = stone
+    tree.links.new(node.outputs["Geometry"], shown.inputs["Instance"])
+    return stone
+
+
+@pytest.mark.parametrize("make", [by_faces, by_nodes])
+def test_what_is_shown_as_instances_is_edited(rig, make):
+    """The object that shows it is not evaluated for that."""
+    stone = make(bpy.data.objects["Floor"])
+    go_live(rig)
+    ready_at_all_frames(rig)
+    before = scenes.joints_of(rig)
+    scenes.deform("Stone", lambda vertices: vertices + [0, 0, 0.1])
+    settle()
+    assert stone.name == "Stone" and status(rig).track == "SWEEP", status(rig)
+    press("live_refresh")
+    ready_at_all_frames(rig)
+    assert np.abs(scenes.joints_of(rig) - before).max() > 0.05
     live_is_bake(rig)
