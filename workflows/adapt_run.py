@@ -12,6 +12,7 @@ from ..scene import binding_store
 from ..scene.interference import overriding, refuse_dependent, require_result_plays
 from ..scene.meshes import sweep_environment
 from ..scene.motion import changed_bones, source_of
+from ..scene.new_names import require_name
 from ..scene.rigs import require_armature, require_editable
 from ..scene.strips import require_pushable
 from ..scene.surfaces import expand
@@ -145,6 +146,7 @@ def adapt_rig(context, ob, options: AdaptRigOptions | None = None) -> dict:
 def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float, str], None, dict]:
     """Adapt, with progress; the new action is made after the last step only. Returns the report."""
     began = time.perf_counter()
+    require_name(options.name)
     if options.strip:
         require_pushable(ob)
     problem = yield from within(gather_steps(context, ob, options.only), 0.0, 0.3)

@@ -11,6 +11,7 @@ from ..scene.frames import require_range
 from ..scene.motion import action_times, frames_per_second, motion_range, source_of
 from ..scene.movers import movers_of
 from ..scene.names import shared_names
+from ..scene.new_names import require_name
 from ..scene.playback import removed_after_error
 from ..scene.resample import only_slot, resample
 from ..scene.rigs import find_rig, require_armature, require_editable
@@ -90,10 +91,11 @@ def _at_end(end: float) -> list[float]:
 def bake_rig(context, ob, options: BakeOptions) -> dict:
     """Bake one armature object; returns a report that JSON can hold.
 
-    Raises SceneError for a rig without motion or that cannot be changed, InputError for an empty range.
+    Raises SceneError for a rig without motion or that cannot be changed, InputError for an empty range or a long name.
     """
     require_armature(ob)
     require_editable(ob)
+    require_name(options.name)
     if options.strip:
         require_pushable(ob)
     frames, new_frames = bake_frames(context, ob, options)

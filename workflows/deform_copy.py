@@ -6,6 +6,7 @@ import numpy as np
 
 from ..scene.deform_copy import DeformMotion, copy_deform_bones, move_skin, read_deform_bones
 from ..scene.motion import motion_range
+from ..scene.new_names import require_name
 from ..scene.rigs import find_rig, require_armature
 from ..solvers.errors import SceneError
 from ..solvers.followed_bones import followed_bones, rest_size
@@ -36,6 +37,7 @@ def copy_rig(
     Raises SceneError and InputError as reading does; then nothing has changed.
     """
     require_armature(ob)
+    require_name(name)
     scene = context.scene
     try:
         ends = motion_range(scene, ob)

@@ -281,6 +281,7 @@ def test_damaged_binding(bound, capsys):
         (("--pin", "wrist.L=Steppe:1:5"), "There is no object 'Steppe' in the scene to pin 'wrist.L' to"),
         (("--pin", "wrist.L=Step:9:5"), "ends at frame 5, before it starts at 9"),
         (("--change", "/no/where.py"), "There is no script '/no/where.py'"),
+        (("--name", 300 * "n"), "n' has 300 bytes"),
         (("--change", 256 * "n"), "There is no script 'nnn"),
         (("--environment", "Wall"), "There is no object or collection 'Wall'"),
         (("--output", "/no/where/out.blend"), "The folder '/no/where' does not exist"),

@@ -317,3 +317,12 @@ def test_the_button_says_why_it_is_grey(knight):
     assert "'Knight' has no action" in bake_workflow.poll(bpy.context, "bake")
     bpy.context.view_layer.objects.active = None
     assert bake_workflow.poll(bpy.context, "bake") == "Select an armature."
+
+
+def test_a_name_that_blender_would_cut_is_refused(knight, capsys):
+    """Whoever looks for the action by the name that was given would not find it."""
+    longest = bpy.types.ID.bl_rna.properties["name"].length_max - 1
+    for name in ("n" * (longest + 1), "ä" * (longest // 2 + 1)):
+        reason = refused(capsys, "--rig", "Knight", "--name", name)
+        assert f"'{name}' has {longest + 1} bytes" in reason and "choose a shorter --name" in reason
+    assert bake(capsys, "--rig", "Knight", "--name", "n" * longest)["action"] == "n" * longest
