@@ -56,7 +56,7 @@ def _widened(ends: tuple[float, float], curve, modifier) -> tuple[float, float]:
 
 def _repeated(ends: tuple[float, float], curve, modifier) -> tuple[float, float]:
     first, last = ends
-    if not first < last or _holds_one_value(curve):
+    if not first < last or not varies(curve, 0.0):
         return ends
     length = last - first
     if modifier.mode_before != "NONE":
@@ -66,6 +66,9 @@ def _repeated(ends: tuple[float, float], curve, modifier) -> tuple[float, float]
     return first, last
 
 
-def _holds_one_value(curve) -> bool:
+def varies(curve, least: float) -> bool:
+    """Whether the keys of a curve differ by more than the least that counts, or something else makes its course."""
+    if any(modifier.type != "CYCLES" and not modifier.mute for modifier in curve.modifiers):
+        return True
     keys = actions.keys_of(curve)
-    return bool(len(keys)) and float(np.ptp(keys[:, [1, 3, 5]])) == 0.0
+    return not len(keys) or float(np.ptp(keys[:, [1, 3, 5]])) > least

@@ -26,7 +26,7 @@ from ..solvers.types import JointTrack
 from . import actions
 from .animated_range import joined_range, why_outside
 from .channels import SIZES, action_times, channels_of, rotation_now
-from .curve_extent import extent
+from .curve_extent import extent, varies
 from .movers import movers_of
 from .object_motion import object_world
 from .rigs import joint_track, read_rig, require_editable, require_positive_scale, require_uniform_scale
@@ -294,7 +294,9 @@ def written_channels(
 
 
 def moves_outside(scene: bpy.types.Scene, source: tuple, rig: Rig, frames: np.ndarray) -> np.ndarray:
-    """(B, 3) bool: the channels of each bone whose curves in an action move before the first or after the last frame.
+    """(B, 3) bool: the channels of each bone whose curves in an action go on before the first or after the last frame.
+
+    Keys that differ by rounding alone hold still.
 
     source: action and slot, None and None for none.  frames: (F,) scene frames.
     """
@@ -309,8 +311,8 @@ def moves_outside(scene: bpy.types.Scene, source: tuple, rig: Rig, frames: np.nd
     }
     for curve in actions.playing_curves(*source):
         place, ends = channel_of.get(actions.bone_of_path(curve.data_path)), extent(curve)
-        if place is not None and ends is not None:
-            out[place] |= ends[0] < first - _MET or ends[1] > last + _MET
+        if place is not None and ends is not None and (ends[0] < first - _MET or ends[1] > last + _MET):
+            out[place] |= varies(curve, _SAMPLED * (_extent(rig) if place[1] == 0 else 1.0))
     out[rig.use_connect, 0] = False  # it has no effect
     return out
 

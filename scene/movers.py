@@ -91,10 +91,11 @@ def _hung_on(owner: bpy.types.ID) -> Iterator[bpy.types.ID | None]:
     if isinstance(owner, bpy.types.Object):
         yield from (owner.data, getattr(owner.data, "shape_keys", None), owner.parent)
         for constraint in _constraints(owner):
-            yield from targets_of(constraint)
+            yield from (*targets_of(constraint), getattr(constraint, "space_object", None))
         for modifier in owner.modifiers:
-            yield getattr(modifier, "object", None)
-            yield getattr(modifier, "node_group", None)
+            pointers = (prop.identifier for prop in modifier.bl_rna.properties if prop.type == "POINTER")
+            named = (getattr(modifier, name) for name in pointers)
+            yield from (each for each in named if isinstance(each, (bpy.types.Object, bpy.types.NodeTree)))
 
 
 def _drivers(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
@@ -127,7 +128,7 @@ def _keyed(owner: bpy.types.ID, is_own: bool, played: tuple | None) -> Iterator[
             first, last = float(part[:, 0].min()), float(part[:, 1].max())
             yield Mover(first, last, what if is_own else moves, is_keyed, not is_own)
     for strip in playing_strips(owner):
-        yield Mover(*_changes(strip), f"its strip '{strip.name}' goes on" if is_own else moves, is_own, not is_own)
+        yield Mover(*_changes(strip), f"strip '{strip.name}'" if is_own else moves, is_own, not is_own)
 
 
 def _plays_untweaked(owner: bpy.types.ID) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..scene.interference import overriding, what_overrides
-from ..scene.motion import motion_range
+from ..scene.motion import motion_range, source_of, why_unread
 from ..solvers.errors import MotionLoomError
 from .adapt_action import plays_result
 from .adapt_changes import bound_before
@@ -131,8 +133,12 @@ def _draw_range_warning(layout, shown: Shown) -> None:
     chosen = shown.chosen
     try:
         first, last = motion_range(shown.context.scene, shown.ob)
+        before, after = why_unread(shown.context.scene, shown.ob, source_of(shown.ob), np.array([first, last]))
     except MotionLoomError:
         return  # the button says that there is nothing to bind
+    # What repeats or is carried moves also where there are no keys.
+    first = min(first, chosen.start) if before else first
+    last = max(last, chosen.end) if after else last
     if chosen.start < first or chosen.end > last or chosen.start > chosen.end:
         reason = "The range is empty" if chosen.start > chosen.end else "Part of the range has no keys"
         if chosen.start > last or chosen.end < first:

@@ -10,6 +10,7 @@ import types
 import bpy
 import pytest
 from bl_ext.devrepo.motion_loom.panels.adapt_list import MOTION_LOOM_UL_surfaces
+from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.workflows import by_id, panel_parts
 from bl_ext.devrepo.motion_loom.workflows.live import LiveStatus
 
@@ -195,6 +196,15 @@ def test_a_range_that_does_not_fit_is_told(rig, start, end, warning):
     text = " ".join(drawn(rig))
     assert ("animation runs from 1 to 24" in text) == (warning is not None)
     assert warning is None or warning in text
+
+
+def test_a_range_beyond_keys_that_repeat_is_no_fault(rig):
+    settings = rig.motion_loom_adapt
+    settings.use_range, settings.start, settings.end = True, 1, 60
+    assert "Part of the range has no keys" in " ".join(drawn(rig))
+    for curve in actions.all_curves(*actions.assigned(rig)):
+        curve.modifiers.new("CYCLES")
+    assert "animation runs" not in " ".join(drawn(rig))
 
 
 def test_a_range_on_a_rig_without_motion(rig):
