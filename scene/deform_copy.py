@@ -88,7 +88,7 @@ def copy_deform_bones(
 def _removed_after_error(context: bpy.types.Context) -> Iterator[list[bpy.types.ID]]:
     """Data blocks in the list that it yields are removed where what follows fails, also by Ctrl-C."""
     layer, mode = context.view_layer, context.mode
-    active, selected = layer.objects.active, list(context.selected_objects)
+    active, selected = layer.objects.active, _selected(layer)
     made: list[bpy.types.ID] = []
     try:
         yield made
@@ -102,6 +102,11 @@ def _removed_after_error(context: bpy.types.Context) -> Iterator[list[bpy.types.
         if mode == "POSE":
             bpy.ops.object.mode_set(mode="POSE")
         raise
+
+
+def _selected(layer: bpy.types.ViewLayer) -> list[bpy.types.Object]:
+    """The context of timers and handlers has no such list."""
+    return [ob for ob in layer.objects if ob.select_get(view_layer=layer)]
 
 
 def _add_armature(context, rig, names, name, made):
@@ -119,7 +124,7 @@ def _add_armature(context, rig, names, name, made):
     for collection in _collections_of(context, rig):
         collection.objects.link(copy)
     layer = context.view_layer
-    for ob in context.selected_objects:
+    for ob in _selected(layer):
         ob.select_set(False)
     copy.select_set(True)
     layer.objects.active = copy

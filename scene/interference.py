@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import bpy
 import numpy as np
 
@@ -33,28 +35,43 @@ def require_result_plays(ob: bpy.types.Object, bones: set[str], limits_heeded: b
         raise SceneError(f"{what_overrides(ob, found)}. {_WAY_OUT}")
 
 
-def overriding(ob: bpy.types.Object, bones: set[str], limits_heeded: bool) -> list[str]:
-    """What a new action cannot switch off that would override its keys, in words: all drivers that set channels of
-    bones, and all constraints of the rig whose influence is driven."""
+@dataclass(frozen=True)
+class Overriding:
+    """What a new action cannot switch off that would override its keys.
+
+    driven: names of bones whose channels drivers set.  constraints: bone and constraint, by name, of those whose
+    influence is driven.
+    """
+
+    driven: list[str]
+    constraints: list[tuple[str, str]]
+
+    def __bool__(self) -> bool:
+        return bool(self.driven or self.constraints)
+
+
+def overriding(ob: bpy.types.Object, bones: set[str], limits_heeded: bool) -> Overriding:
+    """Of the drivers those that set channels of some bones, of the constraints all of the rig that act."""
     data = ob.animation_data
     driven = {driver.data_path for driver in data.drivers if not driver.mute} if data is not None else set()
     if not driven:
-        return []
-    channels = [actions.bone_of_path(path) for path in sorted(driven)]
+        return Overriding([], [])
+    channels = [actions.bone_of_path(path) for path in driven]
     moved = {bone[0] for bone in channels if bone is not None and bone[0] in bones and bone[1] in _CHANNELS}
-    found = [f"a driver moves bone '{name}'" for name in sorted(moved)]
-    return found + [
-        f"the influence of constraint '{constraint.name}' on bone '{bone.name}' is driven"
-        for bone, constraint in acting_constraints(ob, limits_heeded)
-        if influence_path(bone, constraint) in driven
-    ]
+    acting = acting_constraints(ob, limits_heeded)
+    return Overriding(
+        sorted(moved),
+        [(bone.name, each.name) for bone, each in acting if influence_path(bone, each) in driven],
+    )
 
 
-def what_overrides(ob: bpy.types.Object, found: list[str]) -> str:
-    """A sentence of what `overriding` has found."""
-    more = [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
-    count = "One constraint or driver" if len(found) == 1 else f"{len(found)} constraints and drivers"
-    return f"{count} of '{ob.name}' would override a result: {'; '.join(found[:_NAMED] + more)}"
+def what_overrides(ob: bpy.types.Object, found: Overriding) -> str:
+    """All of it in a sentence: how much there is, and the first names."""
+    counts = [(len(found.driven), "driven bone"), (len(found.constraints), "driven constraint")]
+    kinds = " and ".join(f"{count} {kind}{'s' * (count > 1)}" for count, kind in counts if count)
+    names = [f"'{bone}'" for bone in found.driven] + [f"'{name}' on '{bone}'" for bone, name in found.constraints]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{kinds} of '{ob.name}' would override a result: {', '.join(names[:_NAMED])}{more}"
 
 
 def driven_bones(ob: bpy.types.Object) -> np.ndarray:

@@ -231,7 +231,7 @@ def wave():
 
 def test_a_default_rigify_human_walks_on_a_changed_floor_by_a_copy_of_its_deform_bones(human):
     bpy.context.view_layer.objects.active = human
-    with pytest.raises(RuntimeError, match="constraints and drivers of .* would override a result.*Copy Deform Bones"):
+    with pytest.raises(RuntimeError, match="driven constraints of .* would override a result.*Copy Deform Bones"):
         bpy.ops.motion_loom.fit(workflow="adapt")
     assert human.motion_loom_adapt.binding is None
     assert bpy.ops.motion_loom.copy_deform_bones() == {"FINISHED"}
