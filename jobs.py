@@ -28,7 +28,7 @@ def main(argv: list[str], opens_file: bool = False) -> int:
     argv:       the words after ``motion_loom`` (or after ``jobs.py``).
     opens_file: the first argument of each sub-command is the .blend to open; Blender itself opens its own.
     """
-    from .solvers.errors import MotionLoomError
+    from .solvers.errors import MotionLoomError, TooLargeError
     from .workflows import WORKFLOWS
 
     try:
@@ -40,6 +40,9 @@ def main(argv: list[str], opens_file: bool = False) -> int:
         report = _run(args, opens_file)
     except MotionLoomError as error:
         print(f"motion_loom {args.command}: {error}", file=sys.stderr)
+        return FAILED
+    except MemoryError as error:
+        print(f"motion_loom {args.command}: {TooLargeError('this', error)}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         print(f"motion_loom {args.command}: interrupted; nothing was saved.", file=sys.stderr)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import bpy
 
 from .. import workflows
-from ..solvers.errors import InputError, MotionLoomError, SceneError
+from ..solvers.errors import InputError, MotionLoomError, SceneError, TooLargeError
+
+# What a user can mend is told in words; anything else is a bug, which Blender shows as one.
+REPORTED = (MotionLoomError, MemoryError)
 
 
 class ExplainedOperator:
@@ -28,7 +31,7 @@ class ReportingOperator(ExplainedOperator):
     def execute(self, context):
         try:
             return self.done(self.apply(context))
-        except MotionLoomError as error:
+        except REPORTED as error:
             return self.failed(error)
 
     def done(self, text: str | None):
@@ -37,8 +40,10 @@ class ReportingOperator(ExplainedOperator):
             self.report({"INFO"}, text)
         return {"FINISHED"}
 
-    def failed(self, error: MotionLoomError):
-        """Say why, and end."""
+    def failed(self, error: Exception):
+        """Say why, and end.  error: one of ``REPORTED``."""
+        if isinstance(error, MemoryError):
+            error = TooLargeError("this", error)
         self.report({"ERROR"}, str(error))
         return {"CANCELLED"}
 

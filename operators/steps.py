@@ -7,10 +7,9 @@ import time
 import bpy
 
 from .. import workflows
-from ..solvers.errors import MotionLoomError
 from ..workflows.base import run_to_end
 from ..workflows.live import while_paused
-from .reporting import WorkflowOperator
+from .reporting import REPORTED, WorkflowOperator
 
 # Work this long between two redraws: long enough to lose little, short enough for Esc to feel immediate.
 _SLICE_SECONDS = 0.05
@@ -44,7 +43,7 @@ class StepOperator(WorkflowOperator):
             if question is not None:
                 return self._ask(question)
             self._steps = self._start(context)
-        except MotionLoomError as error:
+        except REPORTED as error:
             return self.failed(error)
         self._timer = context.window_manager.event_timer_add(_TIMER_SECONDS, window=context.window)
         self._show(context, 0.0, self._title())
@@ -64,7 +63,7 @@ class StepOperator(WorkflowOperator):
         except StopIteration as end:
             self._finish(context)
             return self.done(end.value)
-        except MotionLoomError as error:
+        except REPORTED as error:
             self._finish(context)
             return self.failed(error)
         except BaseException:

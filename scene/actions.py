@@ -315,9 +315,3 @@ def assign(ob, action, slot) -> None:
         data.action_slot = slot
     if data.action != action or (slot is not None and data.action_slot is None):
         raise OutputError(f"'{ob.name}' refuses action '{action.name}'; make a local copy of the object.")
-
-
-def discard(action) -> None:
-    """Remove an action that nothing uses."""
-    if not action.users:
-        bpy.data.actions.remove(action)

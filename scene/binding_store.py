@@ -90,12 +90,6 @@ def mark(mesh: bpy.types.Mesh | None) -> tuple[int, ...]:
     return mesh.session_uid, len(mesh.vertices), *words.tolist()
 
 
-def discard(mesh: bpy.types.Mesh | None) -> None:
-    """Remove a replaced binding unless another rig, file or fake user still holds it."""
-    if mesh is not None and mesh.users == 0:
-        bpy.data.meshes.remove(mesh)
-
-
 def _pack(arrays: dict[str, np.ndarray], header: dict) -> bytes:
     blocks, table, offset = [], [], 0
     for name, array in arrays.items():

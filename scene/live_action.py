@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import bpy
 import numpy as np
@@ -24,17 +26,29 @@ def rewrite(scene: bpy.types.Scene, action, slot, motion: BoneMotion, keyed: np.
     holder = actions.curve_list(action, slot, create=True)
     times = action_times(scene, motion.frames).astype(np.float32)
     values = [rows.astype(np.float32) for rows in motion.channels()]
-    changed = None
-    for bone in np.flatnonzero(keyed.any(axis=1)):
-        name = motion.rig.names[bone]
-        for channel, rows, chosen in zip(channels_of(motion.rig, bone), values, keyed[bone], strict=True):
-            if chosen:
-                path = actions.bone_path(name, channel)
-                for index in range(SIZES[channel]):
-                    changed = _write(holder, path, index, name, times, rows[:, bone, index]) or changed
-    if changed is not None:
-        # One tags the action; to work out the handles of all, which linear keys do not heed, takes most of the time.
-        changed.update()
+    with _keys_put_back_after_error() as changed:
+        for bone in np.flatnonzero(keyed.any(axis=1)):
+            name = motion.rig.names[bone]
+            for channel, rows, chosen in zip(channels_of(motion.rig, bone), values, keyed[bone], strict=True):
+                if chosen:
+                    path = actions.bone_path(name, channel)
+                    for index in range(SIZES[channel]):
+                        _write(holder, path, index, name, times, rows[:, bone, index], changed)
+        if changed:
+            # One tags the action; the handles of all, which linear keys do not heed, would take most of the time.
+            changed[-1][0].update()
+
+
+@contextmanager
+def _keys_put_back_after_error() -> Iterator[list[tuple]]:
+    """A list of curves whose keys were changed in place, with the times and values (K, 2) that they had before."""
+    changed: list[tuple] = []
+    try:
+        yield changed
+    except BaseException:
+        for curve, points in changed:
+            curve.keyframe_points.foreach_set("co", points.ravel())
+        raise
 
 
 def restore(action, slot, source, source_slot, rig, channels: np.ndarray) -> None:
@@ -60,20 +74,18 @@ def curve_keys(rig, channels: np.ndarray) -> list[tuple[str, int]]:
     ]
 
 
-def _write(holder, path: str, index: int, bone: str, times: np.ndarray, values: np.ndarray):
-    """Returns the curve if its keys have changed in place and are not updated yet."""
+def _write(holder, path: str, index: int, bone: str, times: np.ndarray, values: np.ndarray, changed: list) -> None:
+    """changed: gets the curve, and its keys before, where they are changed in place and are not updated yet."""
     curve = holder.fcurves.find(path, index=index)
     if curve is not None:
         points = _points(curve)
         if np.array_equal(points[:, 0], times) and _plays_as_written(curve):
-            if np.array_equal(points[:, 1], values):
-                return None
-            points[:, 1] = values
-            curve.keyframe_points.foreach_set("co", points.ravel())
-            return curve
+            if not np.array_equal(points[:, 1], values):
+                changed.append((curve, points))
+                curve.keyframe_points.foreach_set("co", np.stack((times, values), axis=1).ravel())
+            return
         holder.fcurves.remove(curve)
     actions.write_curve(holder, path, index, actions.group_named(holder, bone), times, values)
-    return None
 
 
 def _plays_as_written(curve) -> bool:

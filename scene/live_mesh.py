@@ -12,6 +12,7 @@ from ..solvers.errors import OutputError, SceneError, StaleBindingError
 from .mesh_copy import LIVE_MARK, discard, link_beside, plain_copy
 from .modifier_split import animated_paths
 from .placing import place_now, transformed
+from .restored import restored_after_error
 from .rigs import require_editable
 
 _VISIBILITY = ("hide_viewport", "hide_render")
@@ -35,19 +36,16 @@ def make(context: bpy.types.Context, ob: bpy.types.Object) -> bpy.types.Object:
             f"The visibility of '{ob.name}' is animated, so that it cannot be hidden behind its live copy; "
             "mute or remove the keys and drivers of Disable in Viewports and Disable in Renders."
         )
-    live = plain_copy(context, ob, f"{ob.name} (live)")
-    try:
+    with restored_after_error(ob):
+        live = plain_copy(context, ob, f"{ob.name} (live)")
         live.rotation_mode = "QUATERNION"  # takes any rotation exactly
         _clear_deltas(live)
         _let_blur(live)
         live[LIVE_MARK] = {"original": ob} | {name: bool(getattr(ob, name)) for name in _VISIBILITY}
         link_beside(context, ob, live)
-    except BaseException:
-        discard(live)
-        raise
-    for name in _VISIBILITY:
-        setattr(ob, name, True)
-    context.view_layer.update()
+        for name in _VISIBILITY:
+            setattr(ob, name, True)
+        context.view_layer.update()
     return live
 
 
@@ -119,9 +117,9 @@ def shown(context: bpy.types.Context, ob: bpy.types.Object) -> Iterator[None]:
     if live_of(ob) is None or not ob.hide_viewport:
         yield
         return
-    ob.hide_viewport = False
-    context.view_layer.update()
     try:
+        ob.hide_viewport = False
+        context.view_layer.update()
         yield
     finally:
         ob.hide_viewport = True

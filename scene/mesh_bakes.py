@@ -6,7 +6,7 @@ The object's travel becomes keys of its own; the original is not touched, and no
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 from ..solvers.errors import InputError, OutputError, SceneError
 from . import actions, pc2
 from .channels import SIZES, action_times, rotation_channel
+from .discarding import discard as discard_unused
 from .live_mesh import write_positions
 from .mesh_copy import discard, link_beside, plain_copy
 from .placing import Placement, place_over_time, transformed
@@ -46,12 +47,14 @@ class Baked:
     """ob: the new object.  byte_count: what its motion takes, in the file at path or else in the .blend.
 
     error: largest and root mean square distance from the result, metres, where the form is not exact.
+    folders: that were made for the file, the innermost first.
     """
 
     ob: bpy.types.Object
     byte_count: int
     path: str = ""
     error: tuple[float, float] = (0.0, 0.0)
+    folders: tuple[Path, ...] = ()
 
 
 def bake_pc2(
@@ -72,7 +75,7 @@ def bake_pc2(
     step = _step(result.frames)
     with (
         _new_object(context, ob, result, name) as new,
-        _made_folder(folder) as place,
+        _made_folder(folder) as (place, made),
         reserved(place, bpy.path.clean_name(new.name), ".pc2", pc2.WAY_OUT) as cache,
     ):
         path = _relative(cache.path)
@@ -85,7 +88,7 @@ def bake_pc2(
             _add_cache(new, path, start, each)
             _write_travel(context, new, placement, result.frames)
             link_beside(context, ob, new)  # inside, so that the file goes with the object where this fails
-    return Baked(new, writer.byte_count, path)
+    return Baked(new, writer.byte_count, path, folders=made)
 
 
 def bake_absolute_keys(
@@ -149,6 +152,18 @@ def bake_pca_keys(
         link_beside(context, ob, new)
     size = 12 * result.vertices.shape[1] * (len(used) + 1) + _KEY_BYTES * len(result.frames) * len(used)
     return Baked(new, size, error=error)
+
+
+@contextmanager
+def cache_removed_after_error(baked: Baked) -> Iterator[None]:
+    """A block that belongs to a bake that was written; where it fails, the cache file is gone, if there is one."""
+    try:
+        yield
+    except BaseException:
+        if baked.path:
+            Path(bpy.path.abspath(baked.path)).unlink(missing_ok=True)
+            _remove_empty(baked.folders)
+        raise
 
 
 # -------------------------------------------------------------------------------------------------- the object
@@ -248,8 +263,8 @@ def _key(context, owner: bpy.types.ID, name: str, curves: dict, frames: np.ndarr
     action, slot = actions.create(owner, name)
     try:
         actions.assign(owner, action, slot)
-    except OutputError:
-        actions.discard(action)
+    except BaseException:
+        discard_unused(action)
         raise
     holder = actions.curve_list(action, slot, create=True)
     grouped = actions.group_named(holder, group) if group else None
@@ -337,8 +352,9 @@ def _at_times(scene: bpy.types.Scene, first: float, step: float) -> tuple[float,
 
 
 @contextmanager
-def _made_folder(folder: str) -> Iterator[Path]:
-    """The folder, made if need be, and taken away again when what follows fails."""
+def _made_folder(folder: str) -> Iterator[tuple[Path, tuple[Path, ...]]]:
+    """The folder, made if need be, and what of its path was not there before; that goes again when what follows fails.
+    """
     # A name alone would be of the folder that the program was started in.
     # Blender takes a backslash in a cache's path for a separator everywhere; Windows does by itself, network paths too.
     folder = folder if os.name == "nt" else folder.replace("\\", "/")
@@ -347,12 +363,16 @@ def _made_folder(folder: str) -> Iterator[Path]:
     try:
         _make_folder(place)
         note_made(*reversed(missing))
-        yield place
+        yield place, tuple(missing)
     except BaseException:
-        for part in missing:
-            with suppress(OSError):  # it holds something by now
-                part.rmdir()
+        _remove_empty(missing)
         raise
+
+
+def _remove_empty(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        with suppress(OSError):  # it holds something by now
+            folder.rmdir()
 
 
 def _make_folder(place: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import actions
+from .discarding import discard as discard_unused
 from .mesh_sequence import evaluated_mesh, require_mesh
 from .modifier_split import deforming_modifiers, kept_modifiers, kept_switched_off
 from .object_motion import carries_along_path
@@ -94,8 +94,7 @@ def discard(ob: bpy.types.Object) -> None:
     if not mesh.users:
         bpy.data.meshes.remove(mesh)
     for action in played:
-        if action is not None:
-            actions.discard(action)
+        discard_unused(action)
 
 
 def actions_of(owner: bpy.types.ID | None) -> bpy.types.Action | None:

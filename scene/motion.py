@@ -13,7 +13,7 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError, MotionLoomError, OutputError, SceneError
+from ..solvers.errors import InputError, OutputError, SceneError
 from ..solvers.kinematics import (
     Rig,
     basis_from_pose,
@@ -29,6 +29,7 @@ from .channels import SIZES, action_times, channels_of, rotation_now
 from .curve_extent import extent, varies
 from .movers import movers_of
 from .object_motion import object_world
+from .restored import restored_after_error
 from .rigs import joint_track, read_rig, require_editable, require_positive_scale, require_uniform_scale
 from .sampling import plays_strips, reason_to_sample, sample_frames, strip_ranges
 
@@ -359,13 +360,10 @@ def write_motion(
         keys = np.repeat(needed[None], len(motion.frames), axis=0)
     wanted = set(motion.rig.names if bones is None else bones)
     keys = keys & np.array([bone in wanted for bone in motion.rig.names])[:, None]
-    action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
-    try:
+    with restored_after_error(ob):
+        action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
         _write_bones(action, slot, motion, keys, action_times(context.scene, motion.frames))
         actions.keep(ob, action, slot, assign)
-    except (MotionLoomError, RuntimeError):
-        bpy.data.actions.remove(action)
-        raise
     return action
 
 

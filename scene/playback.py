@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import bpy
 
-from ..solvers.errors import MotionLoomError
 from . import actions
 
 
@@ -89,21 +88,11 @@ def played(ob: bpy.types.Object, action, slot, values: list[Before]) -> Iterator
     """The object plays an action, or its NLA strips alone for None, until the block ends."""
     data = ob.animation_data or ob.animation_data_create()
     now, now_slot = data.action, data.action_slot if actions.HAS_SLOTS else None
-    play(ob, action, slot, values)
     try:
+        play(ob, action, slot, values)
         yield
     finally:
         play(ob, now, now_slot)
-
-
-@contextmanager
-def removed_after_error(action: bpy.types.Action) -> Iterator[None]:
-    """A new action, until all that belongs to it is done."""
-    try:
-        yield
-    except (MotionLoomError, RuntimeError):
-        bpy.data.actions.remove(action)
-        raise
 
 
 def _key(curve) -> tuple[str, int]:

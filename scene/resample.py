@@ -5,9 +5,10 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError, MotionLoomError
+from ..solvers.errors import InputError
 from . import actions
 from .motion import action_times, source_of
+from .restored import restored_after_error
 from .rigs import require_armature, require_editable
 from .sampling import plays_strips, sample_paths, strip_curves
 
@@ -35,17 +36,14 @@ def resample(
     source, slot = source_of(ob)
     if source is not None:
         actions.require_playing(source, slot)
-    action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
-    try:
+    with restored_after_error(ob):
+        action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
         actions.keep_only(action, slot)
         if plays_strips(ob):
             _write_played(context, ob, action, slot, frames, new_frames)
         else:
             _rewrite(action, slot, *(action_times(context.scene, moments) for moments in (frames, new_frames)))
         actions.keep(ob, action, slot, assign)
-    except (MotionLoomError, RuntimeError):
-        bpy.data.actions.remove(action)
-        raise
     return action
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -148,17 +149,34 @@ def _evaluated(context: bpy.types.Context, ob: bpy.types.Object, frames: np.ndar
 @contextmanager
 def _kept(scene: bpy.types.Scene, ob: bpy.types.Object) -> Iterator[None]:
     """Puts back the scene's frame, and channel values that a user may have changed without a key."""
-    pose = _read_pose(ob)
-    placed = {channel: tuple(getattr(ob, channel)) for channel in _OBJECT_CHANNELS}
+    kept = Channels.now(ob)
     try:
         with frame_kept(scene):
             yield
     finally:
-        for channel, values in _read_pose(ob).items():
-            if not np.array_equal(values, pose[channel]):
-                ob.pose.bones.foreach_set(channel, pose[channel])
+        kept.put_back(ob)
+
+
+@dataclass(frozen=True)
+class Channels:
+    """Values of all transform channels.  pose: of the bones, flat, by channel.  placed: of the object itself."""
+
+    pose: dict[str, np.ndarray]
+    placed: dict[str, tuple[float, ...]]
+
+    @classmethod
+    def now(cls, ob: bpy.types.Object) -> Channels:
+        """Of an object, and of its bones where it has some."""
+        placed = {channel: tuple(getattr(ob, channel)) for channel in _OBJECT_CHANNELS}
+        return cls(_read_pose(ob) if ob.pose else {}, placed)
+
+    def put_back(self, ob: bpy.types.Object) -> None:
+        """Give them to the object again, where it has others by now."""
+        for channel, values in (_read_pose(ob) if self.pose else {}).items():
+            if not np.array_equal(values, self.pose[channel]):
+                ob.pose.bones.foreach_set(channel, self.pose[channel])
                 ob.update_tag(refresh={"DATA"})
-        for channel, values in placed.items():
+        for channel, values in self.placed.items():
             if tuple(getattr(ob, channel)) != values:
                 setattr(ob, channel, values)
 

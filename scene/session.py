@@ -37,10 +37,10 @@ def scene_of(uid: int, name: str) -> bpy.types.Scene | None:
     return next((other for other in bpy.data.scenes if other.session_uid == uid), None)
 
 
-def exists(ob: bpy.types.Object) -> bool:
-    """Whether an object that was held on to has not been deleted or undone since."""
+def exists(datablock: bpy.types.ID) -> bool:
+    """Whether an object or another datablock that was held on to has not been deleted or undone since."""
     try:
-        return bool(ob.session_uid)
+        return bool(datablock.session_uid)
     except ReferenceError:
         return False
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..solvers.errors import InputError
 from . import actions
 from .channels import action_times
+from .restored import restored_after_error
 
 COLLECTION = "Motion Loom stream"
 _JOINT, _STREAM = "motion_loom_joint", "motion_loom_stream"
@@ -87,12 +88,12 @@ def write_recording(
     Raises InputError where shapes do not agree. Where it ends before all is keyed, no action is left.
     """
     positions = _checked(names, positions, 3)
-    empties = _empties(scene, names)
     times = action_times(scene, np.arange(start, start + len(positions)))
-    shared = bpy.data.actions.new(name) if actions.HAS_SLOTS else None
-    made = [] if shared is None else [shared]
-    keyed = []
-    try:
+    made, keyed = [], []
+    with restored_after_error(*_all_empties()):
+        empties = _empties(scene, names)
+        shared = bpy.data.actions.new(name) if actions.HAS_SLOTS else None
+        made += [] if shared is None else [shared]
         for joint, (ob, track) in enumerate(zip(empties, positions.transpose(1, 0, 2), strict=True)):
             if shared is None:
                 action, slot = actions.create(ob, f"{name} {names[joint]}")
@@ -101,14 +102,14 @@ def write_recording(
                 action, slot = shared, shared.slots.new(id_type=ob.id_type, name=ob.name)
             _key(action, slot, times, track)
             keyed.append((ob, action, slot))
-    except BaseException:
-        for action in made:
-            actions.discard(action)
-        raise
-    for ob, action, slot in keyed:
-        _play_take(ob)
-        actions.assign(ob, action, slot)
+        for ob, action, slot in keyed:
+            _play_take(ob)
+            actions.assign(ob, action, slot)
     return made
+
+
+def _all_empties() -> list[bpy.types.Object]:
+    return [ob for collection in bpy.data.collections if _is_stream(collection) for ob in collection.objects]
 
 
 def _key(action, slot, times: np.ndarray, track: np.ndarray) -> None:

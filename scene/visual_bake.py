@@ -13,7 +13,7 @@ from .channels import action_times
 from .interference import acting_constraints, switch_off
 from .motion import read_motion, write_motion, written_channels
 from .movers import movers_of
-from .playback import removed_after_error
+from .restored import restored_after_error
 from .sampling import plays_strips
 
 
@@ -46,8 +46,8 @@ def bake_seen(
             f"The bones of '{ob.name}' do not move by themselves, so that there is nothing to bake "
             f"({', '.join(what)}); bake what carries it."
         )
-    action = write_motion(context, ob, name, replace(motion, frames=new_frames), source=(None, None))
-    with removed_after_error(action):
+    with restored_after_error(ob):
+        action = write_motion(context, ob, name, replace(motion, frames=new_frames), source=(None, None))
         slot = action.slots[0] if actions.HAS_SLOTS else None
         silenced = acting_constraints(ob, limits_heeded=False)
         switch_off(action, slot, silenced, float(action_times(context.scene, new_frames[:1])[0]))

@@ -29,5 +29,16 @@ class SceneError(MotionLoomError):
     """The scene is not ready: no action, a hidden or missing object, a linked rig."""
 
 
+class TooLargeError(MotionLoomError):
+    """There is not enough memory."""
+
+    def __init__(self, what: str, error: MemoryError):
+        reason = f" ({error})" if str(error) else ""
+        super().__init__(
+            f"There is not enough memory for {what}{reason}; shorten the range of frames, or use meshes with fewer "
+            "vertices."
+        )
+
+
 class OutputError(MotionLoomError):
     """A result cannot be written: a path, an action or an object refuses it."""

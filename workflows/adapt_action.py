@@ -11,6 +11,7 @@ import numpy as np
 from ..scene import actions, playback, strips
 from ..scene.interference import acting_constraints, switch_off
 from ..scene.motion import action_times, source_of, write_motion
+from ..scene.restored import restored_after_error
 from ..solvers.errors import SceneError
 from .naming import result_name
 
@@ -140,9 +141,10 @@ def write_action(context, ob, name: str | None, kind: str, motion, limits_heeded
         origin = source.name if source else ob.name
         # What the user keyed while live belongs to the result.
         base, base_slot = live_copy(ob) or (source, source_slot)
-        new = write_motion(context, ob, name or result_name(origin, kind), motion, source=(base, base_slot), keys=keys)
         times = action_times(context.scene, motion.frames[[0, -1]])
-        with playback.removed_after_error(new):
+        with restored_after_error(ob):
+            name = name or result_name(origin, kind)
+            new = write_motion(context, ob, name, motion, source=(base, base_slot), keys=keys)
             slot = _slot_in(new, base_slot)
             if kind != LIVE:
                 actions.remove_curve(new, slot, INFLUENCE)  # the motion has it in it
@@ -162,20 +164,20 @@ def write_result(
     strip: an NLA strip of it instead of assigning it, mute where assign is false.
     Returns (name of the source, action, list). After an error nothing is left of it.
     """
-    written = write_action(context, ob, name, ADAPTED, motion, limits_heeded, keys)
-    new, slot = written.action, written.slot
-    with playback.removed_after_error(new):
+    with restored_after_error(ob):
+        written = write_action(context, ob, name, ADAPTED, motion, limits_heeded, keys)
+        new, slot = written.action, written.slot
         if strip:
             span = _span(new, slot, written.times)
             strips.push_down(ob, new, slot, *span) if assign else strips.push(ob, new, slot, *span, mute=True)
         elif assign:
             actions.assign(ob, new, slot)
-    if assign or strip:
-        new.use_fake_user = False
-    if assign:
-        strips.remove(ob, ob.motion_loom_adapt.result)
-        ob.motion_loom_adapt.result = new
-        remember_values(ob.motion_loom_adapt.before, written.before)
+        if assign or strip:
+            new.use_fake_user = False
+        if assign:
+            old, ob.motion_loom_adapt.result = ob.motion_loom_adapt.result, new
+            remember_values(ob.motion_loom_adapt.before, written.before)
+            strips.remove(ob, old)
     return written.origin, new, [f"{bone.name}: {constraint.name}" for bone, constraint in written.silenced]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..scene import actions, playback, session
 from ..scene.channels import action_times
+from ..scene.discarding import discard
 from ..scene.interference import acting_constraints, influence_path, switch_off
 from ..scene.live_action import curve_keys, keys_digest, restore, rewrite
 from ..scene.motion import changed_channels, source_of, written_channels
@@ -78,6 +79,11 @@ def owns_live(ob) -> bool:
     return action is not None and action.library is None and not _sharers(ob)
 
 
+def rewritten_live(ob) -> tuple:
+    """The actions whose curves change where a rig goes on live, or is brought up to date."""
+    return (ob.motion_loom_adapt.live_action,) if owns_live(ob) else ()
+
+
 def live_rigs() -> list:
     """All live rigs of the file; linked ones only play."""
     objects = session.all_objects()
@@ -102,7 +108,7 @@ def adopt_copy(ob) -> None:
         return
     settings.live_action, settings.live_slot = action, playback.handle_of(slot)
     if old.library is None:
-        actions.discard(old)
+        discard(old)
 
 
 def _stem(name: str) -> str:
@@ -161,8 +167,7 @@ def _play_new(context, ob, motion, keyed: np.ndarray) -> None:
     settings = ob.motion_loom_adapt
     keys = np.broadcast_to(keyed, (len(motion.frames), *keyed.shape))
     written = write_action(context, ob, None, LIVE, motion, settings.limits, keys)
-    with playback.removed_after_error(written.action):
-        actions.assign(ob, written.action, written.slot)
+    actions.assign(ob, written.action, written.slot)
     settings.live_action, settings.live_slot = written.action, playback.handle_of(written.slot)
     remember_values(settings.live_before, written.before)
 
@@ -272,5 +277,5 @@ def leave_live(ob) -> str | None:
     settings.live_action = None
     if own:
         action.use_fake_user = False
-        actions.discard(action)
+        discard(action)
     return None

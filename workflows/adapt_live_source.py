@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..scene import binding_store
+from ..scene.discarding import discard
 from ..scene.held_targets import HeldTargets
 from ..scene.interference import reaches_out
 from ..scene.live_action import keys_digest
@@ -78,14 +79,14 @@ def keep_motion(ob, motion: BoneMotion, depsgraph) -> None:
         header["held"] = HeldTargets.of(ob, depsgraph).worlds.tolist()
         mesh = binding_store.save(f"{ob.name} live", arrays, header)
     old, settings.live_sampled = settings.live_sampled, mesh
-    binding_store.discard(old)
+    discard(old)
 
 
 def forget_motion(ob) -> None:
     """Keep nothing any more."""
     settings = ob.motion_loom_adapt
     old, settings.live_sampled = settings.live_sampled, None
-    binding_store.discard(old)
+    discard(old)
 
 
 def _placed(ob) -> str:

@@ -10,32 +10,45 @@ from ..scene.influence import factor_rows, is_driven
 from . import live
 from .adapt_action import INFLUENCE
 from .adapt_live import AdaptFollower
-from .adapt_live_action import adopt_copy, leave_live, live_slot, owns_live, play_live, require_live_plays, rewrite_live
+from .adapt_live_action import (
+    adopt_copy,
+    leave_live,
+    live_slot,
+    owns_live,
+    play_live,
+    require_live_plays,
+    rewrite_live,
+    rewritten_live,
+)
 from .adapt_live_keys import held_by_user
 from .adapt_live_source import keep_motion
 from .adapt_live_track import Track, solved
 from .adapt_problem import Problem, gather_steps
-from .base import relayed, within
+from .base import names_what_is_too_large, relayed, within
 from .live import Moment
 
 
+@names_what_is_too_large("adapting")
 def live_on_steps(context, ob, workflow) -> Generator[tuple[float, str], None, str]:
     """Solve and play the live action, with progress; the scene is changed after the last step only."""
     adopt_copy(ob)
     if owns_live(ob):
         held_by_user(ob)  # refuses what would play under the track
     track = yield from _all_steps(context, ob)
-    play_live(context, ob, track.problem.source, track.solution.motion)
-    _begin(context, ob, workflow, track)
+    with live.restored_after_error(ob, workflow.id, rewritten_live(ob)):
+        play_live(context, ob, track.problem.source, track.solution.motion)
+        _begin(context, ob, workflow, track)
     return f"'{ob.name}' is live: it plays '{ob.motion_loom_adapt.live_action.name}'"
 
 
+@names_what_is_too_large("adapting")
 def refresh_steps(context, ob, workflow) -> Generator[tuple[float, str], None, str]:
     """Solve the live action again, stepping through frames where that is needed."""
     require_live_plays(ob)
     track = yield from _all_steps(context, ob)
-    rewrite_live(context.scene, ob, track.solution)
-    _begin(context, ob, workflow, track)
+    with live.restored_after_error(ob, workflow.id, rewritten_live(ob)):
+        rewrite_live(context.scene, ob, track.solution)
+        _begin(context, ob, workflow, track)
     return f"'{ob.name}' is up to date at all frames"
 
 
@@ -65,6 +78,7 @@ def _begin(context, ob, workflow, track: Track) -> None:
 
 def live_off(ob, workflow) -> str | None:
     """Play the source again; says so where the user's keys are kept."""
-    kept = leave_live(ob)
-    live.end(ob, workflow.id)
+    with live.restored_after_error(ob, workflow.id):
+        kept = leave_live(ob)
+        live.end(ob, workflow.id)
     return kept and f"Keys were set while live: they are kept in '{kept}'"

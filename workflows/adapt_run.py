@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..scene import binding_store
+from ..scene.discarding import discard
 from ..scene.interference import overriding, refuse_dependent, require_result_plays
 from ..scene.meshes import sweep_environment
 from ..scene.motion import changed_bones, source_of
 from ..scene.new_names import require_name
+from ..scene.restored import restored_after_error
 from ..scene.rigs import require_armature, require_editable
 from ..scene.strips import require_pushable
 from ..scene.surfaces import expand
@@ -23,12 +25,12 @@ from ..solvers.errors import SceneError
 from . import live
 from .adapt_action import bound_action, live_copy, remember_source, source_played, to_bind_played, write_result
 from .adapt_changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
-from .adapt_live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live
+from .adapt_live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live, rewritten_live
 from .adapt_live_source import keep_motion
-from .adapt_problem import gather_steps, solve_steps, time_stretch
+from .adapt_problem import Problem, Solution, gather_steps, solve_steps, time_stretch
 from .adapt_source import body_names, bound_frames, hung_names, joint_radii, read_source
 from .adapt_store import Stored, kept_surface, not_kept, pack
-from .base import Steps, relayed, run_to_end, within
+from .base import Steps, names_what_is_too_large, relayed, run_to_end, within
 from .outside_frames import outside_notes
 from .result_keys import KeyOptions, choose_keys
 
@@ -68,6 +70,7 @@ def bound_report(ob) -> dict:
     }
 
 
+@names_what_is_too_large("binding")
 def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
     """Bind, with progress; the scene is changed after the last step only."""
     require_armature(ob)
@@ -108,20 +111,20 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
         tuple(kept_surface(mesh) for mesh in environment),
     )
     yield 0.99, "Storing"
-    line = store_binding(ob, stored, objects, (*source.notes, *left_out, *not_kept(stored), *counted_anew(moved)))
-    if ob.motion_loom_adapt.live:
-        keep_motion(ob, source.motion, context.evaluated_depsgraph_get())
-    else:
-        remember_source(ob)
+    with restored_after_error(ob):
+        line = store_binding(ob, stored, objects, (*source.notes, *left_out, *not_kept(stored), *counted_anew(moved)))
+        if ob.motion_loom_adapt.live:
+            keep_motion(ob, source.motion, context.evaluated_depsgraph_get())
+        else:
+            remember_source(ob)
     return f"Bound '{ob.name}': {line}"
 
 
 def store_binding(ob, stored: Stored, objects, notes: Sequence[str]) -> str:
     """Keep a binding with the rig; returns what is bound, in words, with the notes."""
     settings = ob.motion_loom_adapt
-    mesh = binding_store.save(ob.name, *pack(stored))
-    old, settings.binding = settings.binding, mesh
-    binding_store.discard(old)
+    old, settings.binding = settings.binding, binding_store.save(ob.name, *pack(stored))
+    discard(old)
     uses = {item.target: (item.mode, item.influence) for item in settings.surfaces if item.target is not None}
     settings.surfaces.clear()
     for target, name in zip(objects, stored.binding.objects, strict=True):
@@ -143,6 +146,7 @@ def adapt_rig(context, ob, options: AdaptRigOptions | None = None) -> dict:
     return run_to_end(adapt_steps(context, ob, options or AdaptRigOptions()))
 
 
+@names_what_is_too_large("adapting")
 def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float, str], None, dict]:
     """Adapt, with progress; the new action is made after the last step only. Returns the report."""
     began = time.perf_counter()
@@ -174,28 +178,33 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
         body = None if live_copy(ob) else np.unique(problem.source.bones[problem.source.bones >= 0])
         keys = choose_keys(context, ob, solution.motion, problem.source.motion, options.keys, body)
     yield 0.97, "Writing the action"
+    left_out = outside_notes(context.scene, ob, bound_action(ob), frames, "bound")
+    with live.restored_after_error(ob, ADAPT, rewritten_live(ob)):
+        origin, new, silenced = _written(context, ob, options, problem, solution, keys.chosen)
+        report |= {
+            "source": origin,
+            "action": new.name,
+            "strip": options.strip,
+            **keys.report(),
+            "changed_bones": changed_bones(problem.source.motion, solution.motion),
+            "silenced_constraints": silenced,
+            # The scene may have come to play longer since.
+            "notes": list(dict.fromkeys((*ob.motion_loom_adapt.notes.splitlines(), *left_out))),
+        }
+    return report | {"seconds": time.perf_counter() - began}
+
+
+def _written(context, ob, options: AdaptRigOptions, problem: Problem, solution: Solution, keys: np.ndarray) -> tuple:
+    """Write the result, and play it or the live one; returns as ``write_result``."""
     settings = ob.motion_loom_adapt
     heeded, was_live = settings.limits, settings.live
-    left_out = outside_notes(context.scene, ob, bound_action(ob), frames, "bound")
     adopt_copy(ob)
     if was_live and owns_live(ob):
         rewrite_live(context.scene, ob, solution)
     elif was_live:
         play_live(context, ob, problem.source, solution.motion)
-    origin, new, silenced = write_result(
-        context, ob, options.name, solution.motion, options.assign, heeded, keys.chosen, options.strip
-    )
+    written = write_result(context, ob, options.name, solution.motion, options.assign, heeded, keys, options.strip)
     if was_live and (options.assign or options.strip):
-        live.end(ob, ADAPT)
         leave_live(ob)
-    report |= {
-        "source": origin,
-        "action": new.name,
-        "strip": options.strip,
-        **keys.report(),
-        "changed_bones": changed_bones(problem.source.motion, solution.motion),
-        "silenced_constraints": silenced,
-        # The scene may have come to play longer since.
-        "notes": list(dict.fromkeys((*settings.notes.splitlines(), *left_out))),
-    }
-    return report | {"seconds": time.perf_counter() - began}
+        live.end(ob, ADAPT)
+    return written

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..scene.interference import refuse_dependent
 from ..scene.meshes import read_surface, sweep_environment
+from ..scene.restored import restored_after_error
 from ..scene.rigs import require_armature, require_editable
 from ..scene.surfaces import expand
 from ..scene.topology import fingerprint
@@ -80,7 +81,8 @@ def update_steps(context, ob, objects) -> Generator[tuple[float, str], None, dic
     new = [f"'{entry.target.name_full}' is bound as it is now" for entry in entries if entry.number is None]
     notes = [*new, *_edited_notes(stored, entries, environment), *not_kept(updated)]
     kept_notes = ob.motion_loom_adapt.notes.splitlines()
-    store_binding(ob, updated, [entry.target for entry in entries], tuple(dict.fromkeys((*kept_notes, *notes))))
+    with restored_after_error(ob):
+        store_binding(ob, updated, [entry.target for entry in entries], tuple(dict.fromkeys((*kept_notes, *notes))))
     report = bound_report(ob)
     return report | {"notes": [*gone, *report["notes"]]}
 

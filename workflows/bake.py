@@ -12,14 +12,14 @@ from ..scene.motion import action_times, frames_per_second, motion_range, source
 from ..scene.movers import movers_of
 from ..scene.names import shared_names
 from ..scene.new_names import require_name
-from ..scene.playback import removed_after_error
 from ..scene.resample import only_slot, resample
+from ..scene.restored import restored_after_error
 from ..scene.rigs import find_rig, require_armature, require_editable
 from ..scene.strips import push, push_down, require_pushable
 from ..scene.visual_bake import bake_seen, has_own_motion
 from ..solvers.errors import InputError, MotionLoomError
 from ..state.bake_settings import MotionLoomBakeSettings
-from .base import Command, Steps, Workflow
+from .base import Command, Steps, Workflow, too_large_named
 from .command_settings import require_between
 from .naming import result_name
 from .outside_frames import outside_notes
@@ -104,15 +104,16 @@ def bake_rig(context, ob, options: BakeOptions) -> dict:
     name = options.name or result_name(origin, "baked")
     notes = [*outside_notes(context.scene, ob, source, frames, "baked"), *_speed_notes(ob, options)]
     is_assigned = options.assign and not options.strip
-    if has_own_motion(ob):
-        action, silenced = resample(context, ob, name, frames, new_frames, is_assigned), []
-    else:
-        action, silenced = bake_seen(context, ob, name, frames, new_frames, is_assigned)
+    with too_large_named("baking", ob), restored_after_error(ob):
+        if has_own_motion(ob):
+            action, silenced = resample(context, ob, name, frames, new_frames, is_assigned), []
+        else:
+            action, silenced = bake_seen(context, ob, name, frames, new_frames, is_assigned)
+        if options.strip:
+            _keep_as_strip(context, ob, action, new_frames, options.assign)
     if silenced:
         some = ", ".join(silenced[:3]) + (f" and {len(silenced) - 3} more" if len(silenced) > 3 else "")
         notes.append(f"The result holds plain keys and keys the influence of constraints to zero ({some})")
-    if options.strip:
-        _keep_as_strip(context, ob, action, new_frames, options.assign)
     return {
         "rig": ob.name,
         "source": origin,
@@ -136,11 +137,10 @@ def _speed_notes(ob, options: BakeOptions) -> list[str]:
 
 def _keep_as_strip(context, ob, action, frames: np.ndarray, play: bool) -> None:
     start, end = map(float, action_times(context.scene, frames[[0, -1]]))
-    with removed_after_error(action):
-        if play:
-            push_down(ob, action, only_slot(action), start, end)
-        else:
-            push(ob, action, only_slot(action), start, end, mute=True)
+    if play:
+        push_down(ob, action, only_slot(action), start, end)
+    else:
+        push(ob, action, only_slot(action), start, end, mute=True)
     action.use_fake_user = False
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import functools
+import inspect
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ..scene.sizes import sizes_text
+from ..solvers.errors import TooLargeError
 from .overlay import Overlay
 
 Steps = Generator[tuple[float, str], None, str | None]
@@ -154,6 +159,36 @@ def run_to_end(
             return end.value
         if progress:
             progress(fraction, text)
+
+
+@contextmanager
+def too_large_named(doing: str, ob, objects: Iterable = ()) -> Iterator[None]:
+    """A block whose MemoryError becomes a TooLargeError that names an object, and others, with their sizes."""
+    try:
+        yield
+    except MemoryError as error:
+        raise TooLargeError(f"{doing} {sizes_text(ob, objects)}", error) from error
+
+
+def names_what_is_too_large(doing: str) -> Callable:
+    """Of a function that returns steps for an object ``ob``: where memory does not do, they say for what.
+
+    doing: what they do, as in "binding".  Other ``objects`` among the arguments are named as well, see
+    ``too_large_named``.
+    """
+
+    def decorate(function: Callable[..., Generator]) -> Callable[..., Generator]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def named(*args, **kwargs):
+            given = signature.bind(*args, **kwargs).arguments
+            with too_large_named(doing, given["ob"], given.get("objects", ())):
+                return (yield from function(*args, **kwargs))
+
+        return named
+
+    return decorate
 
 
 def within(

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..scene import session
-from ..solvers.errors import ChangedSetError, MotionLoomError, StaleBindingError
+from ..scene import restored, session
+from ..solvers.errors import ChangedSetError, MotionLoomError, StaleBindingError, TooLargeError
 from ..solvers.steps import result_of
 from ..state.live_runs import Job, LiveRun, live_runs
 from .base import Steps
@@ -133,6 +133,21 @@ def end(ob, workflow_id: str) -> None:
     run = live_runs.runs.pop((ob.session_uid, workflow_id), None)
     if run is not None:
         run.cancel()
+
+
+@contextmanager
+def restored_after_error(ob, workflow_id: str, rewritten=()) -> Iterator[None]:
+    """As ``restored.restored_after_error``, for a block in which an object becomes live, or is live no more."""
+    key = ob.session_uid, workflow_id
+    before = live_runs.runs.get(key)
+    try:
+        with restored.restored_after_error(ob, rewritten=rewritten):
+            yield
+    except BaseException:
+        live_runs.runs.pop(key, None)
+        if before is not None:
+            live_runs.runs[key] = before
+        raise
 
 
 def look_through(workflows) -> None:
@@ -339,6 +354,8 @@ def _fail(run: LiveRun, error: BaseException, key: str) -> None:
     """One run stands still and says why; the others go on. key: of the state that it failed in, "" where unknown."""
     run.cancel()
     run.pending, run.key, run.failed = NOTHING, "", key
+    if isinstance(error, MemoryError):
+        error = TooLargeError(f"following '{run.name}'", error)
     if isinstance(error, MotionLoomError):
         run.problem = str(error)
         run.remedy = _remedy(error)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..scene import binding_store, live_mesh
 from ..scene.animated_range import animated_range
+from ..scene.discarding import discard
 from ..scene.frames import require_range
 from ..scene.mesh_sequence import MeshSequence, key_poses, mesh_sequence_steps
 from ..scene.motion import frames_per_second
@@ -20,6 +21,7 @@ from ..scene.point_source import (
     point_track_steps,
     vertices_source,
 )
+from ..scene.restored import restored_after_error
 from ..scene.rigs import require_editable
 from ..scene.session import object_of
 from ..solvers.errors import InputError, SceneError
@@ -28,7 +30,7 @@ from ..solvers.source_motion import SourceModel
 from ..solvers.steady_points import steady_weights
 from ..solvers.target_space import learn_target_steps
 from ..solvers.travel_ways import TravelWays
-from .base import Steps, relayed
+from .base import Steps, names_what_is_too_large, relayed
 from .command_words import counted
 from .map_store import LearntTarget, SourceClip, pack_clip, pack_target
 from .mesh_faces import faces_mark
@@ -63,6 +65,7 @@ def source_of(settings) -> PointSource:
     return vertices_source(ob, settings.source_group) if ob.type == "MESH" else objects_source([ob])
 
 
+@names_what_is_too_large("learning")
 def learn_steps(context, ob) -> Steps:
     """Read and learn, with progress; the scene is changed after the last step only."""
     require_editable(ob)
@@ -82,7 +85,8 @@ def learn_steps(context, ob) -> Steps:
         sequence = yield from _read_target(context, ob)
     learnt = yield from learn_sequence(sequence, fps, settings.components, _REMOVED[settings.target_ground], ob)
     yield 0.99, "Storing"
-    return _store(ob, learnt, clip)
+    with restored_after_error(ob):
+        return _store(ob, learnt, clip)
 
 
 def _require_in_scene(scene, ob) -> None:
@@ -188,11 +192,9 @@ def _frames(start: float, end: float, of: str, owner) -> np.ndarray:
 
 def _store(ob, learnt: LearntTarget, clip: SourceClip) -> str:
     settings = ob.motion_loom_map
-    for name, packed in (("learnt", pack_target(learnt)), ("clip", pack_clip(clip))):
-        mesh = binding_store.save(ob.name, *packed)
-        old = getattr(settings, name)
-        setattr(settings, name, mesh)
-        binding_store.discard(old)
+    replaced = settings.learnt, settings.clip
+    settings.learnt = binding_store.save(ob.name, *pack_target(learnt))
+    settings.clip = binding_store.save(ob.name, *pack_clip(clip))
     space = learnt.space
     first, last = learnt.frames[0], learnt.frames[-1]
     settings.learnt_summary = (
@@ -202,4 +204,6 @@ def _store(ob, learnt: LearntTarget, clip: SourceClip) -> str:
     settings.clip_summary = f"{points}, frames {clip.frames[0]:g} to {clip.frames[-1]:g}"
     settings.suggestions, settings.suggestion = "", -1
     settings.target_frame = min(max(settings.target_frame, first), last)
+    for mesh in replaced:
+        discard(mesh)
     return f"Learnt '{ob.name}': {settings.learnt_summary}; travel: {learnt.travel.note}"

@@ -10,8 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..scene import binding_store, live_mesh
+from ..scene.discarding import discard
 from ..scene.frames import frame_now
 from ..scene.point_source import OBJECTS, PointSource, found_again, point_track_steps, points_now
+from ..scene.restored import restored_after_error
 from ..solvers.errors import StaleBindingError
 from ..solvers.lag import rates
 from ..solvers.map_track import lifted, placed
@@ -22,7 +24,7 @@ from ..solvers.travel_ways import SOURCE, along_source
 from ..state.cache import fingerprint
 from ..state.live_runs import live_runs
 from . import mesh_live
-from .base import Steps, relayed
+from .base import Steps, names_what_is_too_large, relayed
 from .live import NOTHING, SWEEP, Moment
 from .map_model import (
     clip_of,
@@ -228,6 +230,7 @@ def prepared_steps(ob) -> Steps:
     track_of(ob)
 
 
+@names_what_is_too_large("reading the source of")
 def refresh_steps(context, ob, workflow) -> Steps:
     """Read the source's range again, for the map as it is."""
     mesh_live.require_copy_if_live(ob, ob.motion_loom_map)
@@ -257,8 +260,9 @@ def store_clip(ob, clip: SourceClip | None) -> None:
     if clip is None:
         return
     settings = ob.motion_loom_map
-    old, settings.clip = settings.clip, binding_store.save(ob.name, *pack_clip(clip))
-    binding_store.discard(old)
+    with restored_after_error(ob):
+        old, settings.clip = settings.clip, binding_store.save(ob.name, *pack_clip(clip))
+        discard(old)
 
 
 def _is_there(points: np.ndarray, clip, frame: float) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Generator
 
 import numpy as np
 
-from ..scene.mesh_bakes import MeshResult
+from ..scene.mesh_bakes import Baked, MeshResult
 from ..solvers.errors import MotionLoomError
 from . import mesh_bake
-from .base import relayed, run_to_end, within
+from .base import names_what_is_too_large, relayed, run_to_end, within
 from .map_live import pose_of, read_again_steps, result_at, store_clip
 from .map_model import clip_of, confidence_of, map_of, require_learnt_mesh, target_of
 from .map_pairs import contradicting
@@ -24,6 +24,7 @@ def bake_target(context, ob, options: MeshBakeOptions) -> dict:
     return run_to_end(bake_steps(context, ob, options))
 
 
+@names_what_is_too_large("mapping")
 def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, str], None, dict]:
     """Bake, with progress; the new object is made after the last step only. Returns the report."""
     began = time.perf_counter()
@@ -36,17 +37,20 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
     if not ob.motion_loom_map.live_input:
         clip = yield from within(read_again_steps(context, ob), 0.0, 0.2)
     result = yield from relayed(_result_steps(ob, frames, clip), 0.2, 0.8, "Mapping")
-    baked = yield from within(write_steps(context, ob, result, options, "mapped"), 0.8, 1.0)
-    ob.motion_loom_map.result = baked.ob
-    store_clip(ob, clip)  # not before: a bake that is cancelled or fails leaves all as it was
-    return report_of(ob, known, frames, options, baked) | {
-        "pairs": sum(pair.use for pair in ob.motion_loom_map.pairs),
-        "contradiction": contradicting(ob),
-        "components": target_of(ob).space.components,
-        "confidence_mean": float(confidence_of(ob).mean()),
-        "travel_m": float(np.linalg.norm(np.diff(result_at(ob, frames)[1], axis=0), axis=1).sum()),
-        "seconds": time.perf_counter() - began,
-    }
+
+    def keep(baked: Baked) -> dict:
+        ob.motion_loom_map.result = baked.ob
+        store_clip(ob, clip)  # not before: a bake that is cancelled or fails leaves all as it was
+        return report_of(ob, known, frames, options, baked) | {
+            "pairs": sum(pair.use for pair in ob.motion_loom_map.pairs),
+            "contradiction": contradicting(ob),
+            "components": target_of(ob).space.components,
+            "confidence_mean": float(confidence_of(ob).mean()),
+            "travel_m": float(np.linalg.norm(np.diff(result_at(ob, frames)[1], axis=0), axis=1).sum()),
+            "seconds": time.perf_counter() - began,
+        }
+
+    return (yield from within(write_steps(context, ob, result, options, "mapped", keep), 0.8, 1.0))
 
 
 def costs_of(ob) -> dict[str, str]:

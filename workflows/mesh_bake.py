@@ -9,7 +9,16 @@ import numpy as np
 
 from ..scene import live_mesh
 from ..scene.frames import require_range
-from ..scene.mesh_bakes import CACHE_FOLDER, Baked, MeshResult, bake_absolute_keys, bake_pc2, bake_pca_keys
+from ..scene.mesh_bakes import (
+    CACHE_FOLDER,
+    Baked,
+    MeshResult,
+    bake_absolute_keys,
+    bake_pc2,
+    bake_pca_keys,
+    cache_removed_after_error,
+)
+from ..scene.restored import restored_after_error
 from ..solvers.errors import InputError
 from ..solvers.gram_pca import GramPca, gram_pca_steps
 from .base import relayed
@@ -102,20 +111,24 @@ def result_steps(
 
 
 def write_steps(
-    context, ob, result: MeshResult, options: MeshBakeOptions, done: str
-) -> Generator[tuple[float, str], None, Baked]:
+    context, ob, result: MeshResult, options: MeshBakeOptions, done: str, keep: Callable[[Baked], dict]
+) -> Generator[tuple[float, str], None, dict]:
     """Write a result on a mesh object to a new one, which is made after the last step only.
 
     done: what was done to it, in a word; the new object is called "<name> (<done>)" unless the options name it.
+    keep: notes what was written and returns the report; where it fails, nothing is left of the new object and file.
     Raises InputError for an unknown kind of bake, and as ``scene.mesh_bakes``.
     """
     modes = None
     if options.kind == PCA_KEYS:
         modes = yield from relayed(_modes_steps(result, options.keys), 0.0, 0.5, "Choosing shapes")
     yield 0.75, "Writing"
-    # The copy is made of the original, which is hidden while live.
-    with live_mesh.shown(context, ob):
-        return _written(context, ob, result, modes, options, options.name or f"{ob.name} ({done})")
+    with restored_after_error(ob):
+        # The copy is made of the original, which is hidden while live.
+        with live_mesh.shown(context, ob):
+            baked = _written(context, ob, result, modes, options, options.name or f"{ob.name} ({done})")
+        with cache_removed_after_error(baked):
+            return keep(baked)
 
 
 def report_of(ob, known: np.ndarray, frames: np.ndarray, options: MeshBakeOptions, baked: Baked) -> dict:

@@ -9,9 +9,10 @@ from ..scene.session import all_objects
 from ..solvers.errors import SceneError
 from ..state.mesh_result_settings import MeshResultSettings
 from . import live
-from .base import Steps
+from .base import Steps, names_what_is_too_large
 
 
+@names_what_is_too_large("the live copy of")
 def live_on_steps(context, ob, workflow) -> Steps:
     """Make the copy that moves, by a ``MeshWorkflow``; the scene is changed after the last step only.
 
@@ -22,28 +23,31 @@ def live_on_steps(context, ob, workflow) -> Steps:
     if elsewhere:
         raise SceneError(elsewhere)
     prepared = yield from workflow.prepare_live(context, ob)
-    settings = workflow.settings_of(ob)
-    _let_go(context, ob, settings)
-    chosen = _chosen(context, ob)
-    live_mesh.release_others(ob)  # nothing is live on it: what looks like its copy is a duplicate of a former one
-    copy = live_mesh.make(context, ob)
+    settings, chosen = workflow.settings_of(ob), _chosen(context, ob)
     try:
-        settings.live_copy, settings.live = copy, True
-        _require_visible(context, ob, copy)
-        _choose(context, copy, *chosen)
-        live.begin(ob, workflow, workflow.follower(ob))
+        with live.restored_after_error(ob, workflow.id):
+            _let_go(context, ob, settings)
+            live_mesh.release_others(ob)  # nothing is live on it: what looks like its copy is one of a former one
+            copy = live_mesh.make(context, ob)
+            settings.live_copy, settings.live = copy, True
+            _require_visible(context, ob, copy)
+            _choose(context, copy, *chosen)
+            workflow.keep_prepared(ob, prepared)
+            live.begin(ob, workflow, workflow.follower(ob))
     except BaseException:
-        settings.live, settings.live_copy = False, None
-        live_mesh.restore(copy)
         context.view_layer.update()
         _choose(context, ob, *chosen)
         raise
-    workflow.keep_prepared(ob, prepared)  # not before: where there can be no copy nothing is changed
     return f"'{ob.name}' is live: '{copy.name}' moves, the original is hidden"
 
 
 def live_off(context, ob, workflow) -> str | None:
     """Remove the copy and show the target as it was."""
+    with live.restored_after_error(ob, workflow.id):
+        return _leave(context, ob, workflow)
+
+
+def _leave(context, ob, workflow) -> str | None:
     settings = workflow.settings_of(ob)
     copy = settings.live_copy
     for other in all_objects():  # while the copy tells whose it is

@@ -18,7 +18,7 @@ from ..solvers.map_track import lifted
 from ..solvers.subject import SubjectTrack
 from ..state.cache import fingerprint
 from ..state.live_runs import live_runs
-from .base import Steps
+from .base import Steps, names_what_is_too_large
 from .live import NOTHING, SWEEP, LiveProblem, Moment
 from .mesh_faces import is_split_by, require_read_mesh
 from .mesh_live import require_copy, require_copy_if_live
@@ -203,6 +203,7 @@ def prepared_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
     return (yield from read_clip_steps(context, ob))
 
 
+@names_what_is_too_large("reading the new clip of")
 def refresh_steps(context, ob, workflow) -> Steps:
     """Read the new clip again, for what was learnt."""
     require_copy_if_live(ob, ob.motion_loom_transfer)

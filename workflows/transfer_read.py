@@ -10,10 +10,12 @@ import numpy as np
 
 from ..scene import binding_store, live_mesh
 from ..scene.animated_range import animated_range
+from ..scene.discarding import discard
 from ..scene.frames import require_range
 from ..scene.mesh_sequence import MeshSequence, mesh_sequence_steps
 from ..scene.motion import frames_per_second
 from ..scene.part_groups import part_masks, part_numbers
+from ..scene.restored import restored_after_error
 from ..scene.rigs import require_editable
 from ..scene.session import object_of
 from ..scene.topology import read_faces, splits
@@ -22,7 +24,7 @@ from ..solvers.errors import InputError, SceneError
 from ..solvers.handedness import is_mirrored
 from ..solvers.subject import Subject
 from ..state.transfer_settings import clip_signature, parts_signature
-from .base import Steps, relayed, within
+from .base import Steps, names_what_is_too_large, relayed, within
 from .command_words import counted
 from .mesh_faces import faces_mark, is_split_by
 from .mesh_live import require_copy_if_live
@@ -44,6 +46,7 @@ class _Side:
     place: np.ndarray
 
 
+@names_what_is_too_large("reading the clips of")
 def read_steps(context, ob) -> Steps:
     """Read the clips in use of both subjects, with progress; the scene is changed after the last step only."""
     require_editable(ob)
@@ -66,7 +69,8 @@ def read_steps(context, ob) -> Steps:
             reading = _side(context, clips, of, subject, names, masks[number])
             sides.append((yield from within(reading, 0.48 * number, 0.48 * (number + 1))))
     yield 0.97, "Storing"
-    return _store(context, ob, clips, *sides)
+    with restored_after_error(ob):
+        return _store(context, ob, clips, *sides)
 
 
 def source_subject(context, ob):
@@ -216,23 +220,21 @@ def _store(context, ob, used: list, source: _Side, target: _Side) -> str:
     fps = frames_per_second(context.scene)
     mark = faces_mark(ob)
     subjects = Subjects(source.subject, target.subject, clips, fps, target.place, len(ob.data.polygons), mark)
-    mesh = binding_store.save(ob.name, *pack_subjects(subjects))
-    old, settings.subjects = settings.subjects, mesh
-    binding_store.discard(old)
+    replaced = settings.subjects, settings.learnt, settings.clip
+    settings.subjects = binding_store.save(ob.name, *pack_subjects(subjects))
     for clip in settings.clips:
         clip.stored = clip.read_as = ""
     for clip, name in zip(used, names, strict=True):
         clip.stored = clip.read_as = name
     # Poses are told by other numbers now.
-    for name in ("learnt", "clip"):
-        old = getattr(settings, name)
-        setattr(settings, name, None)
-        binding_store.discard(old)
+    settings.learnt = settings.clip = None
     settings.learnt_summary = settings.learnt_of = settings.clip_summary = ""
     frames = sum(len(clip.frames) for clip in target.clips)
     parts = counted(len(settings.parts) or 1, "part")
     settings.parts_read = parts_signature(settings)
     settings.subjects_summary = f"{counted(len(names), 'clip')}, {frames} frames of the target, {parts}"
+    for mesh in replaced:
+        discard(mesh)
     return f"Read '{settings.source.name}' and '{ob.name}': {settings.subjects_summary}"
 
 
@@ -305,11 +307,15 @@ def read_clip_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
 
 def store_clip(ob, clip: NewClip) -> None:
     """Keep a reading of the new clip in place of the one before."""
-    settings = ob.motion_loom_transfer
+    with restored_after_error(ob):
+        _keep_clip(ob.motion_loom_transfer, clip)
+
+
+def _keep_clip(settings, clip: NewClip) -> None:
     settings.clip_is_other = False
-    old, settings.clip = settings.clip, binding_store.save(ob.name, *pack_clip(clip))
-    binding_store.discard(old)
+    old, settings.clip = settings.clip, binding_store.save(settings.id_data.name, *pack_clip(clip))
     size = "" if clip.scale == 1.0 else f", {clip.scale:.3g} times the subject's size"
     held = ", one pose that is held" if clip.is_held else ""
     frames = f"frames {clip.frames[0]:g} to {clip.frames[-1]:g}"
     settings.clip_summary = f"'{settings.performed.name}', {frames}{size}{held}"
+    discard(old)

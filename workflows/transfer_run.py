@@ -7,10 +7,11 @@ from collections.abc import Generator
 
 import numpy as np
 
+from ..scene.mesh_bakes import Baked
 from ..scene.motion import frames_per_second
 from ..scene.rigs import require_editable
 from ..solvers.errors import MotionLoomError
-from .base import relayed, run_to_end, within
+from .base import names_what_is_too_large, relayed, run_to_end, within
 from .mesh_bake import MeshBakeOptions, bake_frames, costs_of, options_of, report_of, result_steps, write_steps
 from .mesh_live import require_copy_if_live
 from .transfer_live import pose_of, require_subject
@@ -24,6 +25,7 @@ def bake_target(context, ob, options: MeshBakeOptions) -> dict:
     return run_to_end(bake_steps(context, ob, options))
 
 
+@names_what_is_too_large("transferring to")
 def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, str], None, dict]:
     """Bake, with progress; the new object is made after the last step only. Returns the report."""
     began = time.perf_counter()
@@ -43,17 +45,20 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
 
     count = len(subjects_of(ob).target.reference)
     result = yield from relayed(result_steps(frames, count, pose), 0.3, 0.8, "Transferring")
-    baked = yield from within(write_steps(context, ob, result, options, "transferred"), 0.8, 1.0)
-    settings.result = baked.ob
-    store_clip(ob, clip)  # not before: a bake that is cancelled or fails leaves all as it was
-    return report_of(ob, known, frames, options, baked) | {
-        "source": settings.performed.name,
-        "trained_as_set": is_trained(ob),
-        "rate_as_read": frames_per_second(context.scene) == subjects_of(ob).fps,
-        "learnt": settings.learnt_summary,
-        "travel_m": float(np.linalg.norm(np.diff(track.translations[:, :2], axis=0), axis=1).sum()),
-        "seconds": time.perf_counter() - began,
-    }
+
+    def keep(baked: Baked) -> dict:
+        settings.result = baked.ob
+        store_clip(ob, clip)  # not before: a bake that is cancelled or fails leaves all as it was
+        return report_of(ob, known, frames, options, baked) | {
+            "source": settings.performed.name,
+            "trained_as_set": is_trained(ob),
+            "rate_as_read": frames_per_second(context.scene) == subjects_of(ob).fps,
+            "learnt": settings.learnt_summary,
+            "travel_m": float(np.linalg.norm(np.diff(track.translations[:, :2], axis=0), axis=1).sum()),
+            "seconds": time.perf_counter() - began,
+        }
+
+    return (yield from within(write_steps(context, ob, result, options, "transferred", keep), 0.8, 1.0))
 
 
 def costs(context, ob) -> dict[str, str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..scene import binding_store
+from ..scene.discarding import discard
+from ..scene.restored import restored_after_error
 from ..scene.rigs import require_editable
 from ..solvers.surface_transfer import SurfaceTransfer, bodies_of
-from .base import Steps, relayed
+from .base import Steps, names_what_is_too_large, relayed
 from .command_settings import require_numbers
 from .command_words import counted
 from .transfer_model import dense_of, parts_named, subjects_of, training_key
@@ -16,6 +18,7 @@ from .transfer_store import pack_learnt
 _TRAVELS = 1.0  # of the source's size, from its centre: who goes less far tells nothing of the way
 
 
+@names_what_is_too_large("training")
 def train_steps(ob) -> Steps:
     """Learn, with progress; the scene is changed after the last step only."""
     require_editable(ob)
@@ -29,13 +32,13 @@ def train_steps(ob) -> Steps:
     with parts_named(ob):
         learnt = yield from relayed(steps, 0.1, 0.95, "Learning")
     yield 0.97, "Storing"
-    mesh = binding_store.save(ob.name, *pack_learnt(learnt))
-    old, settings.learnt = settings.learnt, mesh
-    binding_store.discard(old)
-    settings.learnt_of = training_key(ob)
     count = sum(len(pairs.source_rows) for _, pairs in dense)
     way = way_text(float(np.hypot(*learnt.rigid.way)), [used.source.track for used, _ in dense], subjects.source.size)
-    settings.learnt_summary = f"{counted(count, 'pair')} of {counted(len(dense), 'clip')}, {way}"
+    with restored_after_error(ob):
+        old, settings.learnt = settings.learnt, binding_store.save(ob.name, *pack_learnt(learnt))
+        settings.learnt_of = training_key(ob)
+        settings.learnt_summary = f"{counted(count, 'pair')} of {counted(len(dense), 'clip')}, {way}"
+        discard(old)
     text = f"Learnt '{ob.name}' from {settings.learnt_summary}"
     return f"{text}; {notes}" if (notes := notes_of(dense)) else text
 

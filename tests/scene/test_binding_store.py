@@ -5,6 +5,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import binding_store
+from bl_ext.devrepo.motion_loom.scene.discarding import discard
 from bl_ext.devrepo.motion_loom.solvers.errors import InputError, StaleBindingError
 
 HEADER = {"fingerprints": {'Böx "1".001 箱': "8:12:ab"}, "frames": [1, 250], "scale": 1.25, "none": None}
@@ -148,13 +149,13 @@ def test_a_new_binding_leaves_the_one_a_duplicated_rig_shares(holder):
     rig.ml_test_holder.bound = first = binding_store.save(rig.name, {"a": np.arange(3)}, {})
     copy = rig.copy()
     rig.ml_test_holder.bound = binding_store.save(rig.name, {"a": np.arange(4)}, {})
-    binding_store.discard(first)
+    discard(first)
     assert len(binding_store.load(copy.ml_test_holder.bound)[0]["a"]) == 3
     assert len(binding_store.load(rig.ml_test_holder.bound)[0]["a"]) == 4
     copy.ml_test_holder.bound = None
-    binding_store.discard(first)
+    discard(first)
     assert [mesh.name for mesh in bpy.data.meshes] == [rig.ml_test_holder.bound.name]
-    binding_store.discard(None)
+    discard(None)
 
 
 def test_long_names_and_names_in_use_are_fine():

@@ -174,7 +174,7 @@ def test_bad_words_are_refused(rig, capsys, words):
 
     bind(capsys)
     assert jobs.main(["adapt", "--rig", "Rig", *words]) == 1
-    assert f"'{words[0]}'" in capsys.readouterr().err
+    assert f"{words[0]} cannot be {words[1]}" in capsys.readouterr().err
 
 
 # ------------------------------------------------------------------------------------------------- NLA strips

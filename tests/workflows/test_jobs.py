@@ -53,6 +53,8 @@ class Naming(Workflow):
             print(end="", flush=True)
         if args.name in ("interrupted", "cached, then interrupted"):
             raise KeyboardInterrupt
+        if args.name == "large":
+            raise MemoryError
         if args.name == "unknown":
             return {"figures": [{"x": math.nan}, (math.inf, 1.5)]}
         context.scene.collection.objects.link(bpy.data.objects.new(args.name, None))
@@ -88,6 +90,12 @@ def test_json_report_is_the_last_line(naming, tmp_path, capsys):
     report = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert report == {"command": "add", "output": str(out), "added": "Kopf.δ"}
     assert objects_in(out) == {"Kopf.δ"}
+
+
+def test_too_little_memory_is_told_in_a_line(naming, capsys):
+    assert jobs.main(["add", "--name", "large"]) == 1
+    reason = capsys.readouterr().err
+    assert reason.startswith("motion_loom add: There is not enough memory") and reason.count("\n") == 1
 
 
 def test_numbers_that_are_none_are_null_in_json(naming, capsys):

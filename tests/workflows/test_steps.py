@@ -51,6 +51,14 @@ def test_error_reaches_the_user_and_changes_nothing(registered):
     assert not bpy.data.objects
 
 
+def test_too_little_memory_is_told_without_a_traceback(registered, capfd):
+    probe = registered(Probe())
+    probe.error = MemoryError("Unable to allocate 16 GiB")
+    with pytest.raises(RuntimeError, match=r"not enough memory for this \(Unable to allocate 16 GiB\); shorten the"):
+        bpy.ops.motion_loom.bake(workflow="probe")
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_a_step_that_is_not_ready_says_why(registered):
     registered(Probe()).reason = "Choose a rig first"
     with pytest.raises(RuntimeError, match="Choose a rig first"):
