@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..scene.deform_copy import DeformMotion, copy_deform_bones, move_skin, read_deform_bones
-from ..scene.motion import motion_range
+from ..scene.motion import motion_range, source_of
 from ..scene.new_names import require_name
 from ..scene.rigs import find_rig, require_armature
 from ..solvers.errors import SceneError
@@ -13,6 +13,7 @@ from ..solvers.followed_bones import followed_bones, rest_size
 from ..solvers.motion_tree import motion_parents
 from . import live
 from .adapt_source import frames_within
+from .outside_frames import outside_notes
 
 HELP = "Make a rig of a rig's deform bones alone, which moves alike by plain keys."
 _EXACT = 1e-4  # metres
@@ -40,10 +41,11 @@ def copy_rig(
     require_name(name)
     scene = context.scene
     try:
-        ends = motion_range(scene, ob)
+        ends, source = motion_range(scene, ob), source_of(ob)
     except SceneError:
-        ends = scene.frame_start, scene.frame_end  # what moves it has no keys of its own
+        ends, source = (scene.frame_start, scene.frame_end), (None, None)  # nothing is known to move it
     frames = frames_within(ob, ends, start, end)
+    left_out = outside_notes(scene, ob, source, frames, "copied")
     with live.paused():
         motion = read_deform_bones(context, ob, frames)
         made = copy_deform_bones(context, ob, motion, _moves_with(motion), name or f"{ob.name} deform")
@@ -57,7 +59,7 @@ def copy_rig(
         "frames": len(frames),
         "error_mm": 1000.0 * made.error,
         "moved_skin": moved,
-        "notes": _notes(ob, made, skin, left),
+        "notes": [*_notes(ob, made, skin, left), *left_out],
     }
 
 

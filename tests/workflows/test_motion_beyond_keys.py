@@ -9,7 +9,7 @@ from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.scene.animated_range import animated_range
 from bl_ext.devrepo.motion_loom.scene.motion import motion_range
-from bl_ext.devrepo.motion_loom.workflows import by_id, live
+from bl_ext.devrepo.motion_loom.workflows import by_id, deform_copy, live
 from bl_ext.devrepo.motion_loom.workflows.adapt_source import bound_frames
 from mathutils import Matrix
 
@@ -311,6 +311,13 @@ def test_bake_action_plays_a_repeated_walk_over_the_scenes_range(rig, capsys):
     report = run(capsys, "bake", "--rig", "Rig", "--assign")
     assert (report["start"], report["end"]) == (1, 40) and "which is not baked" in report["notes"][0]
     np.testing.assert_allclose(scenes.joints_of(rig, SCENE), before, atol=1e-5)
+
+
+def test_a_copy_of_deform_bones_says_what_it_lacks(rig):
+    repeat(rig)
+    report = deform_copy.copy_rig(bpy.context, rig)
+    assert report["frames"] == 40 and "after frame 40" in report["notes"][-1]
+    assert "which is not copied" in report["notes"][-1]
 
 
 def test_another_speed_says_what_keeps_its_own(rig, capsys):
