@@ -7,7 +7,7 @@ from bpy.app.handlers import persistent
 
 from .state import cache, mesh_edits, prepare_overrides
 from .state.live_runs import live_runs
-from .workflows import WORKFLOWS, live, stream_follow
+from .workflows import WORKFLOWS, live, scene_file, stream_follow
 
 
 @persistent
@@ -60,6 +60,17 @@ def _play_takes(*_args) -> None:
 
 
 @persistent
+def _opens(path, *_args) -> None:
+    """Before a file is read: what another program writes there from now on is not what is open."""
+    scene_file.note_file(path)
+
+
+@persistent
+def _saved(path, *_args) -> None:
+    scene_file.note_saved(path)
+
+
+@persistent
 def _before_render(*_args) -> None:
     """A render shows the track: it must not begin with one that lags behind."""
     live.finish_all()
@@ -70,10 +81,12 @@ _HANDLERS = (
     (bpy.app.handlers.depsgraph_update_post, _updated),
     (bpy.app.handlers.undo_post, _undone),
     (bpy.app.handlers.redo_post, _undone),
+    (bpy.app.handlers.load_pre, _opens),
     (bpy.app.handlers.load_post, _end_stream),
     (bpy.app.handlers.load_post, _loaded),
     (bpy.app.handlers.save_pre, _play_takes),
     (bpy.app.handlers.save_pre, _keep_settings_of_overrides),
+    (bpy.app.handlers.save_post, _saved),
     (bpy.app.handlers.render_init, _before_render),
 )
 

@@ -121,8 +121,9 @@ def _run(args, opens_file: bool) -> dict:
 
     from .workflows import live, scene_file
 
-    was = scene_file.open_scene(args.file) if opens_file else scene_file.opened()
-    place = scene_file.place_of(args.output, args.save, was)
+    if opens_file:
+        scene_file.open_scene(args.file)
+    place = scene_file.place_of(args.output, args.save)
     with scene_file.saved_to(place), live.paused():
         report = args.run(bpy.context, args)
     if not place:

@@ -9,32 +9,36 @@ from collections.abc import Iterator
 from ..scene import blend_file
 from ..scene.whole_file import Destination, Identity, destination, identity_of, removed_on_failure
 from ..solvers.errors import OutputError, SceneError
+from ..state.opened_file import opened_file
 
 OUTPUT, SAVE = "choose another --output", "give --output OUT.blend to save it elsewhere"
 
 
-def open_scene(path: str) -> Identity:
-    """Open a .blend; returns what lay there, for ``place_of``.  Raises SceneError where it cannot be opened."""
-    was = identity_of(path)
-    if was is None or not os.path.isfile(path):
+def open_scene(path: str) -> None:
+    """Open a .blend; raises SceneError where that cannot be done."""
+    if not os.path.isfile(path):
         raise SceneError(f"There is no file '{path}'.")
     blend_file.open_file(path)
-    return was
 
 
-def opened() -> Identity | None:
-    """What lies at the place of the open scene now; None for one without a file."""
-    path = blend_file.opened_path()
-    return identity_of(path) if path else None
+def note_file(path: str) -> None:
+    """Keep what lies at the place of a file that is about to be opened, or has just been saved."""
+    opened_file.path, opened_file.identity = path, identity_of(path) if path else None
 
 
-def place_of(output: str | None, save: bool, was: Identity | None) -> Destination | None:
-    """Where to save, None for nowhere, found while nothing has been computed yet.
+def note_saved(path: str) -> None:
+    """As `note_file`, unless it is a copy of the open scene that was saved."""
+    if path == blend_file.opened_path():
+        note_file(path)
 
-    output, save: as given.  was: what lay at the place of the open scene when it was opened.
-    Raises OutputError where nothing can be saved there.
+
+def place_of(output: str | None, save: bool) -> Destination | None:
+    """Where to save, None for nowhere, found while nothing has been computed yet.  output, save: as given.
+
+    Raises OutputError where nothing can be saved there, also where another program has changed the open file.
     """
     source = blend_file.opened_path()
+    was = _opened(source)
     if save and not source:
         raise OutputError("The scene has no file to save over; give --output OUT.blend instead.")
     path = source if save else output
@@ -60,3 +64,12 @@ def saved_to(place: Destination | None) -> Iterator[None]:
         yield
         if place is not None:
             blend_file.save(place)
+            note_saved(str(place.path))
+
+
+def _opened(source: str) -> Identity | None:
+    """What lay at the place of the open scene when it was opened, or lies there now where that is not known."""
+    if not source:
+        return None
+    is_known = os.path.abspath(opened_file.path) == source if opened_file.path else False
+    return opened_file.identity if is_known else identity_of(source)

@@ -161,6 +161,19 @@ def test_save_does_not_replace_what_another_program_wrote_meanwhile(naming, blen
     assert blend.read_bytes() == b"theirs" and os.listdir(blend.parent) == [blend.name]
 
 
+def test_what_counts_is_the_file_that_was_read(naming, blend, capsys):
+    """Blender itself opens the file of its command line, long before the command."""
+    bpy.ops.wm.open_mainfile(filepath=str(blend))
+    assert jobs.main(["add", "--name", "New", "--save"]) == 0
+    bpy.ops.wm.save_as_mainfile(filepath=str(blend.with_name("copy.blend")), copy=True)
+    bpy.ops.wm.save_mainfile()
+    assert jobs.main(["add", "--name", "Newer", "--save"]) == 0
+    blend.write_bytes(b"theirs")
+    assert jobs.main(["add", "--name", "Newest", "--save"]) == 1
+    assert f"'{blend}' was changed" in capsys.readouterr().err and naming.runs == 2
+    assert blend.read_bytes() == b"theirs"
+
+
 @pytest.mark.parametrize("words", [("--save",), ("--output", "{folder}/out.blend")])
 def test_a_full_disk_fails_and_leaves_nothing_new(naming, blend, words, capsys):
     """Also not the cache file that the scene would have played."""
