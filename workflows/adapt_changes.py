@@ -9,7 +9,7 @@ import numpy as np
 from ..scene.environment_state import present_tracks
 from ..scene.meshes import read_surface
 from ..scene.topology import fingerprint
-from ..solvers.bound_changes import Change, change_of_faces, change_of_points
+from ..solvers.bound_changes import NOTHING, Change, change_of_faces, change_of_points
 from ..solvers.descriptor_frames import descriptor_frames
 from ..solvers.errors import MotionLoomError, StaleBindingError
 from ..solvers.types import MeshTrack
@@ -23,6 +23,7 @@ from .base import Question
 _MEANING = "All this counts as the original from then on, and the motion is no longer fitted to it"
 # A character whose size differs by less has the size it had.
 _SAME_SIZE = 1e-3
+_TOLD = 6  # objects that are named
 
 
 def bound_before(ob) -> Stored | None:
@@ -74,13 +75,20 @@ def _at(mesh: MeshTrack, rows: np.ndarray) -> MeshTrack:
 
 def changes_of_set(ob, stored: Stored | None, targets, environment: Sequence[MeshTrack], frames) -> list[str]:
     """What has moved of the objects that are bound, a sentence each. environment: each object at frames (F,)."""
-    out = []
+    found = []
     for target, mesh in zip(targets, environment, strict=True):
         number = number_of(ob, stored, target)
         if number is not None:
-            change = change_of(stored, number, mesh, frames)
-            out.append(in_words(target.name_full, change, stored.binding.scale))
-    return [text for text in out if text]
+            found.append((target.name_full, change_of(stored, number, mesh, frames)))
+    return worst_in_words(found, stored.binding.scale) if found else []
+
+
+def worst_in_words(found: Sequence[tuple[str, Change | None]], scale: float) -> list[str]:
+    """Sentences of the objects that have moved farthest, and how many more have moved. found: names and changes."""
+    found = sorted(found, key=lambda pair: -np.inf if pair[1] is None else -pair[1].distance)
+    told = [text for text in (in_words(name, change, scale) for name, change in found) if text]
+    more = len(told) - _TOLD
+    return told if more <= 0 else [*told[:_TOLD], f"{more} more {'has' if more == 1 else 'have'} moved or changed less"]
 
 
 def in_words(name: str, change: Change | None, scale: float) -> str | None:
@@ -102,10 +110,12 @@ def changes_of_rig(ob, stored: Stored | None, source: Source | None) -> list[str
     out, binding = [], stored.binding
     if plays_result(ob):
         out.append(f"'{ob.name}' plays the result '{ob.motion_loom_adapt.result.name}', not the motion that was bound")
-    away = np.linalg.norm(source.motion.object_world[0, :3, 3] - stored.object_world[0, :3, 3])
-    is_first = source.track.frames[0] == binding.track.frames[0]
-    if is_first and away > 1e-4 * binding.scale:
-        out.append(f"'{ob.name}' has moved by {length_in_words(away)}")
+    _, then, here = np.intersect1d(binding.track.frames, source.track.frames, return_indices=True)
+    if then.size:
+        before = stored.object_world[then[0] if len(stored.object_world) > 1 else 0, :3, 3]
+        away = np.linalg.norm(source.motion.object_world[here[0], :3, 3] - before)
+        if away > NOTHING * binding.scale:
+            out.append(f"'{ob.name}' has moved by {length_in_words(away)}")
     if source.track.skeleton.names == binding.track.skeleton.names:
         size = scale_since_bind(source.track.positions, binding)
         if abs(size - 1.0) > _SAME_SIZE:
@@ -120,7 +130,7 @@ def length_in_words(metres: float) -> str:
 
 def counted_anew(changes: Sequence[str]) -> tuple[str, ...]:
     """Notes of a new binding, which takes what has moved for the original."""
-    return tuple(f"{text} since it was bound before: as it is now counts as the original" for text in changes)
+    return tuple(f"{text}: this counts as the original now" for text in changes)
 
 
 # ---------------------------------------------------------------------------------------------------- questions
@@ -131,14 +141,14 @@ def question_of_bind(context, ob) -> Question | None:
     stored = bound_before(ob)
     if stored is None:
         return None
-    lines = []
+    found = []
     for item in ob.motion_loom_adapt.surfaces:
         number = number_of(ob, stored, item.target)
         if number is not None and not why_gone(context.scene, item):
-            change = change_of(stored, number, *present_object(context, item.target, stored, number))
-            lines.append(in_words(item.target.name_full, change, stored.binding.scale))
-    lines += changes_of_rig(ob, stored, _first_frame(context, ob, stored))
-    lines = tuple(line for line in lines if line)
+            now = present_object(context, item.target, stored, number)
+            found.append((item.target.name_full, change_of(stored, number, *now)))
+    of_rig = changes_of_rig(ob, stored, _first_frame(context, ob, stored))
+    lines = (*worst_in_words(found, stored.binding.scale), *of_rig)
     return Question(lines, _MEANING, "Bind to the Set as It Is Now") if lines else None
 
 

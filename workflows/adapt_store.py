@@ -12,6 +12,7 @@ from ..solvers.descriptor_frames import DescriptorPoints
 from ..solvers.errors import StaleBindingError
 from ..solvers.solved_joints import SolvedJoints
 from ..solvers.types import JointTrack, MeshTrack, Skeleton
+from .naming import listed
 
 # Raised when what is stored changes its meaning.
 FORMAT = 2
@@ -54,8 +55,7 @@ def not_kept(stored: Stored) -> tuple[str, ...]:
     names = [name for name, kept in zip(stored.binding.objects, stored.surfaces, strict=True) if kept is None]
     if not names:
         return ()
-    some = "', '".join(names[:3]) + (f"' and {len(names) - 3} more" if len(names) > 3 else "'")
-    return (f"The shape of '{some} over the bound frames is too large to keep: what is added later needs it unmoved",)
+    return (f"{listed(names)}: too large to keep over the bound frames; what is added later needs them unmoved",)
 
 
 def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:

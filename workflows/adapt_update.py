@@ -18,12 +18,13 @@ from ..solvers.adapt_binding import fit_steps
 from ..solvers.bound_changes import Change
 from ..solvers.errors import SceneError, StaleBindingError
 from ..solvers.types import MeshTrack
-from .adapt_changes import change_of, in_words, number_of, present_object
+from .adapt_changes import change_of, counted_anew, in_words, number_of, present_object, worst_in_words
 from .adapt_model import stored_of
 from .adapt_problem import why_gone
 from .adapt_run import bound_report, store_binding
 from .adapt_store import Stored, kept_surface, not_kept
 from .base import Question, relayed, run_to_end
+from .naming import listed
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,7 @@ def update_steps(context, ob, objects) -> Generator[tuple[float, str], None, dic
         binding = yield from relayed(fitting, 0.3, 0.95, "Binding")
     yield 0.99, "Storing"
     updated = _updated(stored, binding, entries, environment)
-    new = [f"'{entry.target.name_full}' is bound as it is now" for entry in entries if entry.number is None]
-    notes = [*new, *_edited_notes(stored, entries, environment), *not_kept(updated)]
+    notes = [*_new_note(entries), *_edited_notes(stored, entries, environment), *not_kept(updated)]
     kept_notes = ob.motion_loom_adapt.notes.splitlines()
     with restored_after_error(ob):
         store_binding(ob, updated, [entry.target for entry in entries], tuple(dict.fromkeys((*kept_notes, *notes))))
@@ -97,8 +97,8 @@ def question_of_update(context, ob) -> Question | None:
     stored = stored_of(ob)
     edited = [e for e in _entries(context, ob, stored, objects_in_list(context, ob)) if e.is_edited]
     changes = [change_of(stored, e.number, *present_object(context, e.target, stored, e.number)) for e in edited]
-    lines = [in_words(e.target.name_full, c, stored.binding.scale) for e, c in zip(edited, changes, strict=True)]
-    lines = tuple(line for line in lines if line)
+    found = [(e.target.name_full, change) for e, change in zip(edited, changes, strict=True)]
+    lines = tuple(worst_in_words(found, stored.binding.scale))
     meaning = "This counts as the original from then on, and the motion is no longer fitted to it"
     return Question(lines, meaning, "Bind It as It Is Now") if lines else None
 
@@ -161,15 +161,22 @@ def _require_unmoved(entry: _Entry, change: Change, stored: Stored) -> None:
         )
 
 
+def _new_note(entries: list[_Entry]) -> list[str]:
+    names = [entry.target.name_full for entry in entries if entry.number is None]
+    are = "is bound as it is" if len(names) == 1 else "are bound as they are"
+    return [f"{listed(names)} {are} now"] if names else []
+
+
 def _edited_notes(stored: Stored, entries: list[_Entry], environment: list[MeshTrack] | None) -> list[str]:
-    out = []
+    found, frames = [], stored.binding.track.frames
     for k, entry in enumerate(entries):
         if entry.is_edited:
-            change = change_of(stored, entry.number, environment[k], stored.binding.track.frames)
-            name = entry.target.name_full
-            told = in_words(name, change, stored.binding.scale) or f"'{name}' was edited"
-            out.append(f"{told}: as it is now counts as the original")
-    return out
+            found.append((entry.target.name_full, change_of(stored, entry.number, environment[k], frames)))
+    scale = stored.binding.scale
+    still = [name for name, change in found if not in_words(name, change, scale)]
+    were = "was" if len(still) == 1 else "were"
+    edited = [f"{listed(still)} {were} edited"] if still else []
+    return list(counted_anew([*worst_in_words(found, scale), *edited]))
 
 
 def _updated(stored: Stored, binding, entries: list[_Entry], environment: list[MeshTrack] | None) -> Stored:

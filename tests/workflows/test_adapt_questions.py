@@ -5,7 +5,7 @@ import pytest
 from bl_ext.devrepo.motion_loom.workflows import by_id
 
 from tests import adapt_scenes as scenes
-from tests.workflows.test_adapt import adapt, bind, raise_step
+from tests.workflows.test_adapt import adapt, bind, raise_step, run
 from tests.workflows.test_adapt_update import edit
 
 
@@ -26,7 +26,7 @@ def tilted(vertices):
     return vertices + [0, 0, 0.03] * (vertices[:, :1] > 0)
 
 
-ANEW = " since it was bound before: as it is now counts as the original"
+ANEW = ": this counts as the original now"
 
 
 def test_nothing_moved_nothing_asked(rig, capsys):
@@ -80,3 +80,18 @@ def test_an_update_asks_for_what_was_edited_and_moved_alone(rig):
 def test_a_range_of_its_own_is_compared_where_both_know_it(rig, capsys):
     raise_step(0.15)
     assert "'Step' has moved by 15 cm" + ANEW in bind(capsys, "--start", "3", "--end", "9")["notes"]
+
+
+def test_of_many_objects_the_worst_are_named(rig, capsys):
+    names = [f"Brick {k}" for k in range(9)]
+    for k, name in enumerate(names):
+        scenes.add_box(name, (0.5, -0.5 + 0.2 * k, 0), (0.6, -0.4 + 0.2 * k, 0.1))
+    bpy.context.view_layer.update()
+    report = run(capsys, "bind", "--rig", "Rig", "--keep", "--environment", *names)
+    assert report["notes"] == ["'Brick 0', 'Brick 1', 'Brick 2' and 6 more are bound as they are now"]
+    for k, name in enumerate(names):
+        bpy.data.objects[name].location.x += 0.1 * (k + 1)
+    bpy.context.view_layer.update()
+    lines = asked()
+    assert lines[0] == "'Brick 8' has moved by 90 cm" and lines[-1] == "3 more have moved or changed less"
+    assert len(lines) == 7

@@ -210,7 +210,7 @@ def test_an_edited_object_alone_is_bound_as_it_is(bound, capsys):
     bpy.data.objects["Floor"].location.z += LIFT
     edit("Step")
     report = keep(capsys)
-    assert "'Step' was edited: as it is now counts as the original" in report["notes"]
+    assert "'Step' was edited: this counts as the original now" in report["notes"]
     again = stored_of(bound)
     np.testing.assert_array_equal(again.surface(0).vertices, once.surface(0).vertices)
     assert again.surface(1).vertices.shape[1] == 9
@@ -221,7 +221,7 @@ def test_how_far_an_edited_object_has_moved_is_told(bound, capsys):
     raise_step(0.15)
     edit("Step")
     report = keep(capsys)
-    said = "'Step' was edited and is up to 15 cm from where it was: as it is now counts as the original"
+    said = "'Step' was edited and is up to 15 cm from where it was: this counts as the original now"
     assert said in report["notes"] and said in bound.motion_loom_adapt.notes.splitlines()
 
 
@@ -260,7 +260,7 @@ def test_an_old_file_says_what_it_does_not_know(old_file, capsys):
 
 def test_an_object_that_is_too_large_to_keep_is_named(rig, capsys, monkeypatch):
     monkeypatch.setattr(adapt_store, "LARGEST_SURFACE", 300)
-    assert any("The shape of 'Floor'" in note for note in bind(capsys)["notes"])
+    assert any("'Floor': too large to keep" in note for note in bind(capsys)["notes"])
     surfaces = stored_of(rig).surfaces
     assert surfaces[0] is None and surfaces[1] is not None
 
