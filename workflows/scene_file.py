@@ -17,7 +17,7 @@ OUTPUT, SAVE = "choose another --output", "give --output OUT.blend to save it el
 def open_scene(path: str) -> None:
     """Open a .blend; raises SceneError where that cannot be done."""
     if not os.path.isfile(path):
-        raise SceneError(f"There is no file '{path}'.")
+        raise SceneError(f"There is no file '{path}' that can be reached; name another.")
     blend_file.open_file(path)
 
 
