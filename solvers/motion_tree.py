@@ -74,11 +74,15 @@ def _strayed(pose, loose, on):
 
 
 def _distances(rest, lengths, loose, on):
-    """(L, C) of the heads of loose bones from the others, from head to tail, at rest."""
+    """(L, C) of the heads of loose bones from the others at rest: the mean of that from the bone and from its tail.
+
+    What a bone carries begins at its end more often than beside its head, where its twin on the other side begins.
+    """
     axis, heads = rest[on, :3, 1], rest[:, :3, 3]
     away = heads[loose, None] - heads[on]
     along = np.clip(np.einsum("lck,ck->lc", away, axis), 0.0, lengths[on])
-    return np.linalg.norm(away - along[..., None] * axis, axis=-1)
+    aside = np.linalg.norm(away - along[..., None] * axis, axis=-1)
+    return 0.5 * (aside + np.linalg.norm(away - lengths[on, None] * axis, axis=-1))
 
 
 def _arborescence(cost, loose, top, root_cost):

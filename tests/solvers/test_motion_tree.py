@@ -84,7 +84,7 @@ def test_parts_that_hang_together_are_joined_and_bones_not_asked_for_are_left():
 
 def test_what_is_known_decides_where_the_motion_does_not():
     pose, rest, lengths = moving(np.random.default_rng(4), ("hips", "spine"))
-    rest[4, :3, 3] = pose[:, 4, :3, 3] = (0.06, 0.0, 1.12)  # nearer to the spine than to the hips
+    rest[4, :3, 3] = pose[:, 4, :3, 3] = (0.06, 0.0, 1.25)  # nearer to the spine than to the hips
     assert found(pose, rest, lengths)[4] == 1
     known = NONE.copy()
     known[4] = 0
@@ -98,3 +98,15 @@ def test_a_rig_with_a_hierarchy_keeps_it():
     chosen = np.ones(len(parents), bool)
     kept = motion_parents(parents, pose, rig.rest, rig.lengths, chosen, 1.0)
     np.testing.assert_array_equal(kept, parents)
+
+
+def test_twins_that_begin_side_by_side_hang_on_what_ends_there():
+    """Shoulders begin nearer to each other than to the spine."""
+    pose, rest, lengths = moving(np.random.default_rng(6), ("hips", "spine", "chest"))
+    sideways = Rotation.from_euler("z", 90.0, degrees=True).as_matrix()
+    for bone, side in ((4, 1.0), (7, -1.0)):
+        rest[bone, :3, :3] = pose[:, bone, :3, :3] = sideways if side < 0.0 else sideways.T
+        rest[bone, :3, 3] = pose[:, bone, :3, 3] = (0.02 * side, 0.0, 1.68)
+        lengths[bone] = 0.15
+    found_tree = found(pose, rest, lengths)
+    assert found_tree[4] == found_tree[7] == 2
