@@ -80,7 +80,7 @@ def _draw_long_name(layout, shown: Shown, item) -> None:
 
 
 def _is_bound(shown: Shown) -> bool:
-    return shown.chosen.binding is not None and all(item.bound_name for item in shown.chosen.surfaces)
+    return shown.chosen.binding is not None and not _differences(shown)
 
 
 def _draw_bind(layout, shown: Shown) -> None:
