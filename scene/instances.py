@@ -75,7 +75,7 @@ class ShownInstances:
         """
         if ob.session_uid not in self._wanted or not np.linalg.det(world[:3, :3]):
             return own
-        if self._depsgraph.mode != "RENDER" and not ob.visible_get(view_layer=self._depsgraph.view_layer):
+        if not self.are_told(ob):
             raise SceneError(
                 f"'{ob.name_full}' is hidden from view{when}, and Blender tells the instances that it shows of visible "
                 "objects alone; show it, realize its instances (Realize Instances) or take it out of the environment."
@@ -84,6 +84,11 @@ class ShownInstances:
         away = np.linalg.inv(world)
         shown += [(surface, away @ worlds) for surface, worlds in self._found.get(ob.session_uid, {}).values()]
         return _joined(shown) if shown else None
+
+    def are_told(self, ob: bpy.types.Object) -> bool:
+        """Whether Blender tells the instances that an object shows, if any: in the viewport those of visible ones."""
+        is_wanted = ob.session_uid in self._wanted and self._depsgraph.mode != "RENDER"
+        return not is_wanted or ob.visible_get(view_layer=self._depsgraph.view_layer)
 
     def has_faces(self, ob: bpy.types.Object) -> bool:
         """Whether an object shows instances with faces, as far as Blender tells."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..solvers.errors import StaleBindingError
 from .evaluation import is_updated
+from .instances import MeshSurface, ShownInstances
 
 
 @dataclass(frozen=True)
@@ -24,20 +25,25 @@ class Shape:
         return flat.reshape(*triangles.shape, 3)
 
 
-def shape_now(depsgraph: bpy.types.Depsgraph, ob: bpy.types.Object) -> Shape | None:
-    """The surface of an object as it was evaluated last, or None where Blender does not update it."""
-    if not is_updated(ob, depsgraph):
+def shape_now(
+    depsgraph: bpy.types.Depsgraph, ob: bpy.types.Object, shown: ShownInstances | None = None
+) -> Shape | None:
+    """The surface of an object as it was evaluated last, or None where Blender does not update it.
+
+    shown: where what objects show as instances is to be part of them.
+    """
+    if not is_updated(ob, depsgraph) or (shown is not None and not shown.are_told(ob)):
         return None
     evaluated = ob.evaluated_get(depsgraph)
+    world = np.array(evaluated.matrix_world)
     try:
         mesh = evaluated.to_mesh()
-        if mesh is None or not len(mesh.vertices):
-            return None
-        positions = np.empty((len(mesh.vertices), 3), np.float32)
-        mesh.attributes["position"].data.foreach_get("vector", positions.reshape(-1))
+        parts = () if mesh is None else mesh.vertices if shown is None else mesh.polygons
+        own = MeshSurface(mesh) if len(parts) else None
+        surface = own if shown is None else shown.with_own(ob, own, world, "")
+        return None if surface is None else Shape(surface.positions, world)
     finally:
         evaluated.to_mesh_clear()
-    return Shape(positions, np.array(evaluated.matrix_world))
 
 
 def joints_now(depsgraph: bpy.types.Depsgraph, ob: bpy.types.Object, names: tuple[str, ...]) -> np.ndarray:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..scene.instances import ShownInstances
 from ..scene.present import Shape, joints_now, shape_now
 from ..solvers import clearance
 from ..solvers.adapt_binding import CONTACT_WEIGHT, Binding
@@ -97,7 +98,8 @@ def _ghost(binding: Binding, place: float, joints: np.ndarray) -> Overlay:
 def _around(depsgraph, settings, stored: Stored) -> _Around:
     points, items = stored.binding.points, {item.bound_name: item for item in settings.surfaces}
     used = [items.get(name) for name in stored.binding.objects]
-    shapes = [_shape(depsgraph, *pair) for pair in zip(used, stored.fingerprints, strict=True)]
+    shown = ShownInstances(depsgraph, [item.target for item in used if item is not None and item.target is not None])
+    shapes = [_shape(depsgraph, shown, *pair) for pair in zip(used, stored.fingerprints, strict=True)]
     rows, corners = [np.empty(0, int)], [np.empty((0, 3, 3))]
     for index, shape in enumerate(shapes):
         if shape is not None:
@@ -123,10 +125,10 @@ def _have_area(corners: np.ndarray) -> np.ndarray:
     return doubled > _FLAT * (edges * edges).sum(axis=2).max(axis=1)
 
 
-def _shape(depsgraph, item, fingerprint: str) -> Shape | None:
+def _shape(depsgraph, shown: ShownInstances, item, fingerprint: str) -> Shape | None:
     if item is None or item.target is None or item.mode == "IGNORE" or item.influence == 0.0:
         return None
-    shape = shape_now(depsgraph, item.target)
+    shape = shape_now(depsgraph, item.target, shown)
     same = shape is not None and len(shape.positions) == int(fingerprint.split(":")[0])
     return shape if same else None
 

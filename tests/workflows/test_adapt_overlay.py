@@ -9,6 +9,7 @@ from bl_ext.devrepo.motion_loom.workflows.adapt_model import stored_of
 from bl_ext.devrepo.motion_loom.workflows.adapt_overlay import overlay_of
 
 from tests import adapt_scenes as scenes
+from tests.instance_scenes import scatter
 
 STANDS = 22  # a frame at which the left foot has come to stand on the step, beside the right one
 
@@ -244,3 +245,18 @@ def test_moving_objects_carry_their_contacts():
     assert len(stored_of(rig).binding.origins) == len(scenes.FRAMES)
     overlay = shown(rig, "contacts", "points", frame=14)
     assert len(overlay.triangles) and are_held(overlay).all()
+
+
+def test_descriptors_on_what_is_shown_as_instances():
+    """They lie on it, and are not drawn where Blender does not tell it."""
+    rig, floor = scenes.add_scene(), bpy.data.objects["Floor"]
+    scatter(floor, ((0, 0.95, 0.1),))
+    adapt_run.bind_rig(bpy.context, rig, [floor])
+    stored = stored_of(rig)
+    on_stone = stored.binding.points.triangle >= len(stored.triangles[0]) - 12
+    assert on_stone.any()
+    assert len(shown(rig, "points").points) == len(on_stone)
+    floor.hide_set(True)
+    bpy.context.view_layer.update()
+    overlay = shown(rig, "points")
+    assert overlay is None or not len(overlay.points)
