@@ -11,7 +11,12 @@ _registered: list[type] = []
 
 def register(workflows) -> None:
     panels = (sidebar.MOTION_LOOM_PT_main, *map(sidebar.workflow_panel, workflows))
-    lists = adapt_list.MOTION_LOOM_UL_surfaces, map_list.MOTION_LOOM_UL_pairs, *transfer_lists.CLASSES
+    lists = (
+        adapt_list.MOTION_LOOM_UL_surfaces,
+        adapt_list.MOTION_LOOM_UL_joints,
+        map_list.MOTION_LOOM_UL_pairs,
+        *transfer_lists.CLASSES,
+    )
     for cls in (*lists, *panels):
         bpy.utils.register_class(cls)
         _registered.append(cls)

@@ -1,13 +1,16 @@
-"""The environment of a rig as a list: bound or not, name, mode and influence, and what is wrong with an entry."""
+"""The lists of Adapt: the environment of a rig, and its bones."""
 
 from __future__ import annotations
 
 import bpy
 
+_ROLES = {"SOLVED": "BONE_DATA", "RIDES": "LINKED", "STAYS": "UNLINKED"}
 _NAME_SHARE = 0.55  # of a row; names are cut in the middle by Blender where they are longer
 
 
 class MOTION_LOOM_UL_surfaces(bpy.types.UIList):
+    """Bound or not, name, mode and influence, and what is wrong with an entry."""
+
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0):
         # What is deleted in the viewport may be kept alive by the list alone.
         if item.target is None or not item.target.users_scene:
@@ -20,3 +23,16 @@ class MOTION_LOOM_UL_surfaces(bpy.types.UIList):
         slider = row.row(align=True)
         slider.active = item.mode != "IGNORE"
         slider.prop(item, "influence", text="", slider=True)
+
+
+class MOTION_LOOM_UL_joints(bpy.types.UIList):
+    """Whether a bone is solved, rides or stays, its limb, and what the user chose instead."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0):
+        split = layout.split(factor=0.42)
+        split.label(text=item.name, icon=_ROLES.get(item.role, "QUESTION"), translate=False)
+        rest = split.split(factor=0.55)
+        limb = rest.row()
+        limb.active = item.role == "SOLVED"
+        limb.label(text=item.limb, translate=False)
+        rest.prop(item, "mode", text="")

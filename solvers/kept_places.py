@@ -11,6 +11,8 @@ from .kinematics import Rig, carriers
 
 # Shares of the body's size: how far a kept place may stray, and how near to a bone that stands still it must be.
 _STRAY, _NEAR = 0.02, 0.1
+# Bones that differ less in how near they are lie in one place.
+_SAME = 0.002
 # A part with more than this share of the body's bones is no prop.
 _PROP = 0.25
 # Frames looked at.
@@ -22,8 +24,8 @@ def riding_parents(
 ) -> np.ndarray:
     """(B,) the bone that each bone moves with, where all that keeps a place by a solved bone rides on that one.
 
-    motion_parents: (B,).  solved: (K,) bones.  free: (B,) bool, bones that may ride.  What is above the bone that
-    carries most of the solved ones goes along with that.
+    motion_parents: (B,).  solved: (K,) bones, parents first.  free: (B,) bool, bones that may ride.  What is above the
+    bone that carries most of the solved ones goes along with that.
     """
     out, own = motion_parents.copy(), carriers(motion_parents, solved)
     above = rig.ancestry(solved)
@@ -34,8 +36,8 @@ def riding_parents(
         before = own[out[bone]] if out[bone] >= 0 else len(solved)
         own[bone] = before
         if before == len(solved) or not np.isfinite(row[before]):
-            nearest = row.argmin()
-            if np.isfinite(row[nearest]):
+            if np.isfinite(row).any():
+                nearest = np.flatnonzero(row <= row.min() + _SAME * size)[-1]  # of a wrist, the hand
                 out[bone], own[bone] = solved[nearest], nearest
     return _masters_along(rig, out, solved)
 

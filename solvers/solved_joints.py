@@ -53,13 +53,16 @@ def solved_joints(
     connected: np.ndarray,
     height: float,
     motion_parents: np.ndarray | None = None,
+    solve: np.ndarray | None = None,
+    ride: np.ndarray | None = None,
 ) -> SolvedJoints:
     """Choose the joints to solve.
 
     track: all bone heads (B = ``bones``), then leaf tails.  relevant: (B,) bool, bones that move the skin.
     connected: (B,) bool, bones whose head cannot leave the parent's tail.  height: metres, see ``body_size``.
     motion_parents: (B,) the bone that each bone moves with, see ``motion_tree``; by default its parent.
-    Raises InputError where nothing is left to solve.
+    solve, ride: (B,) bool, bones that are solved and bones that are not in any case.
+    Raises InputError where nothing is left to solve, or a bone cannot be.
     """
     positions = track.positions[:: -(-len(track.positions) // _LOOKED_AT)]
     parents = track.skeleton.parents.copy()
@@ -76,6 +79,12 @@ def solved_joints(
     _drop_fans(positions, parents, keep, lengths, height)
     _drop_stubs(positions, parents, keep, height)
     _drop_stems(parents, keep, connected)
+    if solve is not None:
+        keep[:bones] |= solve
+        _require_apart(track.skeleton.names, parents, keep, lengths, solve, height)
+    if ride is not None:
+        keep[:bones] &= ~ride
+        keep[bones:] &= ~ride[track.skeleton.parents[bones:]]
     joints = np.flatnonzero(keep)
     if len(joints) < 2:
         raise InputError("No bones are left to solve; the rig needs at least one bone that deforms something.")
@@ -86,6 +95,16 @@ def solved_joints(
     rig_parents = track.skeleton.parents
     hung = np.array([joint < bones and parents[joint] != rig_parents[joint] for joint in order])
     return SolvedJoints(order, new, _effectors(new), (new < 0) | hung)
+
+
+def _require_apart(names, parents, keep, lengths, solve, height):
+    """Raises InputError for a bone that is to be solved and has no length between it and what it hangs on."""
+    way, up = _ways(parents, lengths), _kept_parents(parents, keep)
+    for bone in np.flatnonzero(solve):
+        if up[bone] >= 0 and way[bone] - way[up[bone]] < _COINCIDENT * height:
+            raise InputError(
+                f"Bone '{names[bone]}' lies where '{names[up[bone]]}' does, so that it cannot be solved; let it ride."
+            )
 
 
 def hang_feet(

@@ -20,6 +20,13 @@ _MODES = (
 )
 
 
+_JOINT_MODES = (
+    ("AUTO", "Auto", "Solved where it is a part of the body, else it rides"),
+    ("SOLVE", "Solve", "Holds to its surroundings by itself"),
+    ("RIDE", "Ride", "Goes with the solved bone that carries it"),
+)
+
+
 def _has_surface(_self, ob) -> bool:
     return ob.type in {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 
@@ -68,6 +75,18 @@ class MotionLoomAdaptBone(bpy.types.PropertyGroup):
     )  # fmt: skip
 
 
+class MotionLoomAdaptJoint(bpy.types.PropertyGroup):
+    """What becomes of one bone; the name is the bone's."""
+
+    limb: bpy.props.StringProperty(name="Limb", description="First bone of the limb that it belongs to", override=OWN)
+    role: bpy.props.StringProperty(description="SOLVED, RIDES or STAYS as it is bound", override=OWN)
+    carrier: bpy.props.StringProperty(description="The solved bone that it rides on", override=OWN)
+    mode: bpy.props.EnumProperty(
+        name="Mode", items=_JOINT_MODES, description="What Bind makes of this bone", override=OWN
+    )
+    bound_mode: bpy.props.StringProperty(description="The mode that is bound", default="AUTO", override=OWN)
+
+
 class MotionLoomAdaptBefore(bpy.types.PropertyGroup):
     """A property that the result animates and the source does not, with its value from before."""
 
@@ -92,6 +111,8 @@ class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
     active_surface: bpy.props.IntProperty(name="Object", override=OWN)
     pins: bpy.props.CollectionProperty(type=MotionLoomAdaptPin, override=LIST)
     bones: bpy.props.CollectionProperty(type=MotionLoomAdaptBone, override=LIST)
+    joints: bpy.props.CollectionProperty(type=MotionLoomAdaptJoint, override=LIST)
+    active_joint: bpy.props.IntProperty(name="Bone", override=OWN)
     use_range: bpy.props.BoolProperty(
         name="Custom Range", description="Bind these frames instead of the whole action", override=OWN
     )
@@ -184,4 +205,4 @@ class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
     )
 
 
-CLASSES = (MotionLoomAdaptSurface, MotionLoomAdaptPin, MotionLoomAdaptBone, MotionLoomAdaptBefore)
+CLASSES = (MotionLoomAdaptSurface, MotionLoomAdaptPin, MotionLoomAdaptBone, MotionLoomAdaptJoint, MotionLoomAdaptBefore)

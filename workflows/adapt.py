@@ -16,6 +16,7 @@ from ..state.adapt_settings import CLASSES, MotionLoomAdaptNotes, MotionLoomAdap
 from . import adapt_panel, deform_copy
 from .adapt_changes import question_of_bind
 from .adapt_command import command_of
+from .adapt_joints import choose
 from .adapt_live import AdaptFollower
 from .adapt_live_action import live_rigs
 from .adapt_live_switch import live_off, live_on_steps, refresh_steps
@@ -188,6 +189,13 @@ def _add_bind_arguments(parser) -> None:
     )  # fmt: skip
     parser.add_argument("--start", type=float, metavar="FRAME", help="first frame (default: the animation's)")
     parser.add_argument("--end", type=float, metavar="FRAME", help="last frame (default: the animation's)")
+    _add_joint_arguments(parser)
+
+
+def _add_joint_arguments(parser) -> None:
+    for name, text in (("--solve", "are solved"), ("--ride", "go with the solved bone that carries them")):
+        text = f"bones that {text}, whatever they are"
+        parser.add_argument(name, nargs="+", action="extend", default=[], metavar="BONE", help=text)
 
 
 def _run_bind(context, args) -> dict:
@@ -196,8 +204,11 @@ def _run_bind(context, args) -> dict:
     if args.keep:
         if args.start is not None or args.end is not None:
             raise InputError("--keep keeps the frames that are bound; leave out --start and --end.")
+        if args.solve or args.ride:
+            raise InputError("--keep keeps the joints that are bound; leave out --solve and --ride.")
         report = update_rig(context, ob, chosen)
     else:
+        choose(ob, args.solve, args.ride)
         report = bind_rig(context, ob, chosen, args.start, args.end)
     print(f"Bound '{report['rig']}': {report['bound']}")
     return report | {"notes": report["notes"] + _notes_of_names(context, ob, chosen)}
@@ -211,6 +222,7 @@ def _add_adapt_arguments(parser) -> None:
     )  # fmt: skip
     parser.add_argument("--start", type=float, metavar="FRAME", help="first frame to bind")
     parser.add_argument("--end", type=float, metavar="FRAME", help="last frame to bind")
+    _add_joint_arguments(parser)
     parser.add_argument("--change", metavar="SCRIPT.py", help="a Python script to run after bind: it edits the scene")
     parser.add_argument("--scale", type=float, metavar="FACTOR", help="resize the character: scales the rig's object")
     parser.add_argument(
@@ -257,7 +269,10 @@ def _run_adapt(context, args) -> dict:
     if not was_bound:
         if not chosen:
             raise SceneError(f"'{ob.name}' is not bound yet: name its --environment, or run the bind command first.")
+        choose(ob, args.solve, args.ride)
         bind_rig(context, ob, chosen, args.start, args.end)
+    elif args.solve or args.ride:
+        raise InputError(f"'{ob.name}' is bound already; to bind other joints give --solve and --ride to bind.")
     elif args.start is not None or args.end is not None:
         raise InputError(f"'{ob.name}' is bound already; to bind other frames give --start and --end to bind.")
     only = None

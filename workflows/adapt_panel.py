@@ -9,6 +9,7 @@ from ..scene.motion import motion_range, source_of, why_unread
 from ..solvers.errors import MotionLoomError
 from .adapt_action import plays_result
 from .adapt_changes import bound_before
+from .adapt_joints import is_chosen_anew, role_in_words
 from .adapt_problem import why_gone
 from .panel_parts import Shown, draw_linked, draw_range, draw_status, draw_steps, draw_text, draw_toggles, is_live
 from .wrapping import length
@@ -80,7 +81,7 @@ def _draw_long_name(layout, shown: Shown, item) -> None:
 
 
 def _is_bound(shown: Shown) -> bool:
-    return shown.chosen.binding is not None and not _differences(shown)
+    return shown.chosen.binding is not None and not _differences(shown) and not is_chosen_anew(shown.ob)
 
 
 def _draw_bind(layout, shown: Shown) -> None:
@@ -89,6 +90,8 @@ def _draw_bind(layout, shown: Shown) -> None:
         _draw_range_warning(layout, shown)
     if chosen.binding is not None:
         _draw_bound(layout.box().column(align=True), shown)
+        if is_chosen_anew(shown.ob):
+            draw_text(layout, shown.context, "Other joints are chosen than are bound: Bind Again", "ERROR")
         for text in _differences(shown):
             draw_text(layout, shown.context, text, "ERROR")
         shown.workflow.button(layout, "update_binding", icon="LINKED")
@@ -185,6 +188,18 @@ def _draw_bake(layout, shown: Shown) -> None:
 # ---------------------------------------------------------------------------------------------------- closed
 
 
+def _draw_joints(layout, shown: Shown) -> None:
+    chosen = shown.chosen
+    if not len(chosen.joints):
+        draw_text(layout, shown.context, "Bind lists what is solved, what rides on it and what stays, by limb", "INFO")
+        return
+    layout.template_list("MOTION_LOOM_UL_joints", "", chosen, "joints", chosen, "active_joint", rows=6)
+    if 0 <= chosen.active_joint < len(chosen.joints):
+        draw_text(layout, shown.context, role_in_words(chosen.joints[chosen.active_joint]), "BONE_DATA")
+    if is_chosen_anew(shown.ob):
+        draw_text(layout, shown.context, "Bind Again to use what is chosen", "ERROR")
+
+
 def _draw_options(layout, shown: Shown) -> None:
     chosen = shown.chosen
     column = layout.column()
@@ -230,4 +245,9 @@ _STEPS = (
     ("Bake", _is_baked, _draw_bake),
 )
 # The second column also names the list whose length the heading tells.
-_PARTS = (("options", "Options", _draw_options), ("pins", "Pins", _draw_pins), ("bones", "Bone Hold", _draw_bones))
+_PARTS = (
+    ("joints", "Joints", _draw_joints),
+    ("options", "Options", _draw_options),
+    ("pins", "Pins", _draw_pins),
+    ("bones", "Bone Hold", _draw_bones),
+)

@@ -25,6 +25,7 @@ from ..solvers.errors import SceneError
 from . import live
 from .adapt_action import bound_action, live_copy, remember_source, source_played, to_bind_played, write_result
 from .adapt_changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
+from .adapt_joints import choices_of, joints_report, list_joints
 from .adapt_live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live, rewritten_live
 from .adapt_live_source import keep_motion
 from .adapt_problem import Problem, Solution, gather_steps, solve_steps, time_stretch
@@ -66,6 +67,7 @@ def bound_report(ob) -> dict:
         "source": settings.source.name if settings.source else ob.name,
         "bound": settings.summary,
         "objects": [item.bound_name for item in settings.surfaces],
+        **joints_report(ob),
         "notes": settings.notes.splitlines(),
     }
 
@@ -88,7 +90,7 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
         left_out = outside_notes(context.scene, ob, source_of(ob), frames, "bound")
     yield 0.0, "Reading the motion"
     with to_bind_played(ob):
-        source = read_source(context, ob, frames)
+        source = read_source(context, ob, frames, choices_of(ob))
         require_result_plays(ob, {name for name in source.track.skeleton.names if name in ob.data.bones}, limits)
     yield 0.1, "Reading the environment"
     before = bound_before(ob)
@@ -112,6 +114,7 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
     )
     yield 0.99, "Storing"
     with restored_after_error(ob):
+        list_joints(ob, source)
         line = store_binding(ob, stored, objects, (*source.notes, *left_out, *not_kept(stored), *counted_anew(moved)))
         if ob.motion_loom_adapt.live:
             keep_motion(ob, source.motion, context.evaluated_depsgraph_get())

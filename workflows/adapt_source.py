@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..solvers.hung_bones import loose_riders
 from ..solvers.joint_limits import JointLimits
 from ..solvers.kept_places import props, riding_parents
 from ..solvers.kinematics import carriers, carry_increments
+from ..solvers.limbs import uncovered
 from ..solvers.motion_tree import motion_parents
 from ..solvers.rotations import matrix_to_quaternion, quaternion_to_matrix
 from ..solvers.solved_joints import SolvedJoints, hang_feet, solved_joints
@@ -33,6 +35,10 @@ _SHORT = 0.02
 _SAME_PLACE = 5e-3
 # A rig in which this share of the body's bones has no parent has no hierarchy of its own.
 _FLAT = 0.5
+# A share of the moving body below which it is said what is left out.
+_HALF = 0.5
+# What the user may choose for a bone.
+SOLVE, RIDE = "SOLVE", "RIDE"
 # Frames looked at for what hangs on what.
 _LOOKED_AT = 64
 
@@ -115,33 +121,53 @@ def frames_within(ob, motion: tuple[float, float], start: float | None, end: flo
     return np.arange(begin, finish + 1)
 
 
-def read_source(context, ob, frames: np.ndarray) -> Source:
+def read_source(context, ob, frames: np.ndarray, choices: Mapping[str, str] | None = None) -> Source:
     """Read a rig and choose the joints to solve.
 
-    Raises SceneError for a scale of the object that is not positive and even, and what reading raises.
+    choices: SOLVE or RIDE of bones by name; the others are chosen by what they are.
+    Raises InputError for a bone that cannot be solved, SceneError for a scale of the object that is not positive and
+    even, and what reading raises.
     """
     motion = read_motion(context, ob, frames)
     whole = motion.joints()
     require_uniform_scale(ob.name, motion.object_world, frames)
     rig, connected = motion.rig, motion.rig.use_connect
-    relevant, tree = _body_and_tree(context, ob, motion, whole)
+    solve, ride = (np.isin(rig.names, [b for b, m in (choices or {}).items() if m == mode]) for mode in (SOLVE, RIDE))
+    body, tree = _body_and_tree(context, ob, motion, whole)
     bones = len(rig.names)
-    height = body_size(whole, tree, relevant)
-    solved = solved_joints(whole, bones, relevant, connected, height, tree)
+    height = body_size(whole, tree, body)
+    solved = solved_joints(whole, bones, body | solve, connected, height, tree, solve, ride)
     tree = _with_solved(tree, solved)
     heads = solved.joints[solved.joints < bones]
     tree = riding_parents(rig, tree, motion.pose, heads, ~driven_bones(ob), height / _units(motion))
     source = Source(motion, whole, solved, solved.track(whole), tree, height)
-    return replace(source, notes=_notes(source))
+    return replace(source, notes=(*_left_out(source, body), *_staying(source)))
 
 
-def _notes(source: Source) -> tuple[str, ...]:
-    """What is left out, a sentence each."""
-    staying = [source.motion.rig.names[bone] for bone in source.staying]
-    if not staying:
+def _staying(source: Source) -> tuple[str, ...]:
+    """A note of the bones that go with no solved one."""
+    names = [source.motion.rig.names[bone] for bone in source.staying]
+    if not names:
         return ()
-    verb = "stays" if len(staying) == 1 else "stay"
-    return (f"{listed(staying)} {verb} where the source has it: no solved bone carries it",)
+    if len(names) == 1:
+        return (f"{listed(names)} stays where the source has it: no solved bone carries it",)
+    return (f"{listed(names)} stay where the source has them: no solved bone carries them",)
+
+
+def _left_out(source: Source, body: np.ndarray) -> tuple[str, ...]:
+    """A note where less than half of the body's motion is solved. body: (B,) bool, its bones."""
+    rig, pose, heads = source.motion.rig, source.motion.pose, source.bones[source.bones >= 0]
+    own, is_solved = carriers(source.motion_parents, heads), np.isin(np.arange(len(body)), heads)
+    carrier = np.where(own < len(heads), heads[np.minimum(own, len(heads) - 1)], -1)
+    size = source.height / _units(source.motion)
+    share, left = uncovered(pose[..., :3, 3], pose, source.motion_parents, body, is_solved, carrier, size)
+    if share >= _HALF:
+        return ()
+    first = [rig.names[bone] for bone in np.flatnonzero(left) if not left[source.motion_parents[bone]]]
+    return (
+        f"Only {100 * share:.0f} % of what moves is solved: {listed(first)} ride on the rest with all below; "
+        "choose Solve for them under Joints and bind again",
+    )
 
 
 def body_names(context, ob) -> set[str]:

@@ -38,7 +38,7 @@ def without(body, *names):
     return {name: joint for name, joint in body.items() if name not in names}
 
 
-def choose(body, motion=None, irrelevant=(), connected=()):
+def choose(body, motion=None, irrelevant=(), connected=(), solve=(), ride=()):
     """{joint: parent} of what is solved, and the choice; motion: name -> (F, 3) positions of joints that move."""
     bones = [name for name in body if "/" not in name]
     names = bones + [name for name in body if "/" in name]
@@ -49,7 +49,8 @@ def choose(body, motion=None, irrelevant=(), connected=()):
         positions[:, names.index(name)] = places
     track = JointTrack(Skeleton(tuple(names), parents), positions, 30.0, np.arange(frames))
     relevant = np.array([name not in irrelevant for name in bones])
-    found = solved_joints(track, len(bones), relevant, np.array([name in connected for name in bones]), HEIGHT)
+    joined, solve, ride = (np.isin(bones, list(chosen)) for chosen in (connected, solve, ride))
+    found = solved_joints(track, len(bones), relevant, joined, HEIGHT, None, solve, ride)
     solved = found.track(track).skeleton
     tree = {name: solved.names[p] if p >= 0 else None for name, p in zip(solved.names, solved.parents, strict=True)}
     return tree, found
@@ -210,6 +211,17 @@ def test_a_chest_whose_arms_hang_down_is_no_hand():
         body |= {f"wrist.{side}": (f"elbow.{side}", 0.15 * x, 0, 0.93)}
     body |= {"neck": ("chest", 0, 0, 1.45), "head": ("neck", 0, 0, 1.55), "head/tail": ("head", 0, 0, 1.7)}
     assert set(choose(body)[0]) == set(body)
+
+
+def test_chosen_bones_are_solved_or_ride():
+    """Those below a bone that rides hang on what carries it; a bone at the place of another one cannot be solved."""
+    tree, _ = choose(BODY, ride=("elbow.L", "head"))
+    assert set(tree) == set(BODY) - {"elbow.L", "head", "head/tail"} and tree["wrist.L"] == "arm.L"
+    body = BODY | {"tip.L": ("elbow.L", 0.52, 0, 1.46), "twin": ("chest", 0, 0, 1.301)}
+    assert "tip.L" not in choose(body)[0]
+    assert choose(body, solve=("tip.L",))[0]["tip.L"] == "elbow.L"
+    with pytest.raises(InputError, match="Bone 'twin' lies where 'chest' does"):
+        choose(body, solve=("twin",))
 
 
 def test_a_long_clip_of_a_large_rig_is_fast():

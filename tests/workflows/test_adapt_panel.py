@@ -9,7 +9,7 @@ import types
 
 import bpy
 import pytest
-from bl_ext.devrepo.motion_loom.panels.adapt_list import MOTION_LOOM_UL_surfaces
+from bl_ext.devrepo.motion_loom.panels import adapt_list
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.workflows import by_id, panel_parts
 from bl_ext.devrepo.motion_loom.workflows.live import LiveStatus
@@ -35,7 +35,7 @@ class Layout:
         is_open = self.opened or not default_closed
         return self._part(), self._part() if is_open else None
 
-    def label(self, text="", icon="NONE"):
+    def label(self, text="", icon="NONE", translate=True):
         assert icon in ICONS, icon
         self.drawn.append(text)
 
@@ -53,7 +53,7 @@ class Layout:
     def template_list(self, kind, _id, owner, items, active_owner, active, rows=5):
         assert hasattr(bpy.types, kind)
         for item in getattr(owner, items):
-            MOTION_LOOM_UL_surfaces.draw_item(None, bpy.context, self, owner, item, 0, active_owner, active)
+            getattr(adapt_list, kind).draw_item(None, bpy.context, self, owner, item, 0, active_owner, active)
 
     def context_string_set(self, name, value):
         assert name == "motion_loom_workflow"
@@ -160,6 +160,17 @@ def test_after_bind_it_says_what_is_bound(rig, capsys):
     rig.motion_loom_adapt.surfaces.remove(1)
     text = " ".join(drawn(rig))
     assert "'Floor' was deleted" in text and "'Step' was taken off the list after bind" in text
+
+
+def test_joints_are_listed_and_a_choice_asks_for_bind(rig, capsys):
+    assert any("Bind lists what is solved" in text for text in drawn(rig, opened=True))
+    bind(capsys)
+    joints = rig.motion_loom_adapt.joints
+    texts = drawn(rig, opened=True)
+    assert {"arm.L", "elbow.L", f"Joints ({len(joints)})"} <= set(texts)
+    assert f"'{joints[0].name}' is solved" in texts and not any("Other joints are chosen" in text for text in texts)
+    joints[3].mode = "RIDE"
+    assert any("Other joints are chosen" in text for text in drawn(rig))
 
 
 def test_deleted_objects_are_named_in_the_list(rig, capsys):

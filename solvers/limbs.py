@@ -1,0 +1,55 @@
+"""The limbs of a body, from the tree of its joints, and what of a motion they leave out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .body_size import segments
+
+# Shares of the body's size: what moves less stands still, what strays less keeps its place, what is longer is no bone.
+_MOVES, _STRAY, _LONGEST = 0.01, 0.02, 1.0 / 3.0
+
+
+def limbs(parents: np.ndarray) -> np.ndarray:
+    """(K,) the first joint of the limb that each joint belongs to.
+
+    parents: (K,), parents first, -1 for roots.  A limb goes on to where the body branches.  There each branch is one of
+    its own, but the largest of those that branch again, which goes on with the trunk.
+    """
+    count = len(parents)
+    below, branches = np.ones(count, int), np.zeros(count, bool)
+    children = [np.flatnonzero(parents == joint) for joint in range(count)]
+    for joint in range(count)[::-1]:
+        below[joint] += below[children[joint]].sum()
+        branches[joint] = len(children[joint]) > 1 or branches[children[joint]].any()
+    out = np.arange(count)
+    for joint in range(count):
+        own = children[joint]
+        trunk = own if len(own) == 1 else own[branches[own]]
+        if len(trunk):
+            out[trunk[below[trunk].argmax()]] = out[joint]
+    return out
+
+
+def uncovered(
+    positions: np.ndarray,
+    pose: np.ndarray,
+    motion_parents: np.ndarray,
+    body: np.ndarray,
+    solved: np.ndarray,
+    carrier: np.ndarray,
+    size: float,
+) -> tuple[float, np.ndarray]:
+    """The share of what moves that is solved or rides rigidly, by length, and the bones (B,) bool that do neither.
+
+    positions: (F, B, 3) of heads and pose: (F, B, 4, 4), both in armature space.  motion_parents: (B,).
+    body, solved: (B,) bool.  carrier: (B,) the solved bone that each rides on, -1 for none.  size: of the body.
+    """
+    moving = body & (np.ptp(positions, axis=0).max(axis=-1) > _MOVES * size)
+    away = positions - positions[:, carrier]
+    places = np.einsum("fbji,fbj->fbi", pose[:, carrier][..., :3, :3], away)
+    rigid = (carrier >= 0) & (np.ptp(places, axis=0).max(axis=-1) <= _STRAY * size)
+    left = moving & ~solved & ~rigid
+    lengths = np.minimum(segments(positions, motion_parents)[0], _LONGEST * size)
+    total = lengths[moving].sum()
+    return (1.0 - float(lengths[left].sum() / total) if total > 0.0 else 1.0), left
