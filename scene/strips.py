@@ -100,14 +100,20 @@ def remove(ob: bpy.types.Object, action) -> None:
 
 @contextmanager
 def silenced(ob: bpy.types.Object, action) -> Iterator[None]:
-    """Strips of an action do not play until the block ends."""
-    heard = [strip for _, strip in strips_of(ob, action) if not strip.mute]
-    for strip in heard:
-        strip.mute = True
+    """Strips of an action do not play until the block ends.
+
+    Their tracks are muted where they hold nothing else: what only a muted strip animates is set to its default, the
+    influence of constraints to zero.
+    """
+    found = strips_of(ob, action)
+    alone = [track for track, _ in found if all(strip.action == action for strip in track.strips)]
+    heard = [each for each in (*alone, *(strip for _, strip in found)) if not each.mute]
+    for each in heard:
+        each.mute = True
     try:
         yield
     finally:
-        for strip in heard:
-            strip.mute = False
+        for each in heard:
+            each.mute = False
         if heard:
             ob.update_tag(refresh={"TIME"})
