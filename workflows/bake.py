@@ -130,8 +130,9 @@ def bake_rig(context, ob, options: BakeOptions) -> dict:
 def _speed_notes(ob, options: BakeOptions) -> list[str]:
     """A sentence where the rig moves by what another speed does not change, else none."""
     others = dict.fromkeys(mover.what for mover in movers_of([ob]) if mover.is_foreign)
-    if options.fps is None or not others:
-        return []
+    is_carried = ob.parent is not None or any(not each.mute for each in ob.constraints)
+    if options.fps is None or not others or not (has_own_motion(ob) or is_carried):
+        return []  # of a rig without keys all is keyed that moves its bones
     return [f"What else moves '{ob.name}' keeps its own speed: {', '.join(list(others)[:3])}"]
 
 

@@ -8,7 +8,7 @@ from ..scene.motion import why_unread
 
 
 def outside_notes(scene, ob, source: tuple, frames: np.ndarray, done: str) -> tuple[str, ...]:
-    """A sentence where a rig moves on outside of scene frames (F,), else none.
+    """A sentence where a rig moves on outside of scene frames (F,), else none, of what has new keys over those.
 
     source: action and slot that it plays, None and None for neither.  done: to the frames, in a word.
     """
@@ -22,5 +22,5 @@ def outside_notes(scene, ob, source: tuple, frames: np.ndarray, done: str) -> tu
     held = "the nearest frame" if len(left) > 1 else f"frame {first if reasons[0] else last:.10g}"
     return (
         f"'{ob.name}' moves on {' and '.join(left)} ({why}), which is not {done}: "
-        f"the result holds the pose of {held} there",
+        f"the new keys hold the pose of {held} there",
     )

@@ -346,6 +346,17 @@ def test_a_captured_rig_without_keys_is_bound_over_the_scenes_range(rig, capsys,
     np.testing.assert_allclose(scenes.joints_of(rig, KEYS), before, atol=1e-6)
 
 
+def test_a_strip_of_the_result_lets_the_source_be_read_again(rig, capsys):
+    """Constraints were off in what was read: a muted strip sets their influence to zero, a muted track does not."""
+    follow_points(rig)
+    before = scenes.joints_of(rig, KEYS)
+    run(capsys, *BIND)
+    lift()
+    for words in (("--strip",), ()):
+        run(capsys, "adapt", "--rig", "Rig", *words)
+        np.testing.assert_allclose(scenes.joints_of(rig, KEYS), before + LIFT, atol=1e-5)
+
+
 def test_the_buttons_take_it_and_live_follows(rig):
     follow_points(rig)
     before = scenes.joints_of(rig, KEYS)
@@ -371,6 +382,14 @@ def test_bake_action_keys_what_constraints_do(rig, capsys):
     for point in [ob for ob in bpy.data.objects if ob.name.startswith("point")]:
         bpy.data.objects.remove(point)
     np.testing.assert_allclose(scenes.joints_of(rig, KEYS), before, atol=1e-5)
+
+
+def test_another_speed_of_a_captured_rig_is_that_of_all_its_bones(rig, capsys):
+    follow_points(rig)
+    before = scenes.joints_of(rig, KEYS)
+    report = run(capsys, "bake", "--rig", "Rig", "--fps", "48", "--assign")
+    assert report["end"] == 13 and not any("speed" in note for note in report["notes"])
+    np.testing.assert_allclose(scenes.joints_of(rig, np.arange(1, 13)), before[::2], atol=1e-5)
 
 
 def test_a_rig_that_rides_on_a_parent_alone_is_bound_and_its_bake_refused_by_name(rig, capsys):
