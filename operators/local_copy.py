@@ -49,12 +49,18 @@ def _copied_rig(context, rig) -> dict:
     return {ob: _copied(ob, context.scene) for ob in _with_skin(rig, context.view_layer)}
 
 
+def _is_carried(ob, rig) -> bool:
+    """Whether an object hangs on the rig as its child, however deep."""
+    while ob is not None and ob != rig:
+        ob = ob.parent
+    return ob is not None
+
+
 def _with_skin(rig, view_layer) -> list:
     """The rig, and the linked objects of the view layer that it carries or deforms."""
-    carried = {rig, *rig.children_recursive}
     return [
         ob for ob in view_layer.objects
-        if ob == rig or (ob.library is not None and (ob in carried or _is_deformed_by(ob, rig)))
+        if ob == rig or (ob.library is not None and (_is_carried(ob, rig) or _is_deformed_by(ob, rig)))
     ]  # fmt: skip
 
 

@@ -136,9 +136,12 @@ def _unpack(stream: bytes, mesh_name: str) -> tuple[dict[str, np.ndarray], dict]
         raise _damaged(mesh_name)
     try:
         content = json.loads(bytes(body[:header_length]).decode("utf-8", "surrogatepass"))
-        arrays = {row["name"]: _decode(body[header_length:], row) for row in content["arrays"]}
-        return arrays, content["header"]
-    except (ValueError, KeyError, TypeError, zlib.error) as error:
+        arrays = {str(row["name"]): _decode(body[header_length:], row) for row in content["arrays"]}
+        header = content["header"]
+        if not isinstance(header, dict):
+            raise TypeError("the header is no object")
+        return arrays, header
+    except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError, zlib.error) as error:
         raise _damaged(mesh_name) from error
 
 
@@ -168,7 +171,10 @@ def _decode(blocks: memoryview, row: dict) -> np.ndarray:
     dtype, shape = np.dtype(row["dtype"]), tuple(row["shape"])
     if dtype.kind not in _KINDS:
         raise ValueError(f"unexpected dtype {dtype}")
-    block = blocks[row["offset"] : row["offset"] + row["size"]]
+    offset, size = row["offset"], row["size"]
+    if not all(isinstance(number, int) and number >= 0 for number in (offset, size, *shape)):
+        raise ValueError("a size or a place is no whole number")
+    block = blocks[offset : offset + size]
     count = math.prod(shape)
     if row["codec"] == "raw":
         return np.frombuffer(block, dtype, count).reshape(shape).copy()

@@ -14,6 +14,7 @@ from ..solvers.kinematics import Rig, basis_to_channels, channels_to_basis
 from . import actions
 from .channels import SIZES, action_times
 from .deform_tree import note_parents
+from .reached import collections_of
 from .rigs import deform_bones, read_rig
 from .sampling import sample_frames
 
@@ -147,7 +148,7 @@ def _add_armature(context, rig, names, name, made):
 
 def _collections_of(context, rig) -> list[bpy.types.Collection]:
     """Those of the scene that hold the rig and can be changed, the scene's own where there is none."""
-    inside = {context.scene.collection, *context.scene.collection.children_recursive}
+    inside = set(collections_of(context.scene))
     found = [each for each in rig.users_collection if each in inside and each.library is None]
     return found or [context.scene.collection]
 

@@ -11,6 +11,7 @@ import bpy
 from . import actions
 from .instances import instanced_objects
 from .live_action import keys_digest
+from .reached import reached
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,7 @@ class DeformingKeys:
 
         stepped: full names of the objects that deform or move in such a way, see ``environment_state.needs_sweep``.
         """
-        found: dict[bpy.types.ID, None] = dict.fromkeys(objects)
-        for ob in objects:
-            if ob.name_full in stepped:
-                _look_through(ob, found)
+        found = dict.fromkeys((*objects, *reached([ob for ob in objects if ob.name_full in stepped], _referred)))
         played = [actions.assigned(owner) for owner in found if _plays(owner)] if stepped else []
         uids = [*(owner.session_uid for owner in found), *(action.session_uid for action, _ in played)]
         digests = sorted(keys_digest(*each) for each in played)
@@ -43,14 +41,6 @@ def _plays(owner: bpy.types.ID) -> bool:
     """Whether an ID plays an action; one whose strip is tweaked counts as another state of things."""
     animation = getattr(owner, "animation_data", None)
     return animation is not None and not animation.use_tweak_mode and actions.plays_action(owner)
-
-
-def _look_through(owner: bpy.types.ID, found: dict) -> None:
-    """Add an ID and all that it refers to."""
-    found[owner] = None
-    for other in _referred(owner):
-        if other not in found:
-            _look_through(other, found)
 
 
 def _referred(owner: bpy.types.ID) -> Iterator[bpy.types.ID]:

@@ -51,7 +51,9 @@ def _is_enabled(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
 
 
 def _enabled(layer: bpy.types.LayerCollection) -> Iterator[bpy.types.LayerCollection]:
-    if not layer.collection.hide_viewport:
-        yield layer
-        for child in layer.children:
-            yield from _enabled(child)
+    waiting = [layer]
+    while waiting:
+        layer = waiting.pop()
+        if not layer.collection.hide_viewport:
+            yield layer
+            waiting += layer.children

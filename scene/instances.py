@@ -14,6 +14,7 @@ import numpy as np
 
 from ..solvers.errors import SceneError
 from .evaluation import is_updated
+from .reached import node_trees
 from .stillness import is_timeless
 from .topology import Faces, read_faces, read_positions, read_triangles
 
@@ -166,9 +167,7 @@ def instances_children(ob: bpy.types.Object) -> bool:
 
 
 def _makes_instances(tree: bpy.types.NodeTree) -> bool:
-    kinds = {node.bl_idname for node in tree.nodes}
-    groups = [node.node_tree for node in tree.nodes if node.bl_idname == "GeometryNodeGroup" and node.node_tree]
-    return bool(kinds & _INSTANCING_NODES) or any(map(_makes_instances, groups))
+    return any(node.bl_idname in _INSTANCING_NODES for each in node_trees(tree) for node in each.nodes)
 
 
 def _joined(parts: Sequence[tuple[MeshSurface, np.ndarray]]) -> JoinedSurface:

@@ -17,6 +17,7 @@ _WAY_OUT = (
     "Copy Deform Bones (copy-deform on the command line) makes a rig that moves alike and that nothing overrides: use "
     "that one. To mute them does where the motion can do without."
 )
+_LINKS = 6  # that are told one by one
 _CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 
 
@@ -119,7 +120,7 @@ def _is_own_limit(constraint) -> bool:
 def refuse_dependent(objects: list[bpy.types.Object], rig: bpy.types.Object) -> None:
     """Raises SceneError for an object that the rig itself moves or deforms: it would have to follow itself."""
     for ob in objects:
-        link = _link_to(ob, rig, set())
+        link = _link_to(ob, rig)
         if link:
             raise SceneError(
                 f"'{ob.name}' cannot be in the environment of '{rig.name}', which moves it ({link}); leave it out."
@@ -150,22 +151,36 @@ def _looks_outside(constraint) -> bool:
     return any(target != constraint.id_data for target in targets)
 
 
-def _link_to(ob, rig, seen) -> str | None:
+def _link_to(ob, rig) -> str | None:
     """How an object hangs on the rig: by parents, modifiers or constraints, directly or through other objects."""
-    if ob in seen:
-        return None
-    seen.add(ob)
+    waiting, seen = [(ob, ())], {ob}
+    while waiting:
+        owner, way = waiting.pop()
+        for target, how in _links(owner):
+            if target == rig:
+                return _in_short(way, how)
+            if target not in seen:
+                seen.add(target)
+                waiting.append((target, (way, f"{how} '{target.name}'")))
+    return None
+
+
+def _links(ob) -> list[tuple]:
+    """The objects that one hangs on, and how."""
     links = [(ob.parent, "parent")] if ob.parent else []
     links += [(shown, "instances") for shown in instanced_objects(ob)]
     for owner in (*ob.modifiers, *ob.constraints):
         links += [(target, f"{owner.bl_rna.name} '{owner.name}'") for target in _objects_of(owner)]
-    for target, how in links:
-        if target == rig:
-            return how
-        further = _link_to(target, rig, seen)
-        if further:
-            return f"{how} '{target.name}', {further}"
-    return None
+    return links
+
+
+def _in_short(way: tuple, last: str) -> str:
+    """The links of a way, (those before, the latest of them), and the last one; the middle of a long one left out."""
+    links = [last]
+    while way:
+        way, link = way
+        links.insert(0, link)
+    return ", ".join(links if len(links) <= _LINKS else [*links[:2], "...", *links[-2:]])
 
 
 def _objects_of(owner) -> list[bpy.types.Object]:

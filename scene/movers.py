@@ -16,6 +16,7 @@ import numpy as np
 from . import actions
 from .curve_extent import extent
 from .interference import targets_of
+from .reached import node_trees
 from .sampling import playing_strips
 
 # They play a tracked clip or a cache file, which go by the scene's time.
@@ -147,7 +148,7 @@ def _endless(owner: bpy.types.ID, read: set[tuple[bpy.types.ID, str]]) -> Iterat
     seen = [each for each in _drivers(owner) if not each.data_path.endswith('"]') or (owner, each.data_path) in read]
     if any(_is_timed(each.driver) for each in seen):
         yield f"a driver of '{owner.name}' goes by the frame"
-    if isinstance(owner, bpy.types.NodeTree) and _has_timed_nodes(owner, set()):
+    if isinstance(owner, bpy.types.NodeTree) and _has_timed_nodes(owner):
         yield f"the nodes '{owner.name}' go by the frame"
     if not isinstance(owner, bpy.types.Object):
         return
@@ -162,12 +163,8 @@ def _endless(owner: bpy.types.ID, read: set[tuple[bpy.types.ID, str]]) -> Iterat
         yield f"'{owner.name}' is a rigid body"
 
 
-def _has_timed_nodes(tree: bpy.types.NodeTree, seen: set) -> bool:
-    if tree in seen:
-        return False
-    seen.add(tree)
-    inner = [node.node_tree for node in tree.nodes if getattr(node, "node_tree", None) is not None]
-    return any(node.bl_idname in _TIMED_NODES for node in tree.nodes) or any(_has_timed_nodes(t, seen) for t in inner)
+def _has_timed_nodes(tree: bpy.types.NodeTree) -> bool:
+    return any(node.bl_idname in _TIMED_NODES for each in node_trees(tree) for node in each.nodes)
 
 
 def _is_timed(driver: bpy.types.Driver) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import bpy
 
 from ..solvers.errors import SceneError
+from .reached import collections_of
 
 
 def named(candidates: Iterable[bpy.types.ID], name: str) -> bpy.types.ID | None:
@@ -46,7 +47,7 @@ def shared_names(scene: bpy.types.Scene, chosen: Iterable[bpy.types.ID]) -> list
 
 def names_of_collections(scene: bpy.types.Scene, chosen: Iterable[bpy.types.ID]) -> list[str]:
     """As `shared_names`, for objects that could have been meant as collections."""
-    collections = {collection.name_full for collection in scene.collection.children_recursive}
+    collections = {collection.name_full for collection in collections_of(scene)[1:]}
     return [
         f"'{ob.name_full}' is the object, not the collection of that name"
         for ob in dict.fromkeys(chosen)

@@ -92,8 +92,11 @@ def object_world(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.nd
 
 def _still_world(ob: bpy.types.Object) -> np.ndarray:
     """World matrix (4, 4) of an object that stands still, up to date whether it is evaluated or not."""
-    own = np.array(ob.matrix_basis, float)
-    return _still_world(ob.parent) @ np.array(ob.matrix_parent_inverse, float) @ own if ob.parent else own
+    out = np.array(ob.matrix_basis, float)
+    while ob.parent is not None:
+        out = np.array(ob.parent.matrix_basis, float) @ np.array(ob.matrix_parent_inverse, float) @ out
+        ob = ob.parent
+    return out
 
 
 def _object_basis(ob: bpy.types.Object, curves: list, times: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import bpy
 
 from . import actions
+from .reached import reached
 
 # Modifiers that depend on nothing but the mesh they are given, their own values and, where an ID pointer is
 # set, that ID. Simulations, caches, textures and geometry nodes (which may read the scene's time) stay out.
@@ -30,12 +31,11 @@ _PACKAGE = __package__.rpartition(".")[0]
 
 def can_move(ob: bpy.types.Object) -> bool:
     """Whether the object's world matrix may depend on the frame."""
-    return bool(
-        _is_animated(ob)
-        or len(ob.constraints)
-        or ob.rigid_body
-        or moved_by_scripts()
-        or (ob.parent and (can_move(ob.parent) or can_deform(ob.parent)))
+    if moved_by_scripts():
+        return True
+    chain = reached([ob], lambda each: [each.parent])
+    return any(_is_animated(each) or len(each.constraints) or each.rigid_body for each in chain) or any(
+        map(can_deform, chain[1:])
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..solvers.errors import InputError
 from . import actions
 from .channels import action_times
+from .reached import collections_of
 from .restored import restored_after_error
 
 COLLECTION = "Motion Loom stream"
@@ -148,7 +149,7 @@ def _new_empty(collection: bpy.types.Collection, name: str) -> bpy.types.Object:
 
 def _collection(scene: bpy.types.Scene) -> bpy.types.Collection:
     """The collection of the stream in a scene, made if there is none."""
-    for collection in scene.collection.children_recursive:
+    for collection in collections_of(scene)[1:]:
         if _is_stream(collection):
             return collection
     collection = bpy.data.collections.new(COLLECTION)

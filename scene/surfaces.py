@@ -10,6 +10,7 @@ import bpy
 from ..solvers.errors import SceneError
 from .instances import instances_children
 from .names import named
+from .reached import collections_of
 
 SURFACE_TYPES = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
 
@@ -20,7 +21,7 @@ def find(context: bpy.types.Context, names: Iterable[str]) -> list[bpy.types.Obj
     Raises SceneError for a name that is not there, with the closest names that are, and for one that several share.
     """
     scene = context.scene
-    collections = [scene.collection, *scene.collection.children_recursive]
+    collections = collections_of(scene)
     return [_find_one(name, scene, collections) for name in names]
 
 

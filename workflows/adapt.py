@@ -9,6 +9,7 @@ import runpy
 from ..scene.movers import movers_of
 from ..scene.names import named, names_of_collections, shared_names
 from ..scene.rigs import find_rig, require_armature, require_editable
+from ..scene.session import exists, object_of
 from ..scene.surfaces import expand, find
 from ..solvers.adapt import ATTACH, AVOID, IGNORE
 from ..solvers.errors import InputError, MotionLoomError, SceneError
@@ -288,8 +289,7 @@ def _run_adapt(context, args) -> dict:
                 "run the bind command with --keep."
             )
     if args.change:
-        _run_script(args.change)
-        context.view_layer.update()
+        _change(context, ob, args.change)
     _apply(context, ob, args)
     if args.pin:
         notes += shared_names(context.scene, [pin.target for pin in settings.pins])
@@ -302,6 +302,22 @@ def _run_adapt(context, args) -> dict:
 
 def _notes_of_names(context, ob, chosen) -> list[str]:
     return shared_names(context.scene, [ob, *chosen]) + names_of_collections(context.scene, chosen)
+
+
+def _change(context, ob, path: str) -> None:
+    """Run a script that edits the scene; raises InputError where the rig is not there after it as it has to be."""
+    name = ob.name
+    _run_script(path)
+    if not exists(ob):
+        raise InputError(f"The script '{path}' deleted the rig '{name}' or opened another file; let it keep the rig.")
+    if not hasattr(ob, "motion_loom_adapt"):
+        raise InputError(f"The script '{path}' switched Motion Loom off; let it keep the extension.")
+    if object_of(context.scene, ob.session_uid, ob.name) is None:
+        raise InputError(
+            f"After the script '{path}' the rig '{ob.name}' is not in the scene '{context.scene.name}'; let it keep "
+            "the rig in the scene that is open."
+        )
+    context.view_layer.update()
 
 
 def _run_script(path: str) -> None:

@@ -13,12 +13,27 @@ from ..solvers.errors import StaleBindingError
 from ..solvers.solved_joints import SolvedJoints
 from ..solvers.types import JointTrack, MeshTrack, Skeleton
 from .naming import listed
+from .stored_arrays import (
+    damaged_in_words,
+    require_indices,
+    require_positive,
+    require_rising,
+    require_shapes,
+    require_texts,
+)
 
 # Raised when what is stored changes its meaning.
 FORMAT = 2
 # Bytes: 300 frames of a cloth of 20 000 vertices.
 LARGEST_SURFACE = 72_000_000
 _SURFACE = ("vertices", "rotations", "shifts")
+# F frames, J joints, N descriptor points, O objects, P points on the body; see ``stored_arrays.require_shapes``.
+_SHAPES = {
+    "parents": "i J", "positions": "f F J 3", "frames": "fi F", "effectors": "b J", "placed": "b J",
+    "object_index": "iu N", "triangle": "iu N", "barycentric": "f N 3", "origins": "f? S N 3", "axes": "f? S N 3 3",
+    "effective": "f? F J 3", "distance": "f? O F P", "side": "i O F P", "hidden": "b O F J", "slow": "b O F J",
+    "radii": "f J", "object_world": "f W 4 4",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -101,6 +116,53 @@ def unpack(arrays: dict[str, np.ndarray], header: dict) -> Stored:
     """The reverse of ``pack``; raises StaleBindingError for another format."""
     if header.get("workflow") != "adapt" or header.get("format") != FORMAT:
         raise StaleBindingError("The bound data come from another version of Motion Loom; bind again.")
+    with damaged_in_words("bound data", "bind again"):
+        _require_sound(arrays, header)
+        stored = _unpacked(arrays, header)
+        if len(stored.binding.samples.body) != stored.binding.distance.shape[2]:
+            raise ValueError("'distance' is of other points on the body")
+        return stored
+
+
+def _require_sound(arrays: dict[str, np.ndarray], header: dict) -> None:
+    sizes = require_shapes(arrays, _SHAPES)
+    joints, objects = sizes["J"], sizes["O"]
+    require_rising(arrays["frames"])
+    require_positive(header, "fps", "height")
+    for name, count in (("names", joints), ("objects", objects), ("fingerprints", objects)):
+        require_texts(header[name], count, name)
+    if header.get("stretch") is not None:
+        require_positive(header, "stretch")
+    hung = header.get("hung", {})
+    require_texts([*hung.keys(), *hung.values()], 2 * len(hung), "hung")
+    for name in ("origins", "object_world"):
+        if len(arrays[name]) not in (1, sizes["F"]):
+            raise ValueError(f"'{name}' has another number of frames")
+    require_indices(arrays["parents"], -1, joints, "parents")
+    for number in range(objects):
+        require_shapes(arrays, {f"triangles {number}": "iu T 3"})
+        _require_surface(arrays, number, sizes["F"])
+    counts = np.array([len(arrays[f"triangles {number}"]) for number in range(objects)])
+    require_indices(arrays["object_index"], 0, objects, "object_index")
+    require_indices(arrays["triangle"], 0, counts[arrays["object_index"]], "triangle")
+    require_indices(arrays["side"], -1, counts[:, None, None], "side")
+
+
+def _require_surface(arrays: dict[str, np.ndarray], number: int, frames: int) -> None:
+    vertices, triangles = f"vertices {number}", arrays[f"triangles {number}"]
+    if vertices not in arrays:
+        require_indices(triangles, 0, np.inf, f"triangles {number}")
+        return
+    sizes = require_shapes(arrays, {vertices: "f S V 3"})
+    if sizes["S"] not in (1, frames):
+        raise ValueError(f"'{vertices}' has another number of frames")
+    require_indices(triangles, 0, sizes["V"], f"triangles {number}")
+    if f"rotations {number}" in arrays:
+        moved = {f"rotations {number}": f"f {frames} 3 3", f"shifts {number}": f"f {frames} 3"}
+        require_shapes(arrays, moved)
+
+
+def _unpacked(arrays: dict[str, np.ndarray], header: dict) -> Stored:
     skeleton = Skeleton(tuple(header["names"]), arrays["parents"])
     track = JointTrack(skeleton, arrays["positions"], header["fps"], arrays["frames"])
     points = DescriptorPoints(arrays["object_index"], arrays["triangle"], arrays["barycentric"])

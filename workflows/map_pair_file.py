@@ -101,7 +101,8 @@ def _record(ob, pair) -> dict:
 
 def _read(path: str) -> dict:
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        text = Path(path).read_text(encoding="utf-8-sig")
+        content = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except OSError as error:
         raise InputError(f"Cannot read '{path}': {error.strerror}.") from error
     except (ValueError, RecursionError) as error:
@@ -116,7 +117,7 @@ def _read(path: str) -> dict:
             raise ValueError("the points have no names")
         if len(set(points)) < len(points):
             raise ValueError("two points have one name")
-        if not _is_number(lag) or not math.isclose(lag, LAG):
+        if not _is_place(lag) or not math.isclose(lag, LAG):
             raise ValueError(f"lag_seconds is {_shown(lag)}, and has to be {LAG:g}")
         if not isinstance(pairs, list) or not pairs:
             raise ValueError("there are no pairs")
@@ -125,6 +126,19 @@ def _read(path: str) -> dict:
         raise InputError(f"'{path}' is damaged: {error} is missing.") from error
     except ValueError as error:
         raise InputError(f"'{path}' is damaged: {error}.") from error
+
+
+def _once(pairs: list[tuple]) -> dict:
+    """An object of a file; ValueError for a name that it has twice, of which JSON lets the last one count."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{_shown(next(name for name in names if names.count(name) > 1))} is there twice")
+    return found
+
+
+def _no_constant(text: str) -> None:
+    raise ValueError(f"{text} is no number")
 
 
 def _checked(number: int, record, points: list[str]) -> dict:
@@ -173,5 +187,8 @@ def _is_place(value) -> bool:
 
 def _shown(value) -> str:
     """As it stands in the file, the beginning of it."""
-    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:  # read nearer to the end of the stack than it is written
+        text = "lists within lists"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

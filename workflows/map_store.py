@@ -6,16 +6,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..scene.point_source import VERTICES
+from ..scene.point_source import JOINTS, OBJECTS, VERTICES, PointSource
 from ..solvers.between_rows import BetweenRows
 from ..solvers.errors import InputError, StaleBindingError
-from ..solvers.source_motion import SourceModel
+from ..solvers.source_motion import SourceModel, SourceStream
 from ..solvers.target_space import TargetSpace
 from ..solvers.travel_ways import TravelWays
+from .stored_arrays import (
+    damaged_in_words,
+    require_indices,
+    require_positive,
+    require_rising,
+    require_shapes,
+    require_texts,
+)
 
 # Raised when what is stored changes its meaning.
 FORMAT = 1
 _TEXTS = "texts"
+# F frames, V vertices, D components, J points; see ``stored_arrays.require_shapes``.
+_TARGET = {
+    "frames": "fi F", "place": "f 4 4", "pivot": "f 3", "floor": "f?", "space rest": "f V 3",
+    "space triangles": "iu T 3", "space mean": "f M", "space basis": "f D M", "space coefficients": "f F D",
+}  # fmt: skip
+_CLIP = {"positions": "f? F J 3", "frames": "fi F", "model reference": "f? J 3"}
 
 
 @dataclass(frozen=True)
@@ -79,6 +93,18 @@ def pack_target(learnt: LearntTarget) -> tuple[dict[str, np.ndarray], dict]:
 def unpack_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
     """The reverse of ``pack_target``; raises StaleBindingError for another format."""
     _check(header, "map target", "learn the target again")
+    with damaged_in_words("poses", "learn the target again"):
+        sizes = require_shapes(arrays, _TARGET)
+        require_rising(arrays["frames"])
+        require_indices(arrays["space triangles"], 0, sizes["V"], "triangles")
+        learnt = _unpacked_target(arrays, header)
+        if learnt.space.vertices_of(learnt.space.coefficients[0]).shape != (sizes["V"], 3):
+            raise ValueError("the poses are of other vertices")
+        _require_counts(learnt.vertices, learnt.faces)
+        return learnt
+
+
+def _unpacked_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
     found = arrays | {name: np.array(text) for name, text in header[_TEXTS].items()}
 
     def part(of: str) -> dict[str, np.ndarray]:
@@ -103,9 +129,29 @@ def pack_clip(clip: SourceClip) -> tuple[dict[str, np.ndarray], dict]:
 def unpack_clip(arrays: dict[str, np.ndarray], header: dict) -> SourceClip:
     """The reverse of ``pack_clip``; raises StaleBindingError for another format."""
     _check(header, "map source", "learn again")
+    with damaged_in_words("positions of the source", "learn again"):
+        sizes = require_shapes(arrays, _CLIP)
+        require_rising(arrays["frames"])
+        require_positive(header, "fps")
+        require_texts(header["model"]["names"], sizes["J"], "names")
+        record = header["record"]
+        require_texts(record["owners"], len(record["owners"]), "owners")
+        if record["kind"] not in (JOINTS, OBJECTS, VERTICES) or not set(record) <= set(PointSource.__annotations__):
+            raise ValueError("the source is of no kind that there is")
+        clip = _unpacked_clip(arrays, header)
+        SourceStream(clip.model).step(clip.model.ground.reference, 0.0)
+        return clip
+
+
+def _unpacked_clip(arrays: dict[str, np.ndarray], header: dict) -> SourceClip:
     parts = {name[len("model ") :]: value for name, value in arrays.items() if name.startswith("model ")}
     model = SourceModel.from_arrays(parts, header["model"])
     return SourceClip(model, arrays["positions"].astype(float), arrays["frames"], header["fps"], header["record"])
+
+
+def _require_counts(*counts) -> None:
+    if not all(isinstance(count, int) and count >= 0 for count in counts):
+        raise ValueError("a count is no whole number")
 
 
 def _check(header: dict, workflow: str, remedy: str) -> None:

@@ -40,7 +40,11 @@ def learnt_of(ob) -> SurfaceTransfer:
 def clip_of(ob) -> NewClip:
     """What was read of the new clip; StaleBindingError where there is nothing, or it cannot be used."""
     missing = f"The new clip of '{ob.name}' is not read yet; switch Live on, or bake."
-    return unpacked(ob, "transfer clip", ob.motion_loom_transfer.clip, unpack_clip, missing)
+    clip = unpacked(ob, "transfer clip", ob.motion_loom_transfer.clip, unpack_clip, missing)
+    count = len(subjects_of(ob).source.reference)
+    if clip.samples.max(initial=0) >= count:
+        raise StaleBindingError(f"The new clip of '{ob.name}' has other vertices than the subject; press Refresh.")
+    return clip
 
 
 # ------------------------------------------------------------------------------------------------------- training

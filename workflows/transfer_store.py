@@ -10,6 +10,14 @@ import numpy as np
 from ..solvers.errors import StaleBindingError
 from ..solvers.subject import Subject, SubjectTrack
 from ..solvers.surface_transfer import SurfaceTransfer
+from .stored_arrays import (
+    damaged_in_words,
+    require_indices,
+    require_positive,
+    require_rising,
+    require_shapes,
+    require_texts,
+)
 
 # Raised when what is stored changes its meaning.
 FORMAT = 1
@@ -95,7 +103,24 @@ def pack_subjects(subjects: Subjects) -> tuple[dict[str, np.ndarray], dict]:
 
 def unpack_subjects(arrays: dict[str, np.ndarray], header: dict) -> Subjects:
     """The reverse of ``pack_subjects``; raises StaleBindingError for another format."""
-    found = _parts(arrays, header, _SUBJECTS, "press Read Clips")
+    with damaged_in_words("clips", "press Read Clips"):
+        found = _parts(arrays, header, _SUBJECTS, "press Read Clips")
+        require_shapes(found["home"], {"place": "f 4 4"})
+        require_positive(header, "fps")
+        require_texts(header["clips"], len(header["clips"]), "clips")
+        for of in ("source", "target"):
+            sizes = require_shapes(found[of], {"reference": "f V 3", "triangles": "iu T 3", "memberships": "biu K V"})
+            require_indices(found[of]["triangles"], 0, sizes["V"], "triangles")
+        subjects = _unpacked_subjects(found, header)
+        for pair in subjects.clips.values():
+            for subject, clip in zip((subjects.source, subjects.target), pair, strict=True):
+                subject.assemble(tuple(rows[0] for rows in clip.track.rows))
+        if not subjects.clips or not isinstance(subjects.faces, int) or not isinstance(subjects.mark, str):
+            raise ValueError("there are no clips, or no mark of the mesh")
+        return subjects
+
+
+def _unpacked_subjects(found: dict[str, dict[str, np.ndarray]], header: dict) -> Subjects:
     clips = {
         name: tuple(StoredClip(*_clip_of(found[f"{of} clip {number}"])) for of in ("source", "target"))
         for number, name in enumerate(header["clips"])
@@ -112,7 +137,12 @@ def pack_learnt(learnt: SurfaceTransfer) -> tuple[dict[str, np.ndarray], dict]:
 
 def unpack_learnt(arrays: dict[str, np.ndarray], header: dict) -> SurfaceTransfer:
     """The reverse of ``pack_learnt``; raises StaleBindingError for another format."""
-    return SurfaceTransfer.from_arrays(_parts(arrays, header, _LEARNT, "press Train")["transfer"])
+    with damaged_in_words("regressions", "press Train"):
+        learnt = SurfaceTransfer.from_arrays(_parts(arrays, header, _LEARNT, "press Train")["transfer"])
+        for regression in learnt.regressions:
+            if not np.isfinite(regression.predict(regression.input_mean[None])).all():
+                raise ValueError("a prediction is no number")
+        return learnt
 
 
 def pack_clip(clip: NewClip) -> tuple[dict[str, np.ndarray], dict]:
@@ -124,8 +154,19 @@ def pack_clip(clip: NewClip) -> tuple[dict[str, np.ndarray], dict]:
 
 def unpack_clip(arrays: dict[str, np.ndarray], header: dict) -> NewClip:
     """The reverse of ``pack_clip``; raises StaleBindingError for another format."""
-    found = _parts(arrays, header, _CLIP, "press Refresh")
-    seen = found["seen"]
+    with damaged_in_words("poses of the new clip", "press Refresh"):
+        found = _parts(arrays, header, _CLIP, "press Refresh")
+        seen = found["seen"]
+        sizes = require_shapes(seen, {"samples": "iu S", "places": "f F S 3"})
+        require_indices(seen["samples"], 0, np.inf, "samples")
+        require_positive(header, "fps", "scale")
+        clip = _unpacked_new(found, seen, header)
+        if len(clip.frames) != sizes["F"]:
+            raise ValueError("'places' are of other frames")
+        return clip
+
+
+def _unpacked_new(found, seen, header: dict) -> NewClip:
     return NewClip(*_clip_of(found["clip"]), seen["samples"], seen["places"], header["fps"], header["scale"])
 
 
@@ -136,6 +177,9 @@ def _clip_arrays(track: SubjectTrack, frames: np.ndarray) -> dict[str, np.ndarra
 
 def _clip_of(arrays: dict[str, np.ndarray]) -> tuple[SubjectTrack, np.ndarray]:
     count = sum(name.startswith("rows ") for name in arrays)
+    expected = {f"rows {part}": f"f F D{part}" for part in range(count)}
+    require_shapes(arrays, expected | {"rotations": "f F 3 3", "translations": "f F 3", "frames": "fi F"})
+    require_rising(arrays["frames"])
     rows = tuple(arrays[f"rows {part}"] for part in range(count))
     return SubjectTrack(rows, arrays["rotations"], arrays["translations"]), arrays["frames"]
 

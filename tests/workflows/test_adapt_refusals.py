@@ -468,6 +468,51 @@ def test_a_rig_of_one_bone_and_one_without_skin(capsys):
     assert run(capsys, "adapt", "--rig", "Rig")["unconverged_frames"] == 0
 
 
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        ("bpy.data.objects.remove(bpy.data.objects['Rig'])", "deleted the rig 'Rig' or opened another file"),
+        ("bpy.ops.wm.read_homefile(use_empty=True)", "deleted the rig 'Rig' or opened another file"),
+        (
+            "bpy.context.scene.collection.objects.unlink(bpy.data.objects['Rig'])",
+            "the rig 'Rig' is not in the scene 'Scene'; let it keep",
+        ),
+        ("bpy.data.objects.remove(bpy.data.objects['Step'])", "'Step'"),
+        ("bpy.data.objects['Rig'].animation_data_clear()", "'Rig' has no action"),
+        ("raise MemoryError", "failed: MemoryError"),
+        ("def deeper():\n    deeper()\ndeeper()", "failed: RecursionError"),
+    ],
+)
+def test_scripts_that_take_away_what_is_worked_on(bound, capsys, tmp_path, text, reason):
+    script = tmp_path / "change.py"
+    script.write_text(f"import bpy\n{text}")
+    assert jobs.main(["adapt", "--rig", "Rig", "--change", str(script)]) == 1
+    told = capsys.readouterr().err
+    assert reason in told and told.count("\n") == 1 and "Traceback" not in told
+
+
+def test_a_script_that_renames_the_rig(bound, capsys, tmp_path):
+    script = tmp_path / "change.py"
+    script.write_text("import bpy\nbpy.data.objects['Rig'].name = 'Knight'")
+    assert adapt(capsys, "--change", str(script))["rig"] == "Knight"
+
+
+def test_parents_within_parents_as_deep_as_they_go(rig, capsys):
+    """Python's own recursion ends at a thousand levels."""
+    parent = None
+    for number in range(1500):
+        ob = bpy.data.objects.new(f"Nest {number}", None)
+        bpy.context.scene.collection.objects.link(ob)
+        ob.parent, parent = parent, ob
+    bpy.data.objects["Floor"].parent = parent
+    bind(capsys)
+    adapt(capsys)
+    bpy.data.objects["Nest 0"].parent = rig
+    reason = bind_refused(capsys)
+    assert "'Floor' cannot be in the environment of 'Rig', which moves it (parent 'Nest 1499'," in reason
+    assert len(reason) < 300
+
+
 @pytest.mark.parametrize("of, name", [("surfaces", "influence"), ("bones", "factor"), (None, "clearance_distance")])
 def test_numbers_that_only_a_script_can_set(bound, capsys, of, name):
     settings = bound.motion_loom_adapt

@@ -601,6 +601,13 @@ def setting(**values):
     return lambda content: content.update(values)
 
 
+def nested(depth):
+    found = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
 BAD = {
     "another format": setting(format="blend"),
     "a later version": setting(version=2),
@@ -631,6 +638,8 @@ BAD = {
     "an endless pose": pair_with(poses=[[[float("inf"), 0, 0]] * 6] * 2),
     "a huge pose": pair_with(poses=[[[10**400, 0, 0]] * 6] * 2),
     "use of text": pair_with(use="no"),
+    "a huge lag": setting(lag_seconds=10**400),
+    "lists within lists": pair_with(poses=nested(900)),
 }
 
 
@@ -650,6 +659,20 @@ def test_files_that_are_no_pair_files(saved, text):
     ob, path = saved
     path.write_bytes(text)
     assert "pairs.json" in refused(ob, "map_load_pairs", "no file of pairs", filepath=str(path))
+
+
+def test_a_name_that_is_twice_in_an_object(saved):
+    ob, path = saved
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"use": true', '"use": true, "use": false', 1), encoding="utf-8")
+    assert '"use" is there twice' in refused(ob, "map_load_pairs", "no file of pairs", filepath=str(path))
+
+
+def test_a_number_of_very_many_digits(saved):
+    ob, path = saved
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"version": 1', f'"version": {"9" * 5000}', 1), encoding="utf-8")
+    refused(ob, "map_load_pairs", "no file of pairs|another version", filepath=str(path))
 
 
 def test_a_truncated_pair_file(saved):
