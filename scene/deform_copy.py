@@ -67,10 +67,10 @@ def copy_deform_bones(
 ) -> DeformCopy:
     """A new armature object whose bones, without parents and constraints, move as the deform bones of a rig.
 
-    It lies in the collections of the rig, stands where that stands at the first frame, and has plain keys for all that
-    moves the bones, the object's own way included. parents: (B,) the bone that each moves with, -1 for none; that is
-    noted on its bones. The rig is not touched; after an error nothing is left of the copy. It is active then, in Object
-    Mode.
+    It lies in the collections of the rig, or in the scene's own where these are hidden, stands where the rig stands at
+    the first frame, and has plain keys for all that moves the bones, the object's own way included. parents: (B,) the
+    bone that each moves with, -1 for none; that is noted on its bones. The rig is not touched; after an error nothing
+    is left of the copy. It is active then, in Object Mode.
     """
     names = motion.names
     bendy = tuple(bone for bone in names if rig.data.bones[bone].bbone_segments > 1)
@@ -122,9 +122,13 @@ def _add_armature(context, rig, names, name, made):
         del data[key]
     copy = bpy.data.objects.new(name, data)
     made.append(copy)
-    for collection in _collections_of(context, rig):
+    layer, collections = context.view_layer, _collections_of(context, rig)
+    for collection in collections:
         collection.objects.link(copy)
-    layer = context.view_layer
+    if not copy.visible_get(view_layer=layer):  # what is hidden cannot be edited, nor found
+        for collection in collections:
+            collection.objects.unlink(copy)
+        context.scene.collection.objects.link(copy)
     for ob in _selected(layer):
         ob.select_set(False)
     copy.select_set(True)

@@ -136,6 +136,19 @@ def test_a_linked_rig_gets_a_local_copy(tmp_path):
     np.testing.assert_allclose(world(copy, names), world(rig, names), atol=SAME)
 
 
+def test_the_copy_of_a_rig_in_a_hidden_collection_is_seen():
+    rig = scenes.add_walker()
+    hidden = bpy.data.collections.new("Hidden")
+    bpy.context.scene.collection.children.link(hidden)
+    hidden.objects.link(rig)
+    bpy.context.scene.collection.objects.unlink(rig)
+    bpy.context.view_layer.layer_collection.children["Hidden"].hide_viewport = True
+    copy, _ = copy_of(rig)
+    names = names_of(copy)
+    assert copy.visible_get()
+    np.testing.assert_allclose(world(copy, names), world(rig, names), atol=SAME)
+
+
 def blocks():
     """Names of all that a copy adds to."""
     return [sorted(each.name for each in kind) for kind in (bpy.data.objects, bpy.data.armatures, bpy.data.actions)]
@@ -260,14 +273,15 @@ def test_a_half_adapted_copy_is_whole_too_also_while_it_is_dragged(human, monkey
     names, frames = names_of(copy), rigify.FRAMES
     before, tree = world(copy, names, frames), noted_parents(copy, names)
     bind(copy)
-    copy.motion_loom_adapt.influence = 0.5
     assert bpy.ops.motion_loom.live(workflow="adapt") == {"FINISHED"}
     runs = importlib.import_module("bl_ext.devrepo.motion_loom.state.live_runs").live_runs
     monkeypatch.setattr(runs, "at_once", False)  # single frames, as while something is dragged
     wave()
-    dragged = world(copy, names, frames)
-    assert np.abs(dragged - before)[..., :3, 3].max() > 0.02
-    assert parting(before, dragged, tree) < WHOLE
+    for influence in (1.0, 0.5):
+        copy.motion_loom_adapt.influence = influence
+        dragged = world(copy, names, frames)
+        assert np.abs(dragged - before)[..., :3, 3].max() > 0.02
+        assert parting(before, dragged, tree) < WHOLE
     assert bpy.ops.motion_loom.bake(workflow="adapt") == {"FINISHED"}
     baked = world(copy, names, frames)
     assert parting(before, baked, tree) < WHOLE
