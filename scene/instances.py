@@ -56,6 +56,15 @@ class JoinedSurface:
     triangles: np.ndarray
 
 
+@dataclass(frozen=True)
+class _Found:
+    """instances: by ``session_uid`` and mesh, the surface and world matrices (n, 4, 4) at which an object shows it.
+    themselves: ``session_uid`` of objects that are shown themselves too."""
+
+    instances: dict[int, dict[int, tuple[MeshSurface, np.ndarray]]]
+    themselves: set[int]
+
+
 class ShownInstances:
     """The instances of some objects in one depsgraph, which is looked through once, when one of them is asked for.
 
@@ -81,9 +90,9 @@ class ShownInstances:
                 f"'{ob.name_full}' is hidden from view{when}, and Blender tells the instances that it shows of visible "
                 "objects alone; show it, realize its instances (Realize Instances) or take it out of the environment."
             )
-        shown = [(own, np.eye(4)[None])] if own is not None and self._shows_itself(ob) else []
-        away = np.linalg.inv(world)
-        shown += [(surface, away @ worlds) for surface, worlds in self._found.get(ob.session_uid, {}).values()]
+        uid, away = ob.session_uid, np.linalg.inv(world)
+        shown = [(own, np.eye(4)[None])] if own is not None and uid in self._found.themselves else []
+        shown += [(surface, away @ worlds) for surface, worlds in self._found.instances.get(uid, {}).values()]
         return _joined(shown) if shown else None
 
     def are_told(self, ob: bpy.types.Object) -> bool:
@@ -93,32 +102,29 @@ class ShownInstances:
 
     def has_faces(self, ob: bpy.types.Object) -> bool:
         """Whether an object shows instances with faces, as far as Blender tells."""
-        return ob.session_uid in self._wanted and bool(self._found.get(ob.session_uid))
-
-    def _shows_itself(self, ob: bpy.types.Object) -> bool:
-        if not ob.is_instancer:
-            return True
-        is_render = self._depsgraph.mode == "RENDER"
-        return ob.show_instancer_for_render if is_render else ob.show_instancer_for_viewport
+        return ob.session_uid in self._wanted and bool(self._found.instances.get(ob.session_uid))
 
     @cached_property
-    def _found(self) -> dict[int, dict[int, tuple[MeshSurface, np.ndarray]]]:
-        """By object and mesh: the surface and world matrices (n, 4, 4) of its instances."""
+    def _found(self) -> _Found:
         meshes: dict[int, MeshSurface] = {}
         worlds: dict[int, dict[int, list]] = {}
+        themselves: set[int] = set()
         for each in self._depsgraph.object_instances if self._wanted else ():
-            if not each.is_instance or not isinstance(each.object.data, bpy.types.Mesh):
+            if not each.show_self:
                 continue
-            owner = each.parent.original.session_uid
-            if owner in self._wanted and each.show_self:
+            owner = (each.parent if each.is_instance else each.object).original.session_uid
+            if not each.is_instance:
+                themselves.add(owner)
+            elif owner in self._wanted and isinstance(each.object.data, bpy.types.Mesh):
                 key = each.object.data.as_pointer()
                 if key not in meshes:
                     meshes[key] = self._read(each.object)
                 worlds.setdefault(owner, {}).setdefault(key, []).append(np.array(each.matrix_world))
-        return {
+        instances = {
             owner: {key: (meshes[key], np.array(found)) for key, found in of.items() if len(meshes[key].triangles)}
             for owner, of in worlds.items()
         }
+        return _Found(instances, themselves)
 
     def _read(self, shown: bpy.types.Object) -> MeshSurface:
         """The surface of what is shown, read at once: the mesh may be a temporary one."""

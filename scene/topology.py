@@ -115,7 +115,7 @@ def explain_faces(name: str, when: str, first: Faces, now: Faces) -> str:
     return (
         f"The topology of '{name}' changes{when}: {now.vertex_count} vertices and {len(now.starts)} faces, "
         f"{first.vertex_count} and {len(first.starts)} at the start of the range. Apply or remove what adds "
-        "and removes faces (modifiers, geometry nodes, metaballs), or shorten the range."
+        "and removes faces (modifiers, geometry nodes, particles, metaballs), or shorten the range."
     )
 
 

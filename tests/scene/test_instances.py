@@ -54,6 +54,13 @@ def made_real(ob):
     return [each for each in bpy.data.objects if each not in before and each.type == "MESH"]
 
 
+def test_geometry_nodes_of_an_object_that_does_not_show_itself(floor):
+    scatter(floor, PLACES)
+    floor.show_instancer_for_viewport = False
+    bpy.context.view_layer.update()
+    assert len(now(floor)[0].triangles) == 36
+
+
 @pytest.mark.parametrize("keep", (True, False))
 def test_geometry_nodes(floor, keep):
     scatter(floor, PLACES, keep)
