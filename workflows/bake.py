@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..scene.frames import require_range
+from ..scene.frames import MOST_FRAMES, require_range
 from ..scene.motion import action_times, frames_per_second, motion_range, source_of
 from ..scene.movers import movers_of
 from ..scene.names import shared_names
@@ -66,7 +66,8 @@ def bake_frames(context, ob, options: BakeOptions) -> tuple[np.ndarray, np.ndarr
         require_between("The frame rate", options.fps, *_RATES)
     speed = 1.0 if options.fps is None else options.fps / frames_per_second(context.scene)
     of = f"The range of '{ob.name}'"
-    require_range(start, end, of, speed * options.step, _MOST_KEYS)
+    most = _MOST_KEYS if has_own_motion(ob) else MOST_FRAMES
+    require_range(start, end, of, speed * options.step, most)
     if not start <= end:
         raise InputError(
             f"The range {start:g} to {end:g} is empty; the animation of '{ob.name}' runs from {first:g} to {last:g}."

@@ -392,6 +392,12 @@ def test_another_speed_of_a_captured_rig_is_that_of_all_its_bones(rig, capsys):
     np.testing.assert_allclose(scenes.joints_of(rig, np.arange(1, 13)), before[::2], atol=1e-5)
 
 
+def test_no_more_frames_of_it_are_baked_than_can_be_read(rig, capsys):
+    follow_points(rig)
+    bpy.context.scene.frame_end = 1_048_574
+    assert "has more than the 100,000 frames" in refused(capsys, "bake", "--rig", "Rig")
+
+
 def test_a_rig_that_rides_on_a_parent_alone_is_bound_and_its_bake_refused_by_name(rig, capsys):
     rig.animation_data_clear()
     by_parent(rig)
