@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import bpy
@@ -23,6 +24,11 @@ def animated_range(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) 
     objects = list(objects)
     keyed = [pair for owner in owners_of(objects) for pair in _keyed_ranges(owner)]
     return joined_range(scene, keyed, [mover for mover in movers_of(objects) if mover.is_endless])
+
+
+def whole_range(start: float, end: float) -> tuple[int, int]:
+    """First and last whole frame in which a range is seen: what ends between frames shows its last pose at the next."""
+    return math.floor(start + _MET), math.ceil(end - _MET)
 
 
 def joined_range(

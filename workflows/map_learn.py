@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from ..scene import binding_store, live_mesh
-from ..scene.animated_range import animated_range
+from ..scene.animated_range import animated_range, whole_range
 from ..scene.discarding import discard
 from ..scene.frames import require_range
 from ..scene.mesh_sequence import MeshSequence, key_poses, mesh_sequence_steps
@@ -184,7 +184,7 @@ def _world(sequence: MeshSequence, rows: slice | np.ndarray) -> np.ndarray:
 
 def _frames(start: float, end: float, of: str, owner) -> np.ndarray:
     require_range(start, end, f"The range of the {of} '{owner.name}'")
-    first, last = int(np.ceil(start - 1e-3)), int(np.floor(end + 1e-3))
+    first, last = whole_range(start, end)
     if last <= first:
         raise InputError(f"The range of the {of}, {start:g} to {end:g}, has fewer than two frames; choose more.")
     return np.arange(first, last + 1, dtype=float)

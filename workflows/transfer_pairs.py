@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..scene import binding_store
-from ..scene.animated_range import animated_range
+from ..scene.animated_range import animated_range, whole_range
 from ..scene.frames import frame_now
 from ..solvers.errors import InputError, MotionLoomError
 from ..solvers.pair_suggestion import RowSpace, scores, suggest
@@ -80,7 +80,7 @@ def _first_like(objects, subject):
 
 def _range_of(scene, ob) -> tuple[int, int]:
     start, end = animated_range(scene, [ob]) or (scene.frame_start, scene.frame_end)
-    return int(np.ceil(start - 1e-3)), int(np.floor(end + 1e-3))
+    return whole_range(start, end)
 
 
 def remove_clip(context) -> str | None:

@@ -9,7 +9,7 @@ from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.scene.animated_range import animated_range
 from bl_ext.devrepo.motion_loom.scene.motion import motion_range
-from bl_ext.devrepo.motion_loom.workflows import by_id, deform_copy, live
+from bl_ext.devrepo.motion_loom.workflows import by_id, deform_copy, live, map_learn, transfer_read
 from bl_ext.devrepo.motion_loom.workflows.adapt_source import bound_frames
 from mathutils import Matrix
 
@@ -241,6 +241,20 @@ def test_a_mesh_that_goes_with_a_captured_rig_is_read_over_its_capture(rig):
     skin.modifiers.new("Armature", "ARMATURE").object = rig
     assert animated_range(bpy.context.scene, [skin]) == (1, 24)
     assert animated_range(bpy.context.scene, [bpy.data.objects["Floor"]]) is None
+
+
+def test_a_clip_that_ends_between_frames_keeps_its_last_pose():
+    """Map and Transfer left the frame out that shows it."""
+    skin = scenes.add_grid("Skin", (0, 1), (0, 1))
+    for frame, place in ((1.4, 0.0), (24.4, 1.0)):
+        skin.location.x = place
+        skin.keyframe_insert("location", frame=frame)
+    skin.motion_loom_transfer.performed = skin
+    for frames in (
+        map_learn.target_frames(bpy.context.scene, skin),
+        transfer_read.performed_frames(bpy.context.scene, skin.motion_loom_transfer),
+    ):
+        assert (frames[0], frames[-1]) == (1, 25)
 
 
 def test_a_scene_beyond_reason_is_refused_with_the_way_out(rig, capsys):
