@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import bpy
+import numpy as np
 
 from ..solvers.errors import SceneError
 
@@ -38,6 +39,17 @@ def evaluated_object(
         f"'{ob.name_full}' is hidden, excluded or not in this view layer{when}, so that Blender does not update it; "
         f"{way_out}{instead}."
     )
+
+
+def world_now(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> np.ndarray:
+    """World matrix (4, 4) of an object at the present frame; of one that Blender does not update as its channels and
+    its parents tell."""
+    if is_updated(ob, depsgraph):
+        return np.array(ob.evaluated_get(depsgraph).matrix_world)
+    own = np.array(ob.matrix_basis)
+    if ob.parent is None:
+        return own
+    return world_now(ob.parent, depsgraph) @ np.array(ob.matrix_parent_inverse) @ own
 
 
 def _is_enabled(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:

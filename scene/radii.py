@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ..solvers.errors import SceneError
+from .evaluation import world_now
 
 # A quarter of the skin beside a bone lies nearer than its radius. Low, because a capsule should stay inside
 # the skin: bones run nearer to one side of a limb, and skirts, coats and armour hang far outside it.
@@ -37,11 +38,13 @@ def bone_radii(
         if name not in bones:
             raise SceneError(f"'{armature.name_full}' has no bone '{name}'; bind again after renaming bones.")
 
-    heads, tails = _rest_joints(armature)
+    depsgraph = context.evaluated_depsgraph_get()
+    heads, tails = _rest_joints(armature, depsgraph)
     radii = np.full(len(bones), _DEFAULT_RADIUS * height / _BODY_HEIGHT)
 
     index_of = {bone.name: index for index, bone in enumerate(bones)}
-    skins = [_skin(ob, index_of, bones) for ob in context.scene.objects if _is_skinned(ob, armature)]
+    skinned = [ob for ob in context.scene.objects if _is_skinned(ob, armature)]
+    skins = [_skin(ob, depsgraph, index_of, bones) for ob in skinned]
     if skins:
         vertices, owners = (np.concatenate(parts) for parts in zip(*skins, strict=True))
         starts, ends, segment_owner = _centre_lines(bones, index_of, heads, tails)
@@ -55,9 +58,10 @@ def carrying_bones(context: bpy.types.Context, armature: bpy.types.Object) -> np
     bones = armature.data.bones
     index_of = {bone.name: index for index, bone in enumerate(bones)}
     found = np.zeros(len(bones), bool)
+    depsgraph = context.evaluated_depsgraph_get()
     for ob in context.scene.objects:
         if _is_skinned(ob, armature):
-            owners = _skin(ob, index_of, bones)[1]
+            owners = _skin(ob, depsgraph, index_of, bones)[1]
             found[np.unique(owners[owners >= 0])] = True
         elif ob.type == "MESH" and ob.parent == armature and ob.parent_type == "BONE":
             if ob.parent_bone in index_of:
@@ -65,9 +69,11 @@ def carrying_bones(context: bpy.types.Context, armature: bpy.types.Object) -> np
     return found
 
 
-def _rest_joints(armature: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
+def _rest_joints(
+    armature: bpy.types.Object, depsgraph: bpy.types.Depsgraph
+) -> tuple[np.ndarray, np.ndarray]:
     """Heads and tails, each (all bones, 3), world."""
-    bones, matrix = armature.data.bones, np.array(armature.matrix_world)
+    bones, matrix = armature.data.bones, world_now(armature, depsgraph)
     joints = np.empty((2, len(bones), 3), np.float32)
     bones.foreach_get("head_local", joints[0].reshape(-1))
     bones.foreach_get("tail_local", joints[1].reshape(-1))
@@ -81,9 +87,11 @@ def _is_skinned(ob: bpy.types.Object, armature: bpy.types.Object) -> bool:
     return by_parent or any(m.type == "ARMATURE" and m.object == armature for m in ob.modifiers)
 
 
-def _skin(ob: bpy.types.Object, index_of: dict[str, int], bones) -> tuple[np.ndarray, np.ndarray]:
+def _skin(
+    ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, index_of: dict[str, int], bones
+) -> tuple[np.ndarray, np.ndarray]:
     """Undeformed vertices (V, 3) world, and (V,) the bone of the largest weight, -1 for none."""
-    mesh, matrix = ob.data, np.array(ob.matrix_world)
+    mesh, matrix = ob.data, world_now(ob, depsgraph)
     vertices = np.empty((len(mesh.vertices), 3), np.float32)
     mesh.vertices.foreach_get("co", vertices.reshape(-1))  # attributes are empty in Edit Mode
 

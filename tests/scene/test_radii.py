@@ -184,3 +184,17 @@ def test_real_characters_have_plausible_limbs(rig_file):
         for left, right in ((".L", ".R"), (".l", ".r")):
             if name.endswith(left):
                 assert math.isclose(radius, found[name[:-2] + right], rel_tol=0.15), name
+
+
+def test_a_skin_of_an_excluded_collection():
+    """Blender has it where it was when the rig was moved."""
+    rig, hidden = _armature(), bpy.data.collections.new("Hidden")
+    bpy.context.scene.collection.children.link(hidden)
+    skin = _limb(rig, "Thigh", 0.09, 0.05, 0.95)
+    skin.parent = rig
+    hidden.objects.link(skin)
+    bpy.context.scene.collection.objects.unlink(skin)
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.layer_collection.children["Hidden"].exclude = True
+    rig.location = (5, 0, 0)
+    assert _radii(rig, ["Thigh"]) == pytest.approx([0.09], rel=1e-4)
