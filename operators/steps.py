@@ -8,7 +8,7 @@ import bpy
 
 from .. import workflows
 from ..workflows.base import run_to_end
-from ..workflows.live import while_paused
+from ..workflows.live import paused, while_paused
 from .reporting import REPORTED, WorkflowOperator
 
 # Work this long between two redraws: long enough to lose little, short enough for Esc to feel immediate.
@@ -39,7 +39,7 @@ class StepOperator(WorkflowOperator):
         if bpy.app.background:
             return self.execute(context)
         try:
-            question = None if self.asked else self.ready(context).question(context, self.step)
+            question = None if self.asked else self._question(context)
             if question is not None:
                 return self._ask(question)
             self._steps = self._start(context)
@@ -73,6 +73,11 @@ class StepOperator(WorkflowOperator):
     def cancel(self, context):
         self._steps.close()
         self._finish(context)
+
+    def _question(self, context):
+        workflow = self.ready(context)
+        with paused():  # it may look at another frame
+            return workflow.question(context, self.step)
 
     def _ask(self, question):
         step = self.bl_idname.rpartition("_OT_")[2]
