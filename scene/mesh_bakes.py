@@ -6,7 +6,7 @@ The object's travel becomes keys of its own; the original is not touched, and no
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from .live_mesh import write_positions
 from .mesh_copy import discard, link_beside, plain_copy
 from .placing import Placement, place_over_time, transformed
 from .shape_keys import shapes_by_curves
-from .whole_file import note_made, reserved
+from .whole_file import destination, note_made, removed_on_failure, reserved
 
 CACHE_FOLDER = "//motion_loom_cache"
 _FRAMES_AT_ONCE = 16
@@ -47,14 +47,25 @@ class Baked:
     """ob: the new object.  byte_count: what its motion takes, in the file at path or else in the .blend.
 
     error: largest and root mean square distance from the result, metres, where the form is not exact.
-    folders: that were made for the file, the innermost first.
     """
 
     ob: bpy.types.Object
     byte_count: int
     path: str = ""
     error: tuple[float, float] = (0.0, 0.0)
-    folders: tuple[Path, ...] = ()
+
+
+class _Found(Exception):
+    """A cache can be written."""
+
+
+def require_cache(folder: str, vertex_count: int, frame_count: int) -> None:
+    """Raises as `bake_pc2`, where no cache of that size can be written to a folder; nothing is left of the attempt."""
+    _require_saved()
+    with suppress(_Found), removed_on_failure():
+        place = destination(_made_folder(folder) / f".{os.getpid()}.pc2", pc2.WAY_OUT)
+        place.require_room(pc2.size_of(vertex_count, frame_count))
+        raise _Found
 
 
 def bake_pc2(
@@ -74,9 +85,9 @@ def bake_pc2(
     _require_saved()
     step = _step(result.frames)
     with (
+        removed_on_failure(),
         _new_object(context, ob, result, name) as new,
-        _made_folder(folder) as (place, made),
-        reserved(place, bpy.path.clean_name(new.name), ".pc2", pc2.WAY_OUT) as cache,
+        reserved(_made_folder(folder), bpy.path.clean_name(new.name), ".pc2", pc2.WAY_OUT) as cache,
     ):
         path = _relative(cache.path)
         placement = place_over_time(new, result.worlds, result.frames)
@@ -88,7 +99,7 @@ def bake_pc2(
             _add_cache(new, path, start, each)
             _write_travel(context, new, placement, result.frames)
             link_beside(context, ob, new)  # inside, so that the file goes with the object where this fails
-    return Baked(new, writer.byte_count, path, folders=made)
+    return Baked(new, writer.byte_count, path)
 
 
 def bake_absolute_keys(
@@ -152,18 +163,6 @@ def bake_pca_keys(
         link_beside(context, ob, new)
     size = 12 * result.vertices.shape[1] * (len(used) + 1) + _KEY_BYTES * len(result.frames) * len(used)
     return Baked(new, size, error=error)
-
-
-@contextmanager
-def cache_removed_after_error(baked: Baked) -> Iterator[None]:
-    """A block that belongs to a bake that was written; where it fails, the cache file is gone, if there is one."""
-    try:
-        yield
-    except BaseException:
-        if baked.path:
-            Path(bpy.path.abspath(baked.path)).unlink(missing_ok=True)
-            _remove_empty(baked.folders)
-        raise
 
 
 # -------------------------------------------------------------------------------------------------- the object
@@ -351,31 +350,13 @@ def _at_times(scene: bpy.types.Scene, first: float, step: float) -> tuple[float,
     return float(start), float(after - start)
 
 
-@contextmanager
-def _made_folder(folder: str) -> Iterator[tuple[Path, tuple[Path, ...]]]:
-    """The folder, made if need be, and what of its path was not there before; that goes again when what follows fails.
-    """
+def _made_folder(folder: str) -> Path:
+    """The folder, made if need be, which goes again where the block around fails."""
     # A name alone would be of the folder that the program was started in.
     # Blender takes a backslash in a cache's path for a separator everywhere; Windows does by itself, network paths too.
     folder = folder if os.name == "nt" else folder.replace("\\", "/")
     place = Path(bpy.path.abspath("//")) / bpy.path.abspath(folder)
-    missing = [part for part in (place, *place.parents) if not os.path.lexists(part)]
-    try:
-        _make_folder(place)
-        note_made(*reversed(missing))
-        yield place, tuple(missing)
-    except BaseException:
-        _remove_empty(missing)
-        raise
-
-
-def _remove_empty(folders: Iterable[Path]) -> None:
-    for folder in folders:
-        with suppress(OSError):  # it holds something by now
-            folder.rmdir()
-
-
-def _make_folder(place: Path) -> None:
+    note_made(*reversed([part for part in (place, *place.parents) if not os.path.lexists(part)]))
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -386,6 +367,7 @@ def _make_folder(place: Path) -> None:
         else:
             reason = error.strerror
         raise OutputError(f"The folder '{place}' cannot be made: {reason}. Choose one that can be written.") from error
+    return place
 
 
 def _relative(path: Path) -> str:

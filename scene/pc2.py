@@ -49,11 +49,16 @@ def read(path: str | os.PathLike) -> Pc2:
         raise InputError(f"'{path}' is a PC2 cache of version {version}; only version {_VERSION} can be read.")
     if points < 1 or samples < 1 or not np.isfinite([start, rate]).all() or rate <= 0.0:
         raise InputError(f"'{path}' has a damaged header: {points} points, {samples} samples, rate {rate:g}.")
-    expected = _HEADER.size + 12 * points * samples
+    expected = size_of(points, samples)
     if size != expected:
         raise InputError(f"'{path}' has {size} bytes where its header promises {expected}; bake it again.")
     data = np.memmap(path, "<f4", "r", _HEADER.size, (samples, points, 3))
     return Pc2(data, start, rate)
+
+
+def size_of(vertex_count: int, sample_count: int) -> int:
+    """Bytes of a whole cache."""
+    return _HEADER.size + 12 * vertex_count * sample_count
 
 
 @contextlib.contextmanager
@@ -70,7 +75,7 @@ def writing(
     nothing is left behind then.
     """
     place = path if isinstance(path, Destination) else destination(path, WAY_OUT)
-    byte_count = _HEADER.size + 12 * vertex_count * sample_count
+    byte_count = size_of(vertex_count, sample_count)
     with place.part(byte_count) as part, part.open("wb") as file:
         file.write(_HEADER.pack(_MAGIC, _VERSION, vertex_count, start, rate, sample_count))
         writer = Pc2Writer(file, place.path.name, vertex_count, byte_count)

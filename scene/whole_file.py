@@ -142,9 +142,12 @@ def destination(path: str | os.PathLike, way_out: str) -> Destination:
 def removed_on_failure() -> Iterator[None]:
     """A block at whose failure what it has made by then goes: a cache that no saved scene plays."""
     made: list[Path] = []
+    around = _made.get()
     before = _made.set(made)
     try:
         yield
+        if around is not None:
+            around.extend(made)
     except BaseException:
         for path in reversed(made):
             with contextlib.suppress(OSError):  # a folder that others write to by now

@@ -15,7 +15,7 @@ from .map_live import pose_of, read_again_steps, result_at, store_clip
 from .map_model import clip_of, confidence_of, map_of, require_learnt_mesh, target_of
 from .map_pairs import contradicting
 from .map_store import SourceClip
-from .mesh_bake import MeshBakeOptions, bake_frames, options_of, report_of, result_steps, write_steps
+from .mesh_bake import MeshBakeOptions, bake_frames, options_of, report_of, require_space, result_steps, write_steps
 from .mesh_live import require_copy_if_live
 
 
@@ -33,6 +33,7 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
     map_of(ob)
     known = clip_of(ob).frames
     frames = bake_frames(known, options)
+    require_space(options, len(target_of(ob).space.rest), len(frames))
     clip = None
     if not ob.motion_loom_map.live_input:
         clip = yield from within(read_again_steps(context, ob), 0.0, 0.2)

@@ -16,9 +16,10 @@ from ..scene.mesh_bakes import (
     bake_absolute_keys,
     bake_pc2,
     bake_pca_keys,
-    cache_removed_after_error,
+    require_cache,
 )
 from ..scene.restored import restored_after_error
+from ..scene.whole_file import removed_on_failure
 from ..solvers.errors import InputError
 from ..solvers.gram_pca import GramPca, gram_pca_steps
 from .base import relayed
@@ -96,6 +97,12 @@ def _left_out(known: np.ndarray, frames: np.ndarray, options: MeshBakeOptions) -
     return end if end - frames[-1] >= _MET else None
 
 
+def require_space(options: MeshBakeOptions, vertex_count: int, frame_count: int) -> None:
+    """Raises SceneError or OutputError where a cache file that is wanted cannot be written: before the work."""
+    if options.kind == PC2:
+        require_cache(options.folder, vertex_count, frame_count)
+
+
 def result_steps(
     frames: np.ndarray, vertex_count: int, pose_of: Callable[[int], tuple[np.ndarray, np.ndarray]]
 ) -> Generator[float, None, MeshResult]:
@@ -123,12 +130,11 @@ def write_steps(
     if options.kind == PCA_KEYS:
         modes = yield from relayed(_modes_steps(result, options.keys), 0.0, 0.5, "Choosing shapes")
     yield 0.75, "Writing"
-    with restored_after_error(ob):
+    with removed_on_failure(), restored_after_error(ob):
         # The copy is made of the original, which is hidden while live.
         with live_mesh.shown(context, ob):
             baked = _written(context, ob, result, modes, options, options.name or f"{ob.name} ({done})")
-        with cache_removed_after_error(baked):
-            return keep(baked)
+        return keep(baked)
 
 
 def report_of(ob, known: np.ndarray, frames: np.ndarray, options: MeshBakeOptions, baked: Baked) -> dict:

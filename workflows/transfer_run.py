@@ -12,7 +12,16 @@ from ..scene.motion import frames_per_second
 from ..scene.rigs import require_editable
 from ..solvers.errors import MotionLoomError
 from .base import names_what_is_too_large, relayed, run_to_end, within
-from .mesh_bake import MeshBakeOptions, bake_frames, costs_of, options_of, report_of, result_steps, write_steps
+from .mesh_bake import (
+    MeshBakeOptions,
+    bake_frames,
+    costs_of,
+    options_of,
+    report_of,
+    require_space,
+    result_steps,
+    write_steps,
+)
 from .mesh_live import require_copy_if_live
 from .transfer_live import pose_of, require_subject
 from .transfer_model import is_trained, learnt_of, result_track, subjects_of
@@ -36,6 +45,8 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
     learnt = learnt_of(ob)
     known = performed_frames(context.scene, settings)
     frames = bake_frames(known, options)
+    count = len(subjects_of(ob).target.reference)
+    require_space(options, count, len(frames))
     clip = yield from within(read_clip_steps(context, ob), 0.0, 0.3)
     track = result_track(ob, learnt, clip).sampled(frames - clip.frames[0])
     torso = matrices(track)
@@ -43,7 +54,6 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
     def pose(number: int) -> tuple[np.ndarray, np.ndarray]:
         return pose_of(ob, tuple(rows[number] for rows in track.rows), torso[number])
 
-    count = len(subjects_of(ob).target.reference)
     result = yield from relayed(result_steps(frames, count, pose), 0.3, 0.8, "Transferring")
 
     def keep(baked: Baked) -> dict:
