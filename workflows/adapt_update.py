@@ -79,7 +79,9 @@ def update_steps(context, ob, objects) -> Generator[tuple[float, str], None, dic
         binding = yield from relayed(fitting, 0.3, 0.95, "Binding")
     yield 0.99, "Storing"
     updated = _updated(stored, binding, entries, environment)
-    notes = [*_new_note(entries), *_edited_notes(stored, entries, environment), *not_kept(updated)]
+    notes = [*_new_note(entries), *_edited_notes(stored, entries, environment)]
+    if environment is not None:
+        notes += not_kept(updated)
     kept_notes = ob.motion_loom_adapt.notes.splitlines()
     with restored_after_error(ob):
         store_binding(ob, updated, [entry.target for entry in entries], tuple(dict.fromkeys((*kept_notes, *notes))))

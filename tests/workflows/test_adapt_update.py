@@ -232,7 +232,7 @@ def test_an_old_file_lets_go_of_what_is_gone(old_file, capsys):
     once = stored_of(old_file).binding
     raise_step(LIFT)
     delete("Floor")
-    keep(capsys)
+    assert keep(capsys)["notes"] == ["'Floor' was deleted and is let go"]
     binding = stored_of(old_file).binding
     own = once.points.object_index == 1
     np.testing.assert_array_equal(binding.origins, once.origins[:, own])
