@@ -10,6 +10,8 @@ _STRAY = 0.02
 _DISTANCE_COST = 0.002
 # A bone that is known to follow another one counts as nearer than one that it touches.
 _KNOWN = 0.01
+# Shorter bones that move less against what they hang on are details of it.
+_DETAIL, _STILL = 0.03, 1e-3
 # Frames looked at, and pairs of them at once.
 _LOOKED_AT = 32
 
@@ -53,7 +55,28 @@ def motion_parents(
     for part, row in zip(loose, _arborescence(cost, loose, top[on], root_cost), strict=True):
         if row >= 0:
             out[part] = on[row]
+    return out if known is not None else _past_details(out, loose, pose, lengths, height)
+
+
+def _past_details(parents, loose, pose, lengths, height):
+    """Motion parents (B,) in which nothing hangs on details of a face or hand that keep still on what they hang on."""
+    out = parents.copy()
+    hung = loose[parents[loose] >= 0]
+    relative = np.linalg.inv(_proper(pose[:, parents[hung]])) @ pose[:, hung]
+    relative[..., :3, :3] *= lengths[hung, None, None]
+    still = np.abs(relative - relative[:1])[..., :3, :].max(axis=(0, 2, 3)) < _STILL * height
+    is_detail = np.zeros(len(parents), bool)
+    is_detail[hung] = still & (lengths[hung] < _DETAIL * height)
+    for bone in hung:
+        while is_detail[out[bone]]:
+            out[bone] = out[out[bone]]
     return out
+
+
+def _proper(matrices):
+    """The matrices (..., 4, 4), the identity in place of those that have no inverse."""
+    flat = np.abs(np.linalg.det(matrices[..., :3, :3])) < 1e-12
+    return np.where(flat[..., None, None], np.eye(4), matrices)
 
 
 def _top_of(parents):
@@ -74,15 +97,18 @@ def _strayed(pose, loose, on):
 
 
 def _distances(rest, lengths, loose, on):
-    """(L, C) of the heads of loose bones from the others at rest: the mean of that from the bone and from its tail.
+    """(L, C) of the heads of loose bones from the others at rest, in a measure of what carries what.
 
-    What a bone carries begins at its end more often than beside its head, where its twin on the other side begins.
+    It is the mean of that from the bone and from its tail, for what a bone carries begins at its end more often than
+    beside its head, where its twin on the other side begins. It grows beyond the bone's own length: a face hangs on the
+    skull, not on the neck.
     """
     axis, heads = rest[on, :3, 1], rest[:, :3, 3]
     away = heads[loose, None] - heads[on]
     along = np.clip(np.einsum("lck,ck->lc", away, axis), 0.0, lengths[on])
     aside = np.linalg.norm(away - along[..., None] * axis, axis=-1)
-    return 0.5 * (aside + np.linalg.norm(away - lengths[on, None] * axis, axis=-1))
+    far = 0.5 * (aside + np.linalg.norm(away - lengths[on, None] * axis, axis=-1))
+    return far * (1.0 + far / lengths[on])
 
 
 def _arborescence(cost, loose, top, root_cost):

@@ -110,3 +110,18 @@ def test_twins_that_begin_side_by_side_hang_on_what_ends_there():
         lengths[bone] = 0.15
     found_tree = found(pose, rest, lengths)
     assert found_tree[4] == found_tree[7] == 2
+
+
+def test_nothing_hangs_on_still_details():
+    """A chain across a face hangs on the skull, bone by bone."""
+    pose, rest, lengths = moving(np.random.default_rng(7))
+    head, face = 3, 3
+    places = [(0.02 * k, 0.1, 1.7 - 0.02 * k) for k in range(face)]
+    more = np.tile(rest[head], (face, 1, 1))
+    more[:, :3, 3] = places
+    carried = pose[:, [head]] @ np.linalg.inv(rest[head]) @ more
+    pose, rest = np.concatenate((pose, carried), axis=1), np.concatenate((rest, more))
+    lengths = np.append(lengths, np.full(face, 0.028))
+    every = np.ones(len(rest), bool)
+    tree = motion_parents(np.full(len(rest), -1), pose, rest, lengths, every, 1.8)
+    np.testing.assert_array_equal(tree, np.append(TREE, np.full(face, head)))
