@@ -167,6 +167,17 @@ def instanced_objects(ob: bpy.types.Object) -> list[bpy.types.Object]:
     return found
 
 
+def instance_sources(ob: bpy.types.Object) -> set[int]:
+    """``session_uid`` of the objects that an object's vertices, faces or particles show, directly or through others,
+    and of their data: it may look otherwise when one of them was evaluated."""
+    found: dict[bpy.types.Object, None] = {}
+    new = [ob]
+    while new:
+        new = [each for owner in new for each in instanced_objects(owner) if each not in found]
+        found.update(dict.fromkeys(new))
+    return {owner.session_uid for each in found for owner in (each, each.data) if owner is not None}
+
+
 def instances_children(ob: bpy.types.Object) -> bool:
     """Whether an object shows its children as instances, and nowhere else."""
     return ob.instance_type in {"VERTS", "FACES"}

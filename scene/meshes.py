@@ -115,7 +115,7 @@ class _Reader:
         self.deforms = deforms
         self.matrices = np.empty((frame_count if self.is_sampled else 1, 4, 4))
         self.shape_count = frame_count if deforms else 1
-        self.shapes: np.ndarray | None = None  # (shape_count, V, 3) float32, local space
+        self.shapes: np.ndarray | None = None  # (shape_count or 1, V, 3) float32, local space
         self.faces: Faces | None = None
         self.triangles: np.ndarray | None = None
 
@@ -126,14 +126,24 @@ class _Reader:
             return
         with _evaluated_surface(self.ob, depsgraph, shown, when) as (matrix, surface):
             self.matrices[index] = matrix
-            faces = surface.faces
-            if self.shapes is None:
-                self.shapes = np.empty((self.shape_count, faces.vertex_count, 3), np.float32)
+            faces, positions = surface.faces, surface.positions
+            if self.faces is None:
                 self.faces, self.triangles = faces, surface.triangles
             elif not faces.same_as(self.faces):
                 raise InputError(explain_faces(self.name, when, self.faces, faces))
-            self.shapes[index] = surface.positions
-        _check_geometry(self.name, self.shapes[index], self.triangles, when)
+        _check_geometry(self.name, positions, self.triangles, when)
+        self._keep(index, positions)
+
+    def _keep(self, index: int, positions: np.ndarray) -> None:
+        """One shape as long as it stays the same: much that could deform does not, and may be large."""
+        if self.shapes is None:
+            self.shapes = positions[None]
+        elif len(self.shapes) > 1:
+            self.shapes[index] = positions
+        elif not np.array_equal(self.shapes[0], positions):
+            first = self.shapes
+            self.shapes = np.empty((self.shape_count, *positions.shape), np.float32)
+            self.shapes[:index], self.shapes[index] = first, positions
 
     def track(self, frames: np.ndarray, bound: Mapping[str, np.ndarray]) -> MeshTrack:
         """World-space vertices, in one state if nothing changed."""

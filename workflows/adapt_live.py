@@ -13,7 +13,7 @@ from ..scene.environment_state import needs_sweep
 from ..scene.evaluation import is_updated
 from ..scene.held_targets import HeldTargets
 from ..scene.influence import FactorTrack, factor_now
-from ..scene.instances import ShownInstances
+from ..scene.instances import ShownInstances, instance_sources
 from ..scene.interference import refuse_dependent
 from ..scene.live_action import keys_digest
 from ..scene.meshes import read_object, require_evaluated
@@ -253,8 +253,9 @@ class AdaptFollower:
         require_evaluated(target, moment.depsgraph)
         uid = target.session_uid
         unchanged = moment.updated is not None and not moment.updated & {uid, target.data.session_uid}
-        # What vertices, faces and particles show as instances may change without the object itself.
-        if unchanged and not target.is_instancer and old is not None and old.name == target.name_full:
+        if unchanged and target.is_instancer:
+            unchanged = not moment.updated & instance_sources(target)
+        if unchanged and old is not None and old.name == target.name_full:
             return old
         refuse_dependent([target], ob)
         if uid not in moment.shared:

@@ -138,6 +138,18 @@ def test_what_is_shown_moves(floor):
     assert fingerprint(track) == fingerprint(now(floor)[0])
 
 
+def test_what_is_shown_begins_to_move_on_the_way(floor):
+    stone = on_each("FACES", floor)
+    for frame, scale in ((1, 1), (2, 1), (3, 2)):
+        stone.scale.z = scale
+        stone.keyframe_insert("scale", frame=frame)
+    track = result_of(sweep_environment(bpy.context, [floor], FRAMES))[0]
+    assert np.array_equal(track.vertices[0], track.vertices[1])
+    for row, frame in enumerate(FRAMES):
+        bpy.context.scene.frame_set(int(frame))
+        np.testing.assert_allclose(track.vertices[row], now(floor)[0].vertices, atol=1e-5)
+
+
 def test_their_number_changes(floor):
     points = scatter(floor, PLACES)[0]
     count = points.inputs["Count"]
