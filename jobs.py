@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 failed with the reason on stderr, 2 usage.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import errno
 import importlib
@@ -13,8 +14,10 @@ import json
 import math
 import os
 import re
+import signal
 import sys
 import traceback
+from collections.abc import Iterator
 
 DONE, FAILED = 0, 1
 _PRINTED_IN_VAIN = errno.EPIPE, errno.ENOSPC
@@ -37,7 +40,8 @@ def main(argv: list[str], opens_file: bool = False) -> int:
         # argparse has printed the help (0) or the usage error (2) and would end Blender.
         return end.code
     try:
-        report = _run(args, opens_file)
+        with _heeding_ctrl_c():
+            report = _run(args, opens_file)
     except MotionLoomError as error:
         print(f"motion_loom {args.command}: {error}", file=sys.stderr)
         return FAILED
@@ -56,6 +60,17 @@ def main(argv: list[str], opens_file: bool = False) -> int:
     for note in report.get("notes", ()):
         print(f"Note: {note}", file=sys.stderr)
     return _let_out(report, args.json)
+
+
+@contextlib.contextmanager
+def _heeding_ctrl_c() -> Iterator[None]:
+    """A block that Ctrl+C ends by KeyboardInterrupt: Blender itself takes the first one for a wish and goes on."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        if before is not None:  # None: a handler that Python cannot put back
+            signal.signal(signal.SIGINT, before)
 
 
 def _let_out(report: dict, as_json: bool) -> int:
