@@ -19,7 +19,7 @@ from ..solvers.errors import InputError, StaleBindingError
 from ..solvers.hung_bones import loose_riders
 from ..solvers.joint_limits import JointLimits
 from ..solvers.kept_places import props, riding_parents
-from ..solvers.kinematics import carriers, carry_increments
+from ..solvers.kinematics import Rig, carriers, carry_increments
 from ..solvers.limbs import uncovered
 from ..solvers.motion_tree import motion_parents
 from ..solvers.rotations import matrix_to_quaternion, quaternion_to_matrix
@@ -133,15 +133,24 @@ def read_source(context, ob, frames: np.ndarray, choices: Mapping[str, str] | No
     require_uniform_scale(ob.name, motion.object_world, frames)
     rig, connected = motion.rig, motion.rig.use_connect
     solve, ride = (np.isin(rig.names, [b for b, m in (choices or {}).items() if m == mode]) for mode in (SOLVE, RIDE))
-    body, tree = _body_and_tree(context, ob, motion, whole)
-    bones = len(rig.names)
-    height = body_size(whole, tree, body)
-    solved = solved_joints(whole, bones, body | solve, connected, height, tree, solve, ride)
+    bones, few = len(rig.names), _few(motion)
+    seen, pose = few.joints(), few.pose
+    body, tree = _body_and_tree(context, ob, rig, seen, pose, _units(motion))
+    height = body_size(seen, tree, body)
+    solved = solved_joints(seen, bones, body | solve, connected, height, tree, solve, ride)
     tree = _with_solved(tree, solved)
-    heads = solved.joints[solved.joints < bones]
-    tree = riding_parents(rig, tree, motion.pose, heads, ~driven_bones(ob), height / _units(motion))
+    heads, size = solved.joints[solved.joints < bones], height / _units(motion)
+    tree = riding_parents(rig, tree, pose, heads, ~driven_bones(ob), size)
     source = Source(motion, whole, solved, solved.track(whole), tree, height)
-    return replace(source, notes=(*_left_out(source, body), *_staying(source)))
+    return replace(source, notes=(*_left_out(source, pose, body, size), *_staying(source)))
+
+
+def _few(motion: BoneMotion) -> BoneMotion:
+    """Some of the frames, evenly spaced: what hangs on what shows in them."""
+    some = slice(None, None, -(-len(motion.frames) // _LOOKED_AT))
+    return replace(
+        motion, basis=motion.basis[some], object_world=motion.object_world[some], frames=motion.frames[some]
+    )
 
 
 def _staying(source: Source) -> tuple[str, ...]:
@@ -154,16 +163,16 @@ def _staying(source: Source) -> tuple[str, ...]:
     return (f"{listed(names)} stay where the source has them: no solved bone carries them",)
 
 
-def _left_out(source: Source, body: np.ndarray) -> tuple[str, ...]:
-    """A note where less than half of the body's motion is solved. body: (B,) bool, its bones."""
-    rig, pose, heads = source.motion.rig, source.motion.pose, source.bones[source.bones >= 0]
+def _left_out(source: Source, pose: np.ndarray, body: np.ndarray, size: float) -> tuple[str, ...]:
+    """A note where less than half of the body's motion is solved. pose: (F, B, 4, 4).  body: (B,) bool, its bones."""
+    rig, heads = source.motion.rig, source.bones[source.bones >= 0]
     own, is_solved = carriers(source.motion_parents, heads), np.isin(np.arange(len(body)), heads)
     carrier = np.where(own < len(heads), heads[np.minimum(own, len(heads) - 1)], -1)
-    size = source.height / _units(source.motion)
     share, left = uncovered(pose[..., :3, 3], pose, source.motion_parents, body, is_solved, carrier, size)
     if share >= _HALF:
         return ()
-    first = [rig.names[bone] for bone in np.flatnonzero(left) if not left[source.motion_parents[bone]]]
+    above = source.motion_parents
+    first = [rig.names[bone] for bone in np.flatnonzero(left & ~((above >= 0) & left[above]))]
     return (
         f"Only {100 * share:.0f} % of what moves is solved: {listed(first)} ride on the rest with all below; "
         "choose Solve for them under Joints and bind again",
@@ -176,30 +185,30 @@ def body_names(context, ob) -> set[str]:
     return {bone.name for bone, is_chosen in zip(ob.data.bones, chosen, strict=True) if is_chosen}
 
 
-def _body_and_tree(context, ob, motion: BoneMotion, whole: JointTrack) -> tuple[np.ndarray, np.ndarray]:
-    """(B,) bool, the bones of the body, and (B,) the bone that each bone moves with."""
+def _body_and_tree(
+    context, ob, rig: Rig, seen: JointTrack, pose: np.ndarray, units: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """(B,) bool, the bones of the body, and (B,) the bone that each bone moves with. seen: all joints, pose:
+    (F, B, 4, 4) in armature space, both of the frames looked at.  units: metres in one unit of the rig."""
     carrying, deforming = carrying_bones(context, ob), deform_bones(ob)
     candidates = carrying | deforming
-    tree = _motion_parents(ob, motion, whole, candidates)
-    relevant = body_bones(whole, tree, carrying, deforming)
-    size = body_size(whole, tree, relevant) / _units(motion)
-    relevant &= ~props(motion.rig, tree, motion.pose, relevant, carrying, size)
-    return relevant, tree if (relevant == candidates).all() else _motion_parents(ob, motion, whole, relevant)
+    tree = _motion_parents(ob, rig, seen, pose, candidates)
+    body = body_bones(seen, tree, carrying, deforming)
+    size = body_size(seen, tree, body) / units
+    body = body & ~props(rig, tree, pose, body, carrying, size)
+    return body, tree if (body == candidates).all() else _motion_parents(ob, rig, seen, pose, body)
 
 
-def _motion_parents(ob, motion: BoneMotion, whole: JointTrack, chosen: np.ndarray) -> np.ndarray:
+def _motion_parents(ob, rig: Rig, seen: JointTrack, pose: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """(B,) the bone that each bone moves with: as the rig has it, as it was noted, or as the motion shows."""
-    rig = motion.rig
     noted = noted_parents(ob, rig.names)
     parents = np.where((rig.parents < 0) & ~rig.use_connect, noted, rig.parents)
     if (parents[chosen] < 0).mean() < _FLAT:
         # Feet that stand still keep their places by each other as well as by their legs.
-        every = whole.positions[:: -(-len(whole.positions) // _LOOKED_AT)]
-        joints = np.concatenate((parents, whole.skeleton.parents[len(parents) :]))
-        size = extent(every[:, : len(parents)][:, chosen])
-        parents = hang_feet(joints, every, chosen, size, parents != rig.parents)[: len(parents)]
-    size = extent(motion.pose[:, chosen][..., :3, 3])
-    return motion_parents(parents, motion.pose, rig.rest, rig.lengths, chosen, size)
+        joints = np.concatenate((parents, seen.skeleton.parents[len(parents) :]))
+        size = extent(seen.positions[:, : len(parents)][:, chosen])
+        parents = hang_feet(joints, seen.positions, chosen, size, parents != rig.parents)[: len(parents)]
+    return motion_parents(parents, pose, rig.rest, rig.lengths, chosen, extent(pose[:, chosen][..., :3, 3]))
 
 
 def _units(motion: BoneMotion) -> float:
