@@ -74,6 +74,7 @@ def learn_steps(context, ob) -> Steps:
     source = source_of(settings)
     _require_in_scene(context.scene, settings.source)
     frames = source_frames(context.scene, settings)
+    _require_room(settings, len(frames), len(source.names))
     yield 0.0, "Reading the source"
     names, positions = yield from relayed(point_track_steps(context, source, frames), 0.0, 0.2, "Reading the source")
     fps = frames_per_second(context.scene)
@@ -87,6 +88,16 @@ def learn_steps(context, ob) -> Steps:
     yield 0.99, "Storing"
     with restored_after_error(ob):
         return _store(ob, learnt, clip)
+
+
+def _require_room(settings, frames: int, points: int) -> None:
+    """Raises InputError for a source of more positions than can be held at once."""
+    if 3.0 * frames * points > _MOST_NUMBERS:
+        source = settings.source or settings.source_collection
+        raise InputError(
+            f"'{source.name}' has {frames:,} frames of {points:,} points, which are too many to be read together; "
+            "shorten the range of the source, or choose a vertex group."
+        )
 
 
 def _require_in_scene(scene, ob) -> None:

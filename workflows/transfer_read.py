@@ -283,9 +283,15 @@ def read_clip_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
     """Read the new clip as it is now; nothing is changed, see ``store_clip``."""
     performed, subjects = performed_object(context, ob), subjects_of(ob)
     frames = performed_frames(context.scene, ob.motion_loom_transfer)
+    count = len(subjects.source.reference)
+    if 3.0 * len(frames) * count > _MOST_NUMBERS:
+        raise InputError(
+            f"The new clip '{performed.name}' has {len(frames):,} frames of {count:,} vertices, which are too many to "
+            "be read together; choose a part of its range."
+        )
     steps = mesh_sequence_steps(context, performed, frames, may_rest=True)
     sequence = yield from relayed(steps, 0.0, 0.9, "Reading the new clip")
-    if sequence.vertices.shape[1] != len(subjects.source.reference):
+    if sequence.vertices.shape[1] != count:
         raise InputError(
             f"The modifiers of '{performed.name}' add or remove vertices before it is deformed; move those to the end "
             "of the stack, or switch them off in viewports."

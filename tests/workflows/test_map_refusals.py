@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
-from bl_ext.devrepo.motion_loom.workflows import map_command
+from bl_ext.devrepo.motion_loom.workflows import map_command, map_learn
 from mathutils import Matrix
 
 from tests import map_play as play
@@ -125,6 +125,13 @@ def test_ranges_that_nothing_can_be_read_over(of, start, why):
     setattr(settings, f"use_{of}_range", True)
     setattr(settings, f"{of}_start", start)
     fit_refused(ob, f"The range of the {of} '.*', {start:,} to 250, .*{why}")
+
+
+def test_a_source_of_too_many_positions(monkeypatch):
+    ob = play.add_target()
+    ob.motion_loom_map.source_collection = play.add_dots()
+    monkeypatch.setattr(map_learn, "_MOST_NUMBERS", 3 * len(FRAMES) * 6 - 1)
+    fit_refused(ob, "'Dots' has 40 frames of 6 points, which are too many to be read together; shorten the range")
 
 
 @pytest.mark.parametrize("of", ("source", "target"))

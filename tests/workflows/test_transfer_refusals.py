@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import live_mesh
 from bl_ext.devrepo.motion_loom.scene.part_groups import write_parts
+from bl_ext.devrepo.motion_loom.workflows import transfer_read
 from bl_ext.devrepo.motion_loom.workflows.transfer_model import dense_of
 
 from tests import map_play, mesh_play
@@ -722,6 +723,12 @@ def test_a_range_of_the_new_clip_that_is_endless():
     both_refused(bob, "The range of the new clip, .* to 2,000,000,000, goes beyond the frames")
     settings.performed_end = 1_000_000
     both_refused(bob, "The range of the new clip, .* to 1,000,000, has more than the 100,000 frames")
+
+
+def test_a_new_clip_of_too_many_positions(monkeypatch):
+    _, bob, _ = play.add_trained()
+    monkeypatch.setattr(transfer_read, "_MOST_NUMBERS", 100)
+    both_refused(bob, "The new clip '.*' has .* frames of .* vertices, which are too many to be read together")
 
 
 def test_a_range_to_bake_that_is_empty():
