@@ -56,6 +56,8 @@ def props(
     out = np.zeros(len(relevant), bool)
     for bone in np.flatnonzero(slides):
         part = _below(motion_parents, bone) & relevant
+        if np.isfinite(_kept(rig, pose, np.array([bone]), motion_parents[[bone]], size)).all():
+            continue  # it slides only because what it hangs on is sheared
         rest = np.flatnonzero(relevant & ~part & ~slides & (_some(pose).std(axis=0).max(axis=(1, 2)) > 0.0))
         if (part & carrying).any() or part.sum() > _PROP * relevant.sum() or not rest.size:
             continue

@@ -83,3 +83,24 @@ def test_props_of_a_rig_without_skin(body):
     assert np.flatnonzero(found).tolist() == [len(parents) - 1]
     carrying = np.arange(len(parents)) == len(parents) - 1
     assert not props(rig, parents, poses, relevant, carrying, SIZE).any()
+
+
+def test_what_hangs_on_a_sheared_bone_is_no_prop(body):
+    """A shin turned below an unevenly scaled thigh: the foot slides against its head, but goes along with it."""
+    pose, rest, lengths = body
+    shin, foot = NAMES.index("shin.L"), NAMES.index("foot.L")
+    stretch = np.diag([1.0, 1.0, 0.3, 1.0])
+    swing = np.linspace(0.0, 1.2, len(pose))
+    turn = np.tile(np.eye(4), (len(pose), 1, 1))
+    turn[:, 1, 1] = turn[:, 2, 2] = np.cos(swing)
+    turn[:, 2, 1] = np.sin(swing)
+    turn[:, 1, 2] = -np.sin(swing)
+    pose = pose.copy()
+    end = lengths[shin] * np.eye(4)[1] + np.eye(4)[3]
+    pose[:, shin] = pose[:, shin] @ stretch @ turn
+    pose[:, foot, :3, 3] = (pose[:, shin] @ end)[:, :3]
+    rig = rig_of(TREE, rest, lengths)
+    away = np.linalg.norm(pose[:, foot, :3, 3] - pose[:, shin, :3, 3], axis=1)
+    assert np.ptp(away) > 0.1
+    everything = np.ones(len(TREE), bool)
+    assert not props(rig, TREE, pose, everything, ~everything, SIZE).any()
