@@ -23,7 +23,7 @@ from ..scene.topology import explain_change, fingerprint
 from ..solvers import adapt as solver
 from ..solvers.adapt_binding import Binding
 from ..solvers.clearance import smoothstep
-from ..solvers.errors import ChangedSetError, InputError, OutputError, StaleBindingError
+from ..solvers.errors import ChangedSetError, InputError, StaleBindingError
 from ..solvers.pose_blend import blend_motion
 from ..solvers.types import JointTrack, MeshTrack, TriangleMesh
 from .adapt_action import INFLUENCE, bound_action, live_copy, played_action, plays_live, source_played
@@ -40,17 +40,14 @@ from .adapt_source import (
     solved_limits,
 )
 from .adapt_store import Stored
+from .adapt_write_error import WriteError, write_error
 from .base import relayed
 from .command_settings import require_all_numbers
 from .live import LiveProblem
 
 PIN_RAMP = 0.3
-# The rig must reproduce the solved joints; metres at a 1.8 m body.
-_WRITE_TOLERANCE = 0.05
 # The way out where some of the bound objects are no longer as they were bound.
 KEEP_THE_REST = "press Update Binding (the command bind --keep), which keeps the others as they were bound"
-# Of a bone's scale, from one axis to another, that shears what it carries.
-_UNEVEN = 1e-3
 _UNTOLD = "What '{}' depends on moves in a way that only stepping through it tells."
 
 
@@ -78,13 +75,13 @@ class Problem:
 class Solution:
     """adapted: the joints.  whole: the rig's adapted motion.  motion: that as far as its influence goes.
     changed: (B, 3) bool, which of location, rotation and scale differ from the original's.
-    write_error: largest distance of the rig's joints from the solved ones, metres.  seconds: that the solver took."""
+    write_error: of the rig's joints against the solved ones.  seconds: that the solver took."""
 
     adapted: solver.AdaptedMotion
     whole: BoneMotion
     motion: BoneMotion
     changed: np.ndarray
-    write_error: float
+    write_error: WriteError
     seconds: float
 
 
@@ -265,7 +262,7 @@ def solve_steps(problem: Problem) -> Generator[float, None, Solution]:
     adapted = yield from solver.adapt_steps(problem.binding, problem.environment, problem.options)
     seconds = time.perf_counter() - began
     whole = adapted_motion(problem.source, adapted.positions, adapted.turns, problem.turned)
-    error = _write_error(whole, problem.source, adapted.positions, problem.binding)
+    error = write_error(whole, problem.source, adapted.positions, problem.binding.scale)
     return _shown(problem, adapted, whole, error, seconds)
 
 
@@ -274,14 +271,14 @@ def fade_again(known: Solution, problem: Problem) -> Solution:
     return _shown(problem, known.adapted, known.whole, known.write_error, 0.0)
 
 
-def _shown(problem: Problem, adapted, whole: BoneMotion, write_error: float, seconds: float) -> Solution:
+def _shown(problem: Problem, adapted, whole: BoneMotion, missed: WriteError, seconds: float) -> Solution:
     """With the motion as far as its influence goes, the original's for the rest."""
     original, motion = problem.source.motion, whole
     if (problem.influence != 1.0).any():
         source, share = problem.source, problem.influence
         basis = blend_motion(whole.rig, original.basis, whole.basis, share, source.motion_parents, source.placed)
         motion = replace(whole, basis=basis)
-    return Solution(adapted, whole, motion, changed_channels(original, motion), write_error, seconds)
+    return Solution(adapted, whole, motion, changed_channels(original, motion), missed, seconds)
 
 
 def bound_triangles(stored: Stored, targets) -> dict[str, np.ndarray]:
@@ -438,33 +435,3 @@ def _joint_weight(ob, track: JointTrack) -> np.ndarray | None:
     for item in bones:
         weight[_joint(ob, track, item.bone)] = item.factor
     return weight
-
-
-def _write_error(motion, source, positions, binding) -> float:
-    """Largest distance, metres, of the rig's joints from the solved ones.
-
-    Raises OutputError where the rig cannot show the result, as where bones that are scaled unevenly shear others.
-    """
-    joints = motion.joints().positions[:, source.solved.joints]
-    gap = np.linalg.norm(joints - positions, axis=-1)
-    frame, joint = np.unravel_index(gap.argmax(), gap.shape)
-    worst = float(gap[frame, joint])
-    if worst > _WRITE_TOLERANCE * binding.scale:
-        name = source.track.skeleton.names[joint]
-        raise OutputError(
-            f"Bone '{name}' would miss its place by {100 * worst:.1f} cm at frame {source.track.frames[frame]:g}: "
-            f"{_why_missed(source, joint, frame)} and bind again."
-        )
-    return worst
-
-
-def _why_missed(source, joint: int, frame: int) -> str:
-    """What keeps a solved joint from its place, and what to do about it."""
-    rig, bone = source.motion.rig, int(source.bones[joint])
-    at = rig.parents[bone] if bone >= 0 else source.bones[source.solved.parents[joint]]
-    while at >= 0:
-        size = np.linalg.norm(source.motion.basis[frame, at, :3, :3], axis=0)
-        if np.ptp(size) > _UNEVEN * size.max():
-            return f"bone '{rig.names[at]}', which carries it, is scaled unevenly; remove that scale"
-        at = rig.parents[at]
-    return "the bones that carry it do not go with the body; use Copy Deform Bones"

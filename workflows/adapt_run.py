@@ -168,7 +168,7 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
         "character_scale": problem.options.scale,
         "solver_fps": len(frames) / solution.seconds,
         "unconverged_frames": int((~solution.adapted.converged).sum()),
-        "write_error_mm": 1000 * solution.write_error,
+        "write_error_mm": 1000 * solution.write_error.metres,
     }
     if options.measure:
         yield 0.9, "Measuring"
@@ -182,6 +182,7 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
         keys = choose_keys(context, ob, solution.motion, problem.source.motion, options.keys, body)
     yield 0.97, "Writing the action"
     left_out = outside_notes(context.scene, ob, bound_action(ob), frames, "bound")
+    missed = filter(None, [solution.write_error.note])
     with live.restored_after_error(ob, ADAPT, rewritten_live(ob)):
         origin, new, silenced = _written(context, ob, options, problem, solution, keys.chosen)
         report |= {
@@ -192,7 +193,7 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
             "changed_bones": changed_bones(problem.source.motion, solution.motion),
             "silenced_constraints": silenced,
             # The scene may have come to play longer since.
-            "notes": list(dict.fromkeys((*ob.motion_loom_adapt.notes.splitlines(), *left_out))),
+            "notes": list(dict.fromkeys((*ob.motion_loom_adapt.notes.splitlines(), *left_out, *missed))),
         }
     return report | {"seconds": time.perf_counter() - began}
 

@@ -44,6 +44,7 @@ def state():
 
 def refused(capsys, command, *words, code=1):
     """The reason why a command fails; it leaves no trace and shows no traceback."""
+    bpy.context.view_layer.update()  # drivers are evaluated, whether the command gets as far or not
     before = state()
     assert jobs.main([command, "--rig", "Rig", *words]) == code
     reason = capsys.readouterr().err
@@ -531,3 +532,14 @@ def test_a_bone_that_is_scaled_unevenly_is_named(rig, capsys):
     raise_step(0.45)
     reason = refused(capsys, "adapt")
     assert "bone 'thigh.R', which carries it, is scaled unevenly; remove that scale and bind again" in reason
+
+
+def test_a_bone_that_shears_a_little_what_it_carries_is_named(rig, capsys):
+    """The foot stays a joint of its own: it slides in a sheared leg, but keeps its place in that."""
+    rig.pose.bones["spine"].scale = (1.0, 1.0, 0.5)
+    bind(capsys)
+    raise_step(0.45)
+    report = adapt(capsys)
+    note = next(note for note in report["notes"] if "misses its place" in note)
+    assert f"by {report['write_error_mm'] / 10:.1f} cm" in note
+    assert "bone 'spine', which carries it, is scaled unevenly" in note
