@@ -15,6 +15,7 @@ from . import actions
 from .channels import SIZES, action_times
 from .deform_tree import note_parents
 from .reached import collections_of
+from .restored import restored_after_error
 from .rigs import deform_bones, read_rig
 from .sampling import sample_frames
 
@@ -69,34 +70,39 @@ def copy_deform_bones(
 
     It lies in the collections of the rig, or in the scene's own where these are hidden, stands where the rig stands at
     the first frame, and has plain keys for all that moves the bones, the object's own way included. parents: (B,) the
-    bone that each moves with, -1 for none; that is noted on its bones. The rig is not touched; after an error nothing
-    is left of the copy. It is active then, in Object Mode.
+    bone that each moves with, -1 for none; that is noted on its bones. The rig is not touched. The copy is active
+    then, in Object Mode. To be called in ``undone_after_error``.
     """
     names = motion.names
     bendy = tuple(bone for bone in names if rig.data.bones[bone].bbone_segments > 1)
-    with _removed_after_error(context) as made:
-        copy = _add_armature(context, rig, names, name, made)
-        copy.matrix_world = Matrix(motion.object_world[0].tolist())
-        note_parents(copy.data, names, parents)
-        stands, flat = np.array(copy.matrix_basis), read_rig(copy)
-        order = [names.index(bone) for bone in flat.names]
-        pose = (np.linalg.inv(stands) @ motion.object_world)[:, None] @ motion.pose[:, order]
-        action, error = _write(context.scene, copy, flat, pose, motion.frames, made)
+    copy = _add_armature(context, rig, names, name)
+    copy.matrix_world = Matrix(motion.object_world[0].tolist())
+    note_parents(copy.data, names, parents)
+    stands, flat = np.array(copy.matrix_basis), read_rig(copy)
+    order = [names.index(bone) for bone in flat.names]
+    pose = (np.linalg.inv(stands) @ motion.object_world)[:, None] @ motion.pose[:, order]
+    action, error = _write(context.scene, copy, flat, pose, motion.frames)
     return DeformCopy(copy, action, error * float(np.cbrt(abs(np.linalg.det(stands[:3, :3])))), bendy)
 
 
 @contextmanager
-def _removed_after_error(context: bpy.types.Context) -> Iterator[list[bpy.types.ID]]:
-    """Data blocks in the list that it yields are removed where what follows fails, also by Ctrl-C."""
+def undone_after_error(context: bpy.types.Context, rig: bpy.types.Object) -> Iterator[None]:
+    """A block that copies a rig and lets its skin follow the copy: where it fails, also by Ctrl-C, the copy is removed,
+    what followed the rig follows it again, and what is active, selected and its mode are as before."""
     layer, mode = context.view_layer, context.mode
     active, selected = layer.objects.active, _selected(layer)
-    made: list[bpy.types.ID] = []
+    followers = [_Follower.of(ob) for ob in _followers(context.scene, rig)]
     try:
-        yield made
+        with restored_after_error():
+            try:
+                yield
+            except BaseException:
+                for follower in followers:
+                    follower.put_back()
+                if context.mode != "OBJECT":  # what is being edited cannot be removed
+                    bpy.ops.object.mode_set(mode="OBJECT")
+                raise
     except BaseException:
-        if context.mode != "OBJECT":
-            bpy.ops.object.mode_set(mode="OBJECT")
-        bpy.data.batch_remove(made)
         layer.objects.active = active
         for ob in selected:
             ob.select_set(True)
@@ -105,23 +111,54 @@ def _removed_after_error(context: bpy.types.Context) -> Iterator[list[bpy.types.
         raise
 
 
+@dataclass(frozen=True)
+class _Follower:
+    """An object that follows a rig. modifiers: of it that do, and the rig."""
+
+    ob: bpy.types.Object
+    parent: bpy.types.Object | None
+    parent_inverse: Matrix
+    modifiers: list[tuple[bpy.types.Modifier, bpy.types.Object]]
+
+    @classmethod
+    def of(cls, ob: bpy.types.Object) -> _Follower:
+        modifiers = [(each, each.object) for each in ob.modifiers if each.type == "ARMATURE"]
+        return cls(ob, ob.parent, ob.matrix_parent_inverse.copy(), modifiers)
+
+    def put_back(self) -> None:
+        for modifier, armature in self.modifiers:
+            if modifier.object != armature:
+                modifier.object = armature
+        if self.ob.parent != self.parent:
+            self.ob.parent = self.parent
+        if self.ob.matrix_parent_inverse != self.parent_inverse:
+            self.ob.matrix_parent_inverse = self.parent_inverse
+
+
+def _followers(scene: bpy.types.Scene, rig: bpy.types.Object) -> list[bpy.types.Object]:
+    """The objects that a rig deforms or carries."""
+    return [ob for ob in scene.objects if ob.parent == rig or _modifiers_by(ob, rig)]
+
+
+def _modifiers_by(ob: bpy.types.Object, rig: bpy.types.Object) -> list[bpy.types.Modifier]:
+    return [each for each in ob.modifiers if each.type == "ARMATURE" and each.object == rig]
+
+
 def _selected(layer: bpy.types.ViewLayer) -> list[bpy.types.Object]:
     """The context of timers and handlers has no such list."""
     return [ob for ob in layer.objects if ob.select_get(view_layer=layer)]
 
 
-def _add_armature(context, rig, names, name, made):
+def _add_armature(context, rig, names, name):
     """The armature object, its bones at rest as they are in the rig; it becomes the active one."""
     if context.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
     data = rig.data.copy()
-    made.append(data)
     data.name = name
     data.animation_data_clear()
     for key in list(data.keys()):  # such as what panels of rig generators go by
         del data[key]
     copy = bpy.data.objects.new(name, data)
-    made.append(copy)
     layer, collections = context.view_layer, _collections_of(context, rig)
     for collection in collections:
         collection.objects.link(copy)
@@ -157,7 +194,7 @@ def _collections_of(context, rig) -> list[bpy.types.Collection]:
     return found or [context.scene.collection]
 
 
-def _write(scene, copy, flat: Rig, pose: np.ndarray, frames: np.ndarray, made: list):
+def _write(scene, copy, flat: Rig, pose: np.ndarray, frames: np.ndarray):
     """Give the copy an action that holds a pose (F, B, 4, 4); returns it, and how far bones' ends are off at most."""
     basis = np.linalg.inv(flat.rest) @ pose
     start = np.tile([1.0, 0.0, 0.0, 0.0], (len(flat.names), 1))
@@ -165,7 +202,6 @@ def _write(scene, copy, flat: Rig, pose: np.ndarray, frames: np.ndarray, made: l
     found = flat.rest @ channels_to_basis(flat, *channels)
     ends = [each[..., :3, 3] + each[..., :3, 1] * flat.lengths[:, None] for each in (found, pose)]
     action, slot = actions.create(copy, f"{copy.name} motion")
-    made.append(action)
     holder = actions.curve_list(action, slot, create=True)
     times = action_times(scene, frames)
     for bone, name in enumerate(flat.names):
@@ -185,17 +221,17 @@ def move_skin(scene: bpy.types.Scene, rig: bpy.types.Object, copy: bpy.types.Obj
     """Let the objects of a scene that follow a rig follow its copy: what its modifiers deform and its bones carry.
 
     Returns the names of those that do, and of those that cannot: they are linked, or hang on a bone that is not copied.
+    To be called in ``undone_after_error``.
     """
     moved, left = [], []
-    for ob in scene.objects:
-        modifiers = [each for each in ob.modifiers if each.type == "ARMATURE" and each.object == rig]
-        if not modifiers and ob.parent != rig or ob == copy:
+    for ob in _followers(scene, rig):
+        if ob == copy:
             continue
         stays = ob.parent == rig and ob.parent_type == "BONE" and ob.parent_bone not in copy.data.bones
         if ob.library is not None or ob.override_library is not None or stays:
             left.append(ob.name)
             continue
-        for modifier in modifiers:
+        for modifier in _modifiers_by(ob, rig):
             modifier.object = copy
         if ob.parent == rig:
             inverse = ob.matrix_parent_inverse.copy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..scene.deform_copy import DeformMotion, copy_deform_bones, move_skin, read_deform_bones
+from ..scene.deform_copy import DeformMotion, copy_deform_bones, move_skin, read_deform_bones, undone_after_error
 from ..scene.motion import motion_range, source_of
 from ..scene.new_names import require_name
 from ..scene.rigs import find_rig, require_armature
@@ -48,9 +48,10 @@ def copy_rig(
     left_out = outside_notes(scene, ob, source, frames, "copied")
     with live.paused():
         motion = read_deform_bones(context, ob, frames)
-        made = copy_deform_bones(context, ob, motion, _moves_with(motion), name or f"{ob.name} deform")
-        moved, left = move_skin(scene, ob, made.ob) if skin else ([], [])
-    _copy_choices(ob.motion_loom_adapt, made.ob.motion_loom_adapt)
+        with undone_after_error(context, ob):
+            made = copy_deform_bones(context, ob, motion, _moves_with(motion), name or f"{ob.name} deform")
+            moved, left = move_skin(scene, ob, made.ob) if skin else ([], [])
+            _copy_choices(ob.motion_loom_adapt, made.ob.motion_loom_adapt)
     return {
         "rig": ob.name,
         "copy": made.ob.name,

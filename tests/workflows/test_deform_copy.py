@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene.deform_tree import noted_parents
 from bl_ext.devrepo.motion_loom.workflows import deform_copy
+from mathutils import Matrix
 
 from tests import adapt_scenes as scenes
 from tests import rigify_scenes as rigify
@@ -171,6 +172,28 @@ def test_after_an_error_nothing_has_changed(monkeypatch, error):
         copy_of(rig)
     assert blocks() == before
     assert bpy.context.object == rig and rig.mode == "POSE" and rig.select_get()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_an_error_after_the_skin_has_moved_moves_it_back(monkeypatch, error):
+    rig = scenes.add_walker()
+    skin = scenes.add_box("Skin", (-0.1, -0.1, 0), (0.1, 0.1, 1))
+    skin.modifiers.new("Armature", "ARMATURE").object = rig
+    prop = scenes.add_box("Prop", (0, 0, 0), (0.1, 0.1, 0.1))
+    prop.parent, prop.parent_type, prop.parent_bone = rig, "BONE", "wrist.L"
+    prop.matrix_parent_inverse = Matrix.Translation((0.1, 0.2, 0.3))
+    inverse, before = prop.matrix_parent_inverse.copy(), blocks()
+
+    def fail(*_):
+        assert skin.modifiers[0].object != rig and prop.parent != rig
+        raise error
+
+    monkeypatch.setattr(deform_copy, "_copy_choices", fail)
+    with pytest.raises(error):
+        copy_of(rig, skin=True)
+    assert skin.modifiers[0].object == rig
+    assert prop.parent == rig and prop.parent_bone == "wrist.L" and prop.matrix_parent_inverse == inverse
+    assert blocks() == before
 
 
 def test_the_skin_follows_where_it_is_asked_to():
