@@ -12,6 +12,7 @@ from ..solvers.errors import SceneError
 from ..solvers.followed_bones import followed_bones, rest_size
 from ..solvers.motion_tree import motion_parents
 from . import live
+from .adapt_action import to_bind_played
 from .adapt_source import frames_within
 from .outside_frames import outside_notes
 
@@ -34,20 +35,23 @@ def copy_rig(
     """Copy the deform bones of a rig over its motion, or a part of it; returns a report that JSON can hold.
 
     name: of the copy, made from the rig's where None.  skin: what the rig deforms and carries follows the copy then.
-    The objects of the rig's environment are the copy's as well.
+    The objects of the rig's environment are the copy's as well. Of a rig that is live in Adapt the source motion is
+    copied, as Bind takes it.
     Raises SceneError and InputError as reading does; then nothing has changed.
     """
     require_armature(ob)
     require_name(name)
     scene = context.scene
-    try:
-        ends, source = motion_range(scene, ob), source_of(ob)
-    except SceneError:
-        ends, source = (scene.frame_start, scene.frame_end), (None, None)  # nothing is known to move it
-    frames = frames_within(ob, ends, start, end)
-    left_out = outside_notes(scene, ob, source, frames, "copied")
+    live_words = _live_words(ob)
     with live.paused():
-        motion = read_deform_bones(context, ob, frames)
+        with to_bind_played(ob):
+            try:
+                ends, source = motion_range(scene, ob), source_of(ob)
+            except SceneError:
+                ends, source = (scene.frame_start, scene.frame_end), (None, None)  # nothing is known to move it
+            frames = frames_within(ob, ends, start, end)
+            left_out = outside_notes(scene, ob, source, frames, "copied")
+            motion = read_deform_bones(context, ob, frames)
         with undone_after_error(context, ob):
             made = copy_deform_bones(context, ob, motion, _moves_with(motion), name or f"{ob.name} deform")
             moved, left = move_skin(scene, ob, made.ob) if skin else ([], [])
@@ -60,7 +64,7 @@ def copy_rig(
         "frames": len(frames),
         "error_mm": 1000.0 * made.error,
         "moved_skin": moved,
-        "notes": [*_notes(ob, made, skin, left), *left_out],
+        "notes": [*live_words, *_notes(ob, made, skin, left), *left_out],
     }
 
 
@@ -91,6 +95,13 @@ def _copy_choices(chosen, copied) -> None:
         new = copied.surfaces.add()
         new.name, new.target, new.mode, new.influence = item.name, item.target, item.mode, item.influence
     copied.use_range, copied.start, copied.end = chosen.use_range, chosen.start, chosen.end
+
+
+def _live_words(ob) -> tuple[str, ...]:
+    """What is said where another motion is copied than is seen."""
+    if not ob.motion_loom_adapt.live:
+        return ()
+    return (f"'{ob.name}' is live in Adapt: the copy has its source motion, not the adapted one",)
 
 
 def _notes(ob, made, skin: bool, left: list[str]) -> list[str]:

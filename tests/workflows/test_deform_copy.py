@@ -150,6 +150,22 @@ def test_the_copy_of_a_rig_in_a_hidden_collection_is_seen():
     np.testing.assert_allclose(world(copy, names), world(rig, names), atol=SAME)
 
 
+def test_the_copy_of_a_live_rig_has_its_source_motion_and_says_so():
+    rig = scenes.add_scene()
+    before = world(rig, names_of(rig))
+    bind(rig, "Floor", "Step")
+    assert bpy.ops.motion_loom.live(workflow="adapt") == {"FINISHED"}
+    bpy.data.objects["Step"].location.z += 0.12
+    bpy.context.view_layer.update()
+    adapted = world(rig, names_of(rig))
+    assert np.abs(adapted - before).max() > 0.05
+    copy, report = copy_of(rig)
+    np.testing.assert_allclose(world(copy, names_of(rig)), before, atol=SAME)
+    assert "'Rig' is live in Adapt: the copy has its source motion, not the adapted one" in report["notes"]
+    assert rig.motion_loom_adapt.live
+    np.testing.assert_allclose(world(rig, names_of(rig)), adapted, atol=SAME)
+
+
 def blocks():
     """Names of all that a copy adds to."""
     return [sorted(each.name for each in kind) for kind in (bpy.data.objects, bpy.data.armatures, bpy.data.actions)]
