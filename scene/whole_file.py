@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..solvers.errors import OutputError
@@ -40,13 +40,14 @@ class Destination:
     """A place that a file can be written to.
 
     path: as it was named, absolute.  place: the file itself, links followed.  was: what lay there, None for nothing.
-    way_out: what the user can do instead, a clause that ends each refusal.
+    way_out: what the user can do instead, a clause that ends each refusal.  written: what was put there from here.
     """
 
     path: Path
     place: Path
     was: Identity | None
     way_out: str
+    written: list[Identity] = field(default_factory=list, compare=False)
 
     def noticed(self, was: Identity | None) -> Destination:
         """The same place, for what lay there at another time."""
@@ -75,13 +76,14 @@ class Destination:
 
         byte_count: size of the whole file, where it is known.  keep_old: called with the place just before the old file
         there is replaced.
-        Raises OutputError where the file cannot be written or the place has changed; nothing is left behind then.
+        Raises OutputError where the file cannot be written or the place has changed; nothing is left behind then, but
+        what replaced an old file just before something else was raised stays, whole.
         """
         self.require_room(byte_count)
         with self._refusing():
             handle, name = tempfile.mkstemp(prefix=".", suffix=f"{self.place.suffix}.part", dir=self.place.parent)
             os.close(handle)
-        part = Path(name)
+        part, before = Path(name), len(self.written)
         try:
             with self._refusing():
                 yield part
@@ -89,6 +91,8 @@ class Destination:
         except BaseException:
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
+            if self.was is None:
+                _remove_any_of(self.written[before:], self.place)
             raise
 
     def _put(self, part: Path, byte_count: int, keep_old: Callable[[Path], None] | None) -> None:
@@ -102,6 +106,7 @@ class Destination:
             os.chmod(part, stat.S_IMODE(self.place.stat().st_mode) if is_there else 0o666 & ~_umask())
             if is_there and keep_old is not None:
                 keep_old(self.place)
+            self.written.append(identity_of(part))
             os.replace(part, self.place)
         _flush_folder(self.place.parent)
 
@@ -176,10 +181,15 @@ def reserved(folder: Path, stem: str, suffix: str, way_out: str) -> Iterator[Des
         yield found
         note_made(found.place)
     except BaseException:
-        if identity_of(found.place) == found.was:
-            with contextlib.suppress(OSError):
-                found.place.unlink()
+        _remove_any_of([found.was, *found.written], found.place)
         raise
+
+
+def _remove_any_of(ours: list[Identity], path: Path) -> None:
+    """Remove a file if it is one of ours; what another program has put there stays."""
+    if identity_of(path) in ours:
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def _reserve(folder: Path, stem: str, suffix: str, way_out: str) -> Destination:

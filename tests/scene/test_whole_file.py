@@ -51,6 +51,36 @@ def test_a_block_that_fails_leaves_the_old_file(tmp_path, error):
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["a"]
 
 
+@pytest.mark.parametrize("error", (KeyboardInterrupt, MemoryError))
+@pytest.mark.parametrize("after", ("_flush_folder", "note_made"))
+def test_an_error_once_the_file_is_in_its_place_leaves_no_new_one(tmp_path, monkeypatch, error, after):
+    """Which nothing plays. What has replaced an old file by then is whole, and stays."""
+    (tmp_path / "old").write_text("old")
+    noted = []
+
+    def fail(*_):
+        noted.append(sorted(os.listdir(tmp_path)))
+        raise error
+
+    monkeypatch.setattr(whole_file, after, fail)
+    with pytest.raises(error), reserved(tmp_path, "b", ".x", WAY_OUT) as place, place.part() as part:
+        part.write_text("new")
+    if after == "_flush_folder":
+        for name in ("a", "old"):
+            with pytest.raises(error):
+                write(tmp_path / name)
+    assert noted[0] == ["b.x", "old"] and os.listdir(tmp_path) == ["old"]
+    assert (tmp_path / "old").read_text() == ("new" if after == "_flush_folder" else "old")
+
+
+def test_a_reserved_file_that_was_written_goes_where_the_rest_fails(tmp_path):
+    with pytest.raises(ValueError), reserved(tmp_path, "b", ".x", WAY_OUT) as place:
+        with place.part() as part:
+            part.write_text("new")
+        raise ValueError
+    assert not os.listdir(tmp_path)
+
+
 def test_a_disk_that_takes_no_more_leaves_the_old_file(tmp_path):
     path = tmp_path / "a"
     path.write_text("old")
