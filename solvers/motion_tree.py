@@ -12,8 +12,8 @@ _DISTANCE_COST = 0.002
 _KNOWN = 0.01
 # Shorter bones that move less against what they hang on are details of it.
 _DETAIL, _STILL = 0.03, 1e-3
-# Frames looked at, and pairs of them at once.
-_LOOKED_AT = 32
+# Frames looked at, and pairs of bones at once: some 100 MB.
+_LOOKED_AT, _PAIRS = 32, 40_000
 
 
 def motion_parents(
@@ -38,16 +38,12 @@ def motion_parents(
     loose = np.flatnonzero(chosen & (parents < 0))
     if len(loose) < 2:
         return out
-    on = np.flatnonzero(chosen)
-    cost = _strayed(pose[:: -(-len(pose) // _LOOKED_AT)], loose, on)
-    apart = _distances(rest, lengths, loose, on)
-    if known is not None:
-        apart[on == known[loose][:, None]] = -_KNOWN * height
-    # Of bones that start in one place the longer one carries.
-    longer = 1e-2 * lengths[loose][:, None] / (lengths[loose][:, None] + lengths[on])
-    top = _top_of(parents)
-    allowed = (cost <= _STRAY * height) & (top[on] != loose[:, None])
-    cost = np.where(allowed, cost + _DISTANCE_COST * (apart + longer * height), np.inf)
+    on, whole = np.flatnonzero(chosen), pose
+    pose = pose[:: -(-len(pose) // _LOOKED_AT)]
+    top, frames = _top_of(parents), np.linalg.pinv(pose[:, on, :3, :3])
+    chunks = np.array_split(loose, -(-len(loose) * len(on) // _PAIRS))
+    cost = np.concatenate([_costs(pose, frames, rest, lengths, part, on, height, known) for part in chunks])
+    cost[top[on] == loose[:, None]] = np.inf
     # Of bones that could be the root the one that carries most is.
     nearest = np.bincount(cost.argmin(axis=1), minlength=len(on))[np.searchsorted(on, loose)]
     root_cost = height * (10.0 - 0.01 * _DISTANCE_COST * nearest)
@@ -55,7 +51,7 @@ def motion_parents(
     for part, row in zip(loose, _arborescence(cost, loose, top[on], root_cost), strict=True):
         if row >= 0:
             out[part] = on[row]
-    return out if known is not None else _past_details(out, loose, pose, lengths, height)
+    return out if known is not None else _past_details(out, loose, whole, lengths, height)
 
 
 def _past_details(parents, loose, pose, lengths, height):
@@ -87,13 +83,31 @@ def _top_of(parents):
     return at
 
 
-def _strayed(pose, loose, on):
-    """(L, C) how far the heads of loose bones stray from their middle place in the frames of others."""
-    frames = np.linalg.pinv(pose[:, on, :3, :3])
+def _costs(pose, frames, rest, lengths, loose, on, height, known):
+    """(L, C) of hanging loose bones on others, inf where they stray. frames: (F, C, 3, 3) inverse, of the others."""
+    strayed = _strayed(pose, frames, loose, on, _STRAY * height)
+    apart = _distances(rest, lengths, loose, on)
+    if known is not None:
+        apart[on == known[loose][:, None]] = -_KNOWN * height
+    # Of bones that start in one place the longer one carries.
+    longer = 1e-2 * lengths[loose][:, None] / (lengths[loose][:, None] + lengths[on])
+    return strayed + _DISTANCE_COST * (apart + longer * height)
+
+
+def _strayed(pose, frames, loose, on, most):
+    """(L, C) how far the heads of loose bones stray from their middle place in the frames of others, inf where that is
+    more than most."""
     heads = pose[..., :3, 3]
-    away = heads[:, loose, None] - heads[:, None, on]
-    places = np.einsum("fcab,flcb->flca", frames, away)
-    return np.linalg.norm(places - np.median(places, axis=0), axis=-1).max(axis=0)
+    own = np.einsum("fcab,fcb->fca", frames, heads[:, on])
+    places = frames.reshape(len(pose), -1, 3) @ heads[:, loose].swapaxes(1, 2)
+    places = places.reshape(*own.shape, len(loose)) - own[..., None]
+    # What ranges over more than twice that strays; of most pairs that is all there is to ask.
+    columns, rows = np.nonzero((np.ptp(places, axis=0) <= 2.0 * most).all(axis=1))
+    near = places[:, columns, :, rows]
+    strayed = np.linalg.norm(near - np.median(near, axis=1, keepdims=True), axis=-1).max(axis=1)
+    out = np.full((len(loose), len(on)), np.inf)
+    out[rows, columns] = np.where(strayed <= most, strayed, np.inf)
+    return out
 
 
 def _distances(rest, lengths, loose, on):
@@ -134,45 +148,73 @@ def _arborescence(cost, loose, top, root_cost):
 
 
 def _cheapest_parents(cost):
-    """(N,) parent of each of N nodes, N being the root: Chu-Liu/Edmonds on a dense cost (N, N + 1)."""
+    """(N,) parent of each of N nodes, N being the root: Chu-Liu/Edmonds on a dense cost (N, N + 1).
+
+    In time and memory proportional to that (Tarjan, 1977, "Finding optimum branchings"): from each node the cheapest
+    edges are followed up to the root; a cycle that they close becomes one node, in the place of its first one.
+    """
     count = len(cost)
-    parent = cost.argmin(axis=1)
-    cycle = _cycle(parent)
-    if not len(cycle):
-        return parent
-    # The cycle becomes one node; what enters it replaces the edge of the node where it enters.
-    rest = np.setdiff1d(np.arange(count), cycle)
-    outside = np.append(rest, count)
-    inner = cost[cycle, parent[cycle]]
-    entering = cost[np.ix_(cycle, outside)] - inner[:, None]
-    leaving = cost[np.ix_(rest, cycle)]
-    small = np.full((len(rest) + 1, len(rest) + 2), np.inf)
-    merged = len(rest)
-    small[:merged, :merged], small[:merged, -1] = cost[np.ix_(rest, rest)], cost[rest, count]
-    small[:merged, merged] = leaving.min(axis=1) if len(rest) else small[:merged, merged]
-    small[merged, :merged], small[merged, -1] = entering[:, :-1].min(axis=0), entering[:, -1].min()
-    found = _cheapest_parents(small)
-    out = parent.copy()
-    for k, node in enumerate(rest):
-        to = found[k]
-        out[node] = cycle[leaving[k].argmin()] if to == merged else count if to > merged else rest[to]
-    to = found[merged]
-    entry = len(rest) if to > merged else to
-    opened = entering[:, entry].argmin()
-    out[cycle[opened]] = outside[entry]
-    return out
-
-
-def _cycle(parent):
-    """Nodes of a cycle among parents (N,), N being the root; empty where there is none."""
-    state = np.zeros(len(parent) + 1, int)
-    for start in range(len(parent)):
+    graph = _Graph(cost)
+    done, on_path = np.zeros(count + 1, bool), np.zeros(count + 1, bool)
+    done[count] = True
+    for start in range(count):
         path, at = [], start
-        while at < len(parent) and not state[at]:
-            state[at] = 1
+        while not done[at]:
+            if on_path[at]:
+                first = path.index(at)
+                graph.contract(path[first:])
+                done[path[first + 1 :]] = True
+                path = path[:first]
+            on_path[at] = True
             path.append(at)
-            at = parent[at]
-        if at < len(parent) and state[at] == 1:
-            return np.array(path[path.index(at) :])
-        state[path] = 2
-    return np.empty(0, int)
+            at = graph.follow(at)
+        done[path] = True
+    return graph.parents()
+
+
+class _Graph:
+    """Edges to choose from. A cycle that was made one node keeps its first node's place, and has a number of its own.
+
+    cost: (N, N + 1).  ends: (2, N, N + 1) the original nodes of each edge.  number: (N,) what is at each place.
+    within: what each number was put into, -1 for nothing.  chosen: the original nodes of each number's edge.
+    """
+
+    def __init__(self, cost):
+        self.count, self.cost = len(cost), cost.copy()
+        self.ends = np.indices(cost.shape, np.int32)
+        self.number = np.arange(len(cost))
+        self.to = np.full(len(cost), -1)
+        self.within = [-1] * len(cost)
+        self.chosen = [(-1, -1)] * len(cost)
+
+    def follow(self, node: int) -> int:
+        """Choose a node's cheapest edge; returns where it leads."""
+        self.to[node] = to = int(self.cost[node].argmin())
+        self.chosen[self.number[node]] = tuple(self.ends[:, node, to])
+        return to
+
+    def contract(self, cycle: list[int]) -> None:
+        """Make a cycle one node; what enters it replaces the edge of the node where it enters."""
+        first, every = cycle[0], np.arange(self.count)
+        nearest = self.cost[:, cycle].argmin(axis=1)
+        column = np.array(cycle)[nearest]
+        self.cost[:, first], self.ends[:, :, first] = self.cost[every, column], self.ends[:, every, column]
+        entering = self.cost[cycle] - self.cost[cycle, self.to[cycle]][:, None]
+        entering[:, cycle] = np.inf
+        at, row = np.arange(self.count + 1), np.array(cycle)[entering.argmin(axis=0)]
+        self.cost[first], self.ends[:, first] = entering.min(axis=0), self.ends[:, row, at]
+        self.cost[:, cycle[1:]] = np.inf
+        for node in cycle:
+            self.within[self.number[node]] = len(self.within)
+        self.number[first] = len(self.within)
+        self.within.append(-1)
+        self.chosen.append((-1, -1))
+
+    def parents(self):
+        """(N,) what the nodes hang on: a cycle's edge takes the place of that of the node where it enters."""
+        for cycle in reversed(range(self.count, len(self.within))):
+            node = self.chosen[cycle][0]
+            while self.within[node] != cycle:
+                node = self.within[node]
+            self.chosen[node] = self.chosen[cycle]
+        return np.array([above for _, above in self.chosen[: self.count]])

@@ -1,9 +1,12 @@
 """The tree of what moves together, from poses of bones that hang on nothing."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from solvers import motion_tree
 from solvers.motion_tree import motion_parents
 from tests.solvers.test_kinematics import make_rig
 
@@ -125,3 +128,54 @@ def test_nothing_hangs_on_still_details():
     every = np.ones(len(rest), bool)
     tree = motion_parents(np.full(len(rest), -1), pose, rest, lengths, every, 1.8)
     np.testing.assert_array_equal(tree, np.append(TREE, np.full(face, head)))
+
+
+def test_the_cheapest_parents_cost_least_of_all_trees():
+    """Against all assignments of parents that are trees; half of the edges are missing."""
+    rng = np.random.default_rng(8)
+    count = 4
+    for _ in range(8):
+        cost = rng.uniform(size=(count, count + 1)) + 2.0 * (np.arange(count + 1) == count)
+        cost[:, :-1][rng.uniform(size=(count, count)) < 0.5] = np.inf
+        np.fill_diagonal(cost, np.inf)
+        least = min(
+            sum(cost[np.arange(count), parents])
+            for parents in itertools.product(range(count + 1), repeat=count)
+            if is_tree(parents)
+        )
+        found_parents = motion_tree._cheapest_parents(cost)
+        assert is_tree(found_parents) and cost[np.arange(count), found_parents].sum() == pytest.approx(least)
+
+
+def is_tree(parents):
+    """Whether all of N nodes hang on the root N in the end."""
+    at = np.arange(len(parents) + 1)
+    for _ in parents:
+        at = np.append(parents, len(parents))[at]
+    return (at == len(parents)).all()
+
+
+def test_a_cycle_in_a_cycle_a_thousand_times_over():
+    """Each node is nearest to the one before it, so that each joins the cycle of all before it, one by one. Recursion
+    gave up."""
+    count, root = 1500, 700
+    cost, nodes = np.full((count, count + 1), np.inf), np.arange(count)
+    cost[nodes[1:], nodes[:-1]], cost[nodes[:-1], nodes[1:]] = 0.0, 1.0
+    cost[:, count] = 10.0 * count
+    cost[root, count] = 0.0
+    expected = np.where(nodes < root, nodes + 1, np.where(nodes > root, nodes - 1, count))
+    np.testing.assert_array_equal(motion_tree._cheapest_parents(cost), expected)
+
+
+def test_bones_are_compared_a_part_at_a_time(monkeypatch):
+    """The arrays of all pairs and frames of a thousand bones would take gigabytes; the tree is the same."""
+    looked_at, strayed = [], motion_tree._strayed
+
+    def counted(pose, frames, loose, on, most):
+        looked_at.append(len(loose) * len(on))
+        return strayed(pose, frames, loose, on, most)
+
+    monkeypatch.setattr(motion_tree, "_strayed", counted)
+    monkeypatch.setattr(motion_tree, "_PAIRS", 30)
+    np.testing.assert_array_equal(found(*moving(np.random.default_rng(9))), TREE)
+    assert max(looked_at) <= 30 and sum(looked_at) == len(TREE) ** 2
