@@ -5,8 +5,23 @@ Exit codes: 0 done, 1 failed with the reason on stderr, 2 usage.
 
 from __future__ import annotations
 
+import signal
+
+
+class _Noting:
+    """A handler of SIGINT that only notes it, for `interrupts.heeded` to find."""
+
+    noted = False
+
+    def __call__(self, _number, _frame) -> None:
+        self.noted = True
+
+
+if __name__ == "__main__":
+    # Before anything else: Ctrl+C would tear apart the loading of Blender's module, which crashes, or be lost in it.
+    signal.signal(signal.SIGINT, _Noting())
+
 import argparse
-import contextlib
 import ctypes
 import errno
 import importlib
@@ -14,10 +29,8 @@ import json
 import math
 import os
 import re
-import signal
 import sys
 import traceback
-from collections.abc import Iterator
 
 DONE, FAILED = 0, 1
 _PRINTED_IN_VAIN = errno.EPIPE, errno.ENOSPC
@@ -31,46 +44,36 @@ def main(argv: list[str], opens_file: bool = False) -> int:
     argv:       the words after ``motion_loom`` (or after ``jobs.py``).
     opens_file: the first argument of each sub-command is the .blend to open; Blender itself opens its own.
     """
+    from .scene import interrupts
     from .solvers.errors import MotionLoomError, TooLargeError
     from .workflows import WORKFLOWS
 
+    command = argv[0] if argv else ""
     try:
-        args = build_parser(WORKFLOWS, opens_file).parse_args(_with_negative_frames(argv))
+        with interrupts.heeded():
+            args = build_parser(WORKFLOWS, opens_file).parse_args(_with_negative_frames(argv))
+            report = _run(args, opens_file)
     except SystemExit as end:
         # argparse has printed the help (0) or the usage error (2) and would end Blender.
         return end.code
-    try:
-        with _heeding_ctrl_c():
-            report = _run(args, opens_file)
     except MotionLoomError as error:
-        print(f"motion_loom {args.command}: {error}", file=sys.stderr)
+        print(f"motion_loom {command}: {error}", file=sys.stderr)
         return FAILED
     except MemoryError as error:
-        print(f"motion_loom {args.command}: {TooLargeError('this', error)}", file=sys.stderr)
+        print(f"motion_loom {command}: {TooLargeError('this', error)}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
-        print(f"motion_loom {args.command}: interrupted; nothing was saved.", file=sys.stderr)
+        print(f"motion_loom {command}: interrupted; nothing was saved.", file=sys.stderr)
         return FAILED
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _PRINTED_IN_VAIN:  # a line on the way; files have other errors
-            return _unread(args.command, error.strerror, "nothing is saved")
+            return _unread(command, error.strerror, "nothing is saved")
         # A bug of ours: Blender would print it and still exit with 0.
         traceback.print_exc()
         return FAILED
     for note in report.get("notes", ()):
         print(f"Note: {note}", file=sys.stderr)
     return _let_out(report, args.json)
-
-
-@contextlib.contextmanager
-def _heeding_ctrl_c() -> Iterator[None]:
-    """A block that Ctrl+C ends by KeyboardInterrupt: Blender itself takes the first one for a wish and goes on."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        if before is not None:  # None: a handler that Python cannot put back
-            signal.signal(signal.SIGINT, before)
 
 
 def _let_out(report: dict, as_json: bool) -> int:

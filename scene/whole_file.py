@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..solvers.errors import OutputError
+from .interrupts import require_none
 
 Identity = tuple[int, int, int, int]
 _made: ContextVar[list[Path] | None] = ContextVar("made", default=None)
@@ -102,6 +103,7 @@ class Destination:
             raise self.refused(f"Only {_size(written)} of the {_size(byte_count)} of '{self.path}' were written")
         with _alone_at(self):
             self.require_same()
+            require_none()
             is_there = self.was is not None
             os.chmod(part, stat.S_IMODE(self.place.stat().st_mode) if is_there else 0o666 & ~_umask())
             if is_there and keep_old is not None:

@@ -24,7 +24,7 @@ ALLOWED = {
     "operators": {*BPY, "workflows", "state", ERRORS},
     "panels": {*BPY, "workflows", "state", ERRORS},
     "handlers": {"bpy", "workflows", "state"},
-    "jobs": {"bpy", "workflows", "state", ERRORS, "checkout"},
+    "jobs": {"bpy", "workflows", "state", ERRORS, "checkout", "scene.interrupts"},
     "checkout": {"bpy", "addon_utils"},
     "registration": {"bpy", "workflows", "state", "operators", "panels", "handlers", "jobs"},
     "__init__": {"registration"},

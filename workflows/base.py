@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ..scene.interrupts import require_none
 from ..scene.sizes import sizes_text
 from ..solvers.errors import TooLargeError
 from .overlay import Overlay
@@ -157,6 +158,7 @@ def run_to_end(
             fraction, text = next(steps)
         except StopIteration as end:
             return end.value
+        require_none()
         if progress:
             progress(fraction, text)
 

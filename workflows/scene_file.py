@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from ..scene import blend_file
+from ..scene import blend_file, interrupts
 from ..scene.whole_file import Destination, Identity, destination, identity_of, removed_on_failure
 from ..solvers.errors import OutputError, SceneError
 from ..state.opened_file import opened_file
@@ -62,7 +62,9 @@ def saved_to(place: Destination | None) -> Iterator[None]:
     """A block at whose end the open scene is saved; where either fails, new caches go: no saved scene plays them."""
     with removed_on_failure():
         yield
+        interrupts.require_none()
         if place is not None:
+            interrupts.hold()
             blend_file.save(place)
             note_saved(str(place.path))
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import bpy
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
+from bl_ext.devrepo.motion_loom.scene import whole_file
 from bl_ext.devrepo.motion_loom.scene.whole_file import reserved
 from bl_ext.devrepo.motion_loom.solvers.errors import SceneError
 from bl_ext.devrepo.motion_loom.workflows.base import Command, Workflow
@@ -21,6 +22,10 @@ from bl_ext.devrepo.motion_loom.workflows.base import Command, Workflow
 from tests import limits
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def _interrupt(*_):
+    signal.raise_signal(signal.SIGINT)
 
 
 class Naming(Workflow):
@@ -54,6 +59,12 @@ class Naming(Workflow):
             print(end="", flush=True)
         if args.name in ("interrupted", "cached, then interrupted"):
             signal.raise_signal(signal.SIGINT)
+        if args.name == "interrupted in a handler":
+            bpy.app.handlers.frame_change_post.append(_interrupt)
+            try:
+                context.scene.frame_set(2)
+            finally:
+                bpy.app.handlers.frame_change_post.remove(_interrupt)
         if args.name == "large":
             raise MemoryError
         if args.name == "unknown":
@@ -116,6 +127,23 @@ def test_an_interrupted_command_fails_and_saves_nothing(naming, blend, capsys):
     reason = capsys.readouterr().err
     assert reason == "motion_loom add: interrupted; nothing was saved.\n"
     assert blend.read_bytes() == before
+
+
+def test_ctrl_c_is_not_lost_where_blender_swallows_the_error(naming, blend, capsys):
+    before = blend.read_bytes()
+    assert jobs.main(["add", str(blend), "--name", "interrupted in a handler", "--save"], opens_file=True) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "motion_loom add: interrupted; nothing was saved."
+    assert blend.read_bytes() == before
+
+
+@pytest.mark.parametrize(("moment", "code"), [("_flush", 1), ("_flush_folder", 0)])
+def test_ctrl_c_counts_until_the_file_is_in_its_place(naming, blend, moment, code, monkeypatch, capsys):
+    """Up to then nothing is saved, and from then on it does not say so."""
+    before = blend.read_bytes()
+    monkeypatch.setattr(whole_file, moment, _interrupt)
+    assert jobs.main(["add", str(blend), "--name", "New", "--save"], opens_file=True) == code
+    assert (blend.read_bytes() == before) == bool(code)
+    assert ("nothing was saved" in capsys.readouterr().err) == bool(code)
 
 
 def test_without_output_nothing_is_saved_and_it_says_so(naming, blend, capsys):
@@ -278,6 +306,31 @@ def test_script(argv, code):
     done = subprocess.run([sys.executable, ROOT / "jobs.py", *argv], capture_output=True, text=True)
     assert done.returncode == code, done.stderr
     assert "usage: python jobs.py" in done.stdout + done.stderr
+
+
+INTERRUPTED_AT_IMPORT = """
+import runpy, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            sys.meta_path.remove(self)
+            signal.raise_signal(signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupting())
+module, sys.argv = sys.argv[1], sys.argv[2:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("module", ["checkout", "numpy"])
+def test_ctrl_c_while_all_is_loading_waits_for_its_end(blend, module):
+    """It tore the loading apart, which could crash, or was lost in it."""
+    words = [str(ROOT / "jobs.py"), "bind", str(blend), "--rig", "None", "--environment", "Kept"]
+    command = [sys.executable, "-c", INTERRUPTED_AT_IMPORT, module, *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "motion_loom bind: interrupted; nothing was saved.\n")
 
 
 REPORT_AFTER_C_OUTPUT = """
