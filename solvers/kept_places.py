@@ -39,7 +39,7 @@ def riding_parents(
             if np.isfinite(row).any():
                 nearest = np.flatnonzero(row <= row.min() + _SAME * size)[-1]  # of a wrist, the hand
                 out[bone], own[bone] = solved[nearest], nearest
-    return _masters_along(rig, out, solved)
+    return _masters_along(_masters_along(out, rig.parents, solved), motion_parents, solved)
 
 
 def props(
@@ -101,16 +101,26 @@ def _kept(rig: Rig, pose, bones, on, size) -> np.ndarray:
     return np.where(allowed, apart, np.inf)
 
 
-def _masters_along(rig: Rig, parents, solved) -> np.ndarray:
-    """Parents (B,), where what is above the solved bones moves with the one of them that carries most."""
-    own = carriers(parents, solved)
-    tops = [bone for bone in solved if own[rig.ancestry(np.array([bone]))[:-1]].min(initial=len(solved)) == len(solved)]
-    weight = {bone: sum(bone in rig.ancestry(np.array([other])) for other in solved) for bone in tops}
-    out = parents.copy()
+def _masters_along(out, above, solved) -> np.ndarray:
+    """Parents ``out`` (B,), where what is above the solved bones moves with the one of them that carries most.
+
+    above: (B,) parents that tell what is above what: the rig's, or of what moves together, which a rig of bones without
+    parents has alone.
+    """
+    lines = {int(bone): _line(above, bone) for bone in solved}
+    tops = [bone for bone, line in lines.items() if not np.isin(line[1:], solved).any()]
+    weight = {bone: sum(bone in line for line in lines.values()) for bone in tops}
+    out = out.copy()
     for bone in sorted(tops, key=weight.get, reverse=True):
-        at = bone
-        while rig.parents[at] >= 0:
-            at = rig.parents[at]
-        if at != bone and out[at] < 0:
-            out[at] = bone
+        top = lines[bone][-1]
+        if top != bone and out[top] < 0:
+            out[top] = bone
     return out
+
+
+def _line(parents, bone) -> list[int]:
+    """A bone and all above it, the nearest first."""
+    line = [int(bone)]
+    while parents[line[-1]] >= 0:
+        line.append(int(parents[line[-1]]))
+    return line
