@@ -1,5 +1,4 @@
 import math
-import time
 from pathlib import Path
 
 import bpy
@@ -170,11 +169,7 @@ def test_real_characters_have_plausible_limbs(rig_file):
     bpy.ops.import_scene.gltf(filepath=str(path))
     rig = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
     names = [bone.name for bone in rig.data.bones]
-    start = time.perf_counter()
     found = dict(zip(names, _radii(rig, names), strict=True))
-    print(
-        f"{rig_file}: {time.perf_counter() - start:.3f} s", {k: round(float(v), 3) for k, v in found.items()}
-    )
     corners = [rig.matrix_world @ bone.head_local for bone in rig.data.bones]
     height = max(np.ptp(np.array(corners), axis=0))
     limbs = [r for name, r in found.items() if any(part in name.lower() for part in ("arm", "leg"))]

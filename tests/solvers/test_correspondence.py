@@ -1,6 +1,5 @@
 """A few pairs become pairs for all frames: timing errors on made subjects, exact pairs, fallbacks."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -147,13 +146,6 @@ def test_wrong_input(made):
         densify(list(made.clips), "cheap")
     with pytest.raises(InputError, match="Clip 1 needs two pairs or more"):
         densify([ClipRows(made.clips[0].source, made.clips[0].target, made.clips[0].pairs[:1])])
-
-
-def test_speed(made):
-    densify(list(made.clips))
-    start = time.perf_counter()
-    densify(list(made.clips))
-    print(f"five clips of 100 to 200 frames: {1e3 * (time.perf_counter() - start):.0f} ms")
 
 
 @pytest.mark.parametrize("cost", ["gaussian_process", "paper", "line"])

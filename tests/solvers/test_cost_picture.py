@@ -1,12 +1,12 @@
 """The picture of costs: right way up, the right size, with path, line and pairs."""
 
-import time
 
 import numpy as np
 import pytest
 
 from solvers.cost_picture import DEAR, PAIR, PATH, STRAIGHT, cost_picture
 from solvers.errors import InputError
+from tests.counting import steps_of
 
 
 def drawn(picture, colour):
@@ -79,10 +79,6 @@ def test_costs_that_are_not_finite_are_refused():
         cost_picture(np.full((3, 3), np.nan), np.zeros((1, 2)), np.zeros(1), np.zeros((1, 2)))
 
 
-def test_speed():
-    case = made(1000, 1000)
-    start = time.perf_counter()
-    cost_picture(*case)
-    took = 1e3 * (time.perf_counter() - start)
-    print(f"picture of 1000 x 1000: {took:.1f} ms")
-    assert took < 500.0
+def test_pixels_are_not_drawn_one_by_one():
+    small, large = made(100, 100), made(300, 300)
+    assert steps_of(lambda: cost_picture(*small)) == steps_of(lambda: cost_picture(*large))

@@ -1,7 +1,6 @@
 """Dynamic time warping through pairs: against all admissible paths, and against dtw-python."""
 
 import re
-import time
 
 import numpy as np
 import pytest
@@ -198,30 +197,3 @@ def test_other_wrong_input_is_named():
 def test_reach():
     pairs = np.array([[0, 0], [1, 3], [2, 7], [8, 9], [8, 9]])
     np.testing.assert_array_equal(within_reach(pairs), [True, False, True, False])
-
-
-def median_ms(job, repeats):
-    job()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        job()
-        times.append(time.perf_counter() - start)
-    return 1e3 * float(np.median(times))
-
-
-def test_speed():
-    """Printed beside dtw-python; the bounds are loose, a busy machine is slower."""
-    dtw, steps = pattern(2)
-    for size, bound in ((1000, 80.0), (150, 8.0)):
-        cost, pairs = random_cost(size, size), FIVE * (size - 1) // 999
-        blocks = [cost[a : b + 1, c : d + 1] for (a, c), (b, d) in zip(pairs[:-1], pairs[1:], strict=True)]
-        jobs = {
-            "through five pairs": lambda: constrained_path(cost, pairs),  # noqa: B023
-            "as one block": lambda: constrained_path(cost, pairs[[0, -1]]),  # noqa: B023
-            "dtw-python, block by block": lambda: [dtw.dtw(block, step_pattern=steps) for block in blocks],  # noqa: B023
-            "dtw-python, as one block": lambda: dtw.dtw(cost, step_pattern=steps),  # noqa: B023
-        }
-        took = {name: median_ms(job, 7) for name, job in jobs.items()}
-        print(f"{size} x {size}, ms: " + ", ".join(f"{name} {value:.2f}" for name, value in took.items()))
-        assert took["through five pairs"] < bound
