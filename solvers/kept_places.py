@@ -24,13 +24,13 @@ def riding_parents(
 ) -> np.ndarray:
     """(B,) the bone that each bone moves with, where all that keeps a place by a solved bone rides on that one.
 
-    motion_parents: (B,).  solved: (K,) bones, parents first.  free: (B,) bool, bones that may ride.  What is above the
-    bone that carries most of the solved ones goes along with that.
+    motion_parents: (B,).  solved: (K,) bones, parents first.  free: (B,) bool, bones that may ride.  What is above
+    solved bones stays in one piece: above the one that carries most it goes along with that.
     """
     out, own = motion_parents.copy(), carriers(motion_parents, solved)
-    above = rig.ancestry(solved)
     free = free & ~rig.use_connect
-    free[above] = False
+    free[rig.ancestry(solved)] = False
+    free[np.concatenate([_line(motion_parents, bone) for bone in solved])] = False
     kept = _kept(rig, pose, np.flatnonzero(free), solved, size)
     for bone, row in zip(np.flatnonzero(free), kept, strict=True):  # parents come before their children
         before = own[out[bone]] if out[bone] >= 0 else len(solved)

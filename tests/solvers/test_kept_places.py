@@ -55,10 +55,11 @@ def test_what_keeps_a_place_by_a_bone_rides_on_it(body):
 
 def test_a_chain_above_the_solved_bones_goes_along_in_a_rig_of_bones_without_parents(body):
     """A tail from its tip down to the hips, that swings and hangs nowhere but in the tree of what moves together."""
-    pose, rest, lengths, parents = equipped(*body)
+    base = body[0][:, NAMES.index("spine")].copy()  # keeps a place by a bone, but belongs to the tail
+    pose, rest, lengths, parents = equipped(*body, base)
     pose[:, 0, :3, 3] = np.random.default_rng(4).normal(0.0, 1.0, (len(pose), 3))
-    loose, solved = rig_of(np.full(len(parents), -1), rest, lengths), np.arange(1, len(parents))
-    parents[HIPS + 1] = 0
+    loose, solved = rig_of(np.full(len(parents), -1), rest, lengths), np.arange(1, len(parents) - 1)
+    parents[HIPS + 1] = len(parents) - 1
     found = riding_parents(loose, parents, pose, solved, np.ones(len(parents), bool), SIZE)
     assert found.tolist() == [HIPS + 1, *parents[1:]]
 
