@@ -192,6 +192,7 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
             **keys.report(),
             "changed_bones": changed_bones(problem.source.motion, solution.motion),
             "silenced_constraints": silenced,
+            **joints_report(ob),
             # The scene may have come to play longer since.
             "notes": list(dict.fromkeys((*ob.motion_loom_adapt.notes.splitlines(), *left_out, *missed))),
         }

@@ -49,6 +49,7 @@ def test_bones_are_chosen_on_the_command_line(rig, capsys):
     assert "pole" in report["solved"]["pole"] and report["riding"]["toe.L"] == "ankle.L"
     adapted = run(capsys, "adapt", "--rig", rig.name)
     assert adapted["write_error_mm"] < 0.1
+    assert all(adapted[key] == report[key] for key in ("solved", "riding", "staying"))
 
 
 @pytest.mark.parametrize(
