@@ -103,7 +103,7 @@ def bake_rig(context, ob, options: BakeOptions) -> dict:
     source = source_of(ob)
     origin = source[0].name if source[0] else ob.name
     name = options.name or result_name(origin, "baked")
-    notes = [*outside_notes(context.scene, ob, source, frames, "baked"), *_speed_notes(ob, options)]
+    notes = [*outside_notes(context.scene, ob, source, frames, "baked", new_frames), *_speed_notes(ob, options)]
     is_assigned = options.assign and not options.strip
     with too_large_named("baking", ob), restored_after_error(ob):
         if has_own_motion(ob):

@@ -340,6 +340,14 @@ def test_another_speed_says_what_keeps_its_own(rig, capsys):
     assert "What else moves 'Rig' keeps its own speed: 'Ship' moves on" in report["notes"]
 
 
+def test_another_rate_says_what_is_left_out_in_frames_of_each(rig, capsys):
+    by_driver(rig)
+    report = run(capsys, "bake", "--rig", "Rig", "--fps", "48")
+    (note,) = [note for note in report["notes"] if "which is not baked" in note]
+    assert "after frame 40 of the source" in note
+    assert f"the new keys run from frame {report['start']:g} to frame {report['end']:g}" in note
+
+
 # ------------------------------------------------------------------------------------------ without keys
 
 
