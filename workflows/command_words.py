@@ -50,7 +50,7 @@ def pair_of_frames(text: str) -> tuple[float, float]:
         if not all(map(math.isfinite, frames)):
             raise ValueError("a frame is endless or not a number")
     except ValueError as error:
-        raise InputError(f"'{text.strip()}' is no pair; write SOURCE=TARGET with two frames, e.g. 12=40.") from error
+        raise InputError(f"'{text.strip()}' is not a pair; write SOURCE=TARGET with two frames, e.g. 12=40.") from error
     return frames
 
 

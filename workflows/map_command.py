@@ -11,7 +11,8 @@ from .command_settings import set_choices, set_numbers, set_range
 from .command_words import counted, given, line_on_file, pair_of_frames
 from .list_entries import resized
 from .map_learn import learn_steps
-from .map_pair_file import load_pairs_of, pair_file, save_pairs_of
+from .map_model import require_two_pairs
+from .map_pair_file import pair_file, read_pairs, save_pairs_of, use_pairs
 from .map_pairs import contradiction_text
 from .map_run import bake_steps
 from .mesh_bake import accuracy_text, options_of, written_text
@@ -55,13 +56,18 @@ def run(context, args) -> dict:
     ob = mesh_named(context, args.target)
     settings = ob.motion_loom_map
     saved_pairs = pair_file(args.save_pairs) if args.save_pairs is not None else None
+    pairs = [pair_of_frames(text) for text in args.pair]
+    loaded = read_pairs(args.pairs) if args.pairs else None
     _apply(context, ob, args)
+    # Before what takes long.
+    uses = [pair["use"] for pair in loaded["pairs"]] if loaded else [pair.use for pair in settings.pairs]
+    require_two_pairs(ob, len(pairs) or sum(uses))
     if args.learn or settings.learnt is None or settings.clip is None or _changes_what_is_learnt(args):
         print(run_to_end(played_steps(learn_steps(context, ob), settings, args)))
-    if args.pairs:
-        print(load_pairs_of(ob, args.pairs))
-    if args.pair:
-        _replace_pairs(settings, [pair_of_frames(text) for text in args.pair])
+    if loaded:
+        print(use_pairs(ob, args.pairs, loaded))
+    if pairs:
+        _replace_pairs(settings, pairs)
     if saved_pairs is not None:
         require_player(settings, args)
         print(save_pairs_of(ob, saved_pairs))
@@ -136,7 +142,7 @@ def _require_group(settings, group: str) -> None:
     if source is None:
         return  # learning says so
     if settings.source is None or settings.source.type != "MESH":
-        raise InputError(f"--vertex-group '{group}' is of a mesh, and the source '{source.name}' is none.")
+        raise InputError(f"--vertex-group '{group}' needs a mesh, and the source '{source.name}' is not one.")
 
 
 def _replace_pairs(settings, pairs: list[tuple[float, float]]) -> None:

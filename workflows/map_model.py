@@ -141,9 +141,14 @@ def map_of(ob) -> MotionMap:
     return kept(ob, "map map", inputs, lambda: _learn(ob, *pair_rows(ob)))
 
 
+def require_two_pairs(ob, count: int) -> None:
+    """Raises InputError for a number of pairs in use that makes no map."""
+    if count < 2:
+        raise InputError(f"A map needs two pairs or more, '{ob.name}' has {count} in use; add pairs.")
+
+
 def _learn(ob, rows: np.ndarray, coefficients: np.ndarray) -> MotionMap:
-    if len(rows) < 2:
-        raise InputError(f"A map needs two pairs or more, '{ob.name}' has {len(rows)} in use; add pairs.")
+    require_two_pairs(ob, len(rows))
     return MotionMap.learn(rows, coefficients, target_of(ob).space.box, ob.motion_loom_map.edge.lower())
 
 

@@ -58,12 +58,16 @@ def save_pairs_of(ob, place: Destination) -> str:
 
 
 def load_pairs_of(ob, path: str) -> str:
-    """Replace a target's pairs by those of a file, whose points the source must have by name.
+    """Replace a target's pairs by those of a file, see ``use_pairs``; InputError as there and as ``read_pairs``."""
+    return use_pairs(ob, path, read_pairs(path))
 
-    Raises InputError naming what is wrong with the file; nothing is changed then.
+
+def use_pairs(ob, path: str, content: dict) -> str:
+    """Replace a target's pairs by those that were read from a file, whose points the source must have by name.
+
+    Raises InputError naming what does not fit; nothing is changed then.
     """
     settings, names = ob.motion_loom_map, clip_of(ob).model.names
-    content = _read(path)
     lost = [name for name in content["points"] if name not in names]
     if lost:
         raise InputError(f"The source has no point '{lost[0]}', which the pairs of '{path}' were made with.")
@@ -99,16 +103,17 @@ def _record(ob, pair) -> dict:
     }  # fmt: skip
 
 
-def _read(path: str) -> dict:
+def read_pairs(path: str) -> dict:
+    """What a file of pairs holds; InputError naming what is wrong with it."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
-        content = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        content = json.loads(text, object_pairs_hook=_once)
     except OSError as error:
         raise InputError(f"Cannot read '{path}': {error.strerror}.") from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"'{path}' is no file of pairs: {error}.") from error
+        raise InputError(f"'{path}' is not a file of pairs: {error}.") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputError(f"'{path}' is no file of pairs; choose one that Save Pairs has written.")
+        raise InputError(f"'{path}' is not a file of pairs; choose one that Save Pairs has written.")
     if type(content.get("version")) is not int or content["version"] != VERSION:
         raise InputError(f"'{path}' was written by another version of Motion Loom, which this one cannot read.")
     try:
@@ -137,10 +142,6 @@ def _once(pairs: list[tuple]) -> dict:
     return found
 
 
-def _no_constant(text: str) -> None:
-    raise ValueError(f"{text} is no number")
-
-
 def _checked(number: int, record, points: list[str]) -> dict:
     """What is needed of a pair; ValueError naming the pair and what is wrong with it."""
     if not isinstance(record, dict):
@@ -150,7 +151,7 @@ def _checked(number: int, record, points: list[str]) -> dict:
         raise ValueError(f"'{lost[0]}' of pair {number} is missing")
     for key in ("source_frame", "target_frame"):
         if not _is_number(record[key]) or not abs(record[key]) <= _LAST_FRAME:
-            raise ValueError(f"{key} of pair {number} is {_shown(record[key])}, which is no frame")
+            raise ValueError(f"{key} of pair {number} is {_shown(record[key])}, which is not a frame")
     if not isinstance(record["use"], bool):
         raise ValueError(f"'use' of pair {number} is {_shown(record['use'])}, neither true nor false")
     frames = {key: float(record[key]) for key in ("source_frame", "target_frame")}

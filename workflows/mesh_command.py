@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from ..scene.names import named
@@ -47,13 +47,18 @@ def require_player(settings, args) -> None:
 
 def played_steps(steps: Generator[tuple[float, str], None, Any], settings, args):
     """The same steps, which end as ``require_player`` where they begin to work: what they miss by then comes first."""
+    return (yield from checked_steps(steps, lambda: require_player(settings, args)))
+
+
+def checked_steps(steps: Generator[tuple[float, str], None, Any], check: Callable[[], None]):
+    """The same steps, with a check where they begin to work."""
     while True:
         try:
             share, text = next(steps)
         except StopIteration as end:
             return end.value
         if share > 0.0:
-            require_player(settings, args)
+            check()
         yield share, text
 
 

@@ -13,7 +13,7 @@ from .command_settings import require_between, set_choices, set_numbers, set_ran
 from .command_words import counted, given, line_on_file, pair_of_frames
 from .list_entries import require_removable, resized
 from .mesh_bake import accuracy_text, options_of, written_text
-from .mesh_command import add_bake_arguments, apply_bake, mesh_named, played_steps
+from .mesh_command import add_bake_arguments, apply_bake, checked_steps, mesh_named, played_steps
 from .transfer_model import is_trained
 from .transfer_pairs import replace_pairs, sort_pairs
 from .transfer_parts import suggest_for
@@ -79,7 +79,7 @@ def run(context, args) -> dict:
     if args.suggest_parts is not None:
         print(suggest_for(context, ob))
     if args.read or args.suggest_parts is not None or _changes_what_is_read(args) or not _is_read(settings):
-        print(end_of(read_steps(context, ob)))
+        print(end_of(checked_steps(read_steps(context, ob), lambda: _require_pairs(ob))))
     if settings.learnt is None or not is_trained(ob):
         print(end_of(train_steps(ob)))
     if args.learn_only:
@@ -87,6 +87,13 @@ def run(context, args) -> dict:
     report = end_of(bake_steps(context, ob, options_of(settings)))
     print(summary(report))
     return report | {"notes": notes}
+
+
+def _require_pairs(ob) -> None:
+    """Raises InputError for a clip whose pairs are too few to train with."""
+    for number, clip in enumerate(ob.motion_loom_transfer.clips, start=1):
+        if clip.use and len(clip.pairs) < 2:
+            raise InputError(f"Clip {number} of '{ob.name}' needs two pairs or more; add some, or switch it off.")
 
 
 def _given(ob, args) -> list:
@@ -188,7 +195,7 @@ def _clip_sides(scene, text: str) -> tuple[re.Match, re.Match]:
         if all(sides):
             ways.append(sides)
     if not ways:
-        raise InputError(f"'{text}' is no clip; write NAME:START..END=NAME:START..END, e.g. Ann:1..40=Bob:1..36.")
+        raise InputError(f"'{text}' is not a clip; write NAME:START..END=NAME:START..END, e.g. Ann:1..40=Bob:1..36.")
     return next((sides for sides in ways if all(side["name"] in names for side in sides)), ways[0])
 
 
@@ -197,7 +204,7 @@ def _replace_pairs(settings, texts: list[str]) -> None:
     for text in texts:
         match = _PAIR.fullmatch(text.strip())
         if match is None:
-            raise InputError(f"'{text}' is no pair; write SOURCE=TARGET or CLIP:SOURCE=TARGET, e.g. 2:12=40.")
+            raise InputError(f"'{text}' is not a pair; write SOURCE=TARGET or CLIP:SOURCE=TARGET, e.g. 2:12=40.")
         number = int(require_between(f"The clip of '{text}'", match["clip"] or 1, 0, 1e6))
         if not 1 <= number <= len(settings.clips):
             raise InputError(f"'{text}': there is no clip {number}; there are {len(settings.clips)}.")
@@ -214,7 +221,7 @@ def _replace_parts(ob, texts: list[str]) -> None:
     for text in texts:
         match = _PART.fullmatch(text)
         if match is None:
-            raise InputError(f"'{text}' is no part; write NAME=GROUP or NAME=GROUP,TARGET_GROUP, the torso first.")
+            raise InputError(f"'{text}' is not a part; write NAME=GROUP or NAME=GROUP,TARGET_GROUP, the torso first.")
         found.append((match["name"], *_groups_of(ob, match["groups"])))
     for part, values in zip(resized(settings, "parts", len(found), "parts"), found, strict=True):
         part.name, part.source_group, part.target_group = values

@@ -42,7 +42,7 @@ def test_options_are_settings():
     "words, told",
     (
         (("--pair", "1=2"), "two pairs or more"),
-        (("--pair", "one=2"), "is no pair"),
+        (("--pair", "one=2"), "is not a pair"),
         (("--pairs", "nowhere.json"), "Cannot read 'nowhere.json'"),
         (("--save-pairs", "nowhere/pairs.json"), "nowhere' does not exist; choose another place"),
         (("--save-pairs", ""), "Name a file"),
@@ -61,6 +61,24 @@ def test_what_cannot_be(words, told, capsys):
     assert jobs.main(["map", *NAMED, "--bake", "absolute-keys", *words]) == 1
     assert told in capsys.readouterr().err
     assert set(bpy.data.objects.keys()) == objects
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    (
+        ((), "two pairs or more"),
+        (("--pair", "1=2"), "two pairs or more"),
+        (("--pair", "1=2", "nan=1"), "'nan=1' is not a pair"),
+        (("--pairs", "nowhere.json"), "Cannot read 'nowhere.json'"),
+    ),
+)
+def test_bad_pairs_are_found_before_anything_is_learnt(words, told, monkeypatch, capsys):
+    """And before it is said that nothing would play the cache file."""
+    play.add_target()
+    play.add_dots()
+    monkeypatch.setattr(map_command, "learn_steps", lambda *_: pytest.fail("it learnt first"))
+    assert jobs.main(["map", *NAMED, *words]) == 1
+    assert told in capsys.readouterr().err
 
 
 def test_a_word_that_it_does_not_know():

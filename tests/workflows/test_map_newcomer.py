@@ -144,7 +144,7 @@ def test_negative_frames(capfd, words):
 
 def test_a_negative_pair_that_is_none(capfd):
     play.learn(play.add_target(), play.add_dots())
-    fails(capfd, "'-5=x' is no pair", "--bake", "absolute-keys", "--pair", "-5=x", "9=19")
+    fails(capfd, "'-5=x' is not a pair", "--bake", "absolute-keys", "--pair", "-5=x", "9=19")
 
 
 def test_pairs_and_a_file_of_pairs(capfd):
@@ -166,7 +166,7 @@ def test_a_cache_file_of_a_file_that_is_not_saved(capfd, tmp_path):
 def test_a_vertex_group_of_no_mesh(capfd, source):
     play.add_target()
     play.add_dots()
-    told = f"--vertex-group 'hand' is of a mesh, and the source '{source}' is none"
+    told = f"--vertex-group 'hand' needs a mesh, and the source '{source}' is not one"
     fails(capfd, told, "--source", source, "--vertex-group", "hand")
 
 
@@ -224,7 +224,7 @@ WRONG = {
     "text": (point_is(["1", "2", "3"]), "'Dots 3' of pair 2"),
     "boolean": (point_is([True, 0, 0]), "'Dots 3' of pair 2 is .true, 0, 0."),
     "two numbers": (point_is([1, 2]), "'Dots 3' of pair 2 is .1, 2."),
-    "no such frame": (in_pair(source_frame=1e9), "source_frame of pair 2 is 1000000000.0, which is no frame"),
+    "no such frame": (in_pair(source_frame=1e9), "source_frame of pair 2 is 1000000000.0, which is not a frame"),
     "frame of text": (in_pair(target_frame="5"), 'target_frame of pair 2 is "5"'),
     "frame that is true": (in_pair(source_frame=True), "source_frame of pair 2 is true"),
     "no object": (lambda content: content["pairs"].__setitem__(2, 3), "pair 3 is 3 instead of an object"),

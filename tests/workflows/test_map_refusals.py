@@ -665,21 +665,21 @@ def test_damaged_pair_files(saved, what):
 def test_files_that_are_no_pair_files(saved, text):
     ob, path = saved
     path.write_bytes(text)
-    assert "pairs.json" in refused(ob, "map_load_pairs", "no file of pairs", filepath=str(path))
+    assert "pairs.json" in refused(ob, "map_load_pairs", "not a file of pairs", filepath=str(path))
 
 
 def test_a_name_that_is_twice_in_an_object(saved):
     ob, path = saved
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"use": true', '"use": true, "use": false', 1), encoding="utf-8")
-    assert '"use" is there twice' in refused(ob, "map_load_pairs", "no file of pairs", filepath=str(path))
+    assert '"use" is there twice' in refused(ob, "map_load_pairs", "not a file of pairs", filepath=str(path))
 
 
 def test_a_number_of_very_many_digits(saved):
     ob, path = saved
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"version": 1', f'"version": {"9" * 5000}', 1), encoding="utf-8")
-    refused(ob, "map_load_pairs", "no file of pairs|another version", filepath=str(path))
+    refused(ob, "map_load_pairs", "not a file of pairs|another version", filepath=str(path))
 
 
 def test_a_truncated_pair_file(saved):
@@ -687,7 +687,7 @@ def test_a_truncated_pair_file(saved):
     whole = path.read_bytes()
     for length in range(0, len(whole) - 1, 97):
         path.write_bytes(whole[:length])
-        refused(ob, "map_load_pairs", "no file of pairs", filepath=str(path))
+        refused(ob, "map_load_pairs", "not a file of pairs", filepath=str(path))
 
 
 def test_points_of_another_source(saved):
@@ -722,7 +722,7 @@ def test_places_that_cannot_be_read_or_written(saved, place):
     refused(ob, "map_load_pairs", "(?s)Cannot read.*", filepath=str(path.parent / place))
     if place != ".":
         before = path.read_bytes()
-        told = "Cannot write into '/proc'|'.*missing' does not exist|'.*pairs.json' is no folder"
+        told = "Cannot write into '/proc'|'.*missing' does not exist|'.*pairs.json' is not a folder"
         refused(ob, "map_save_pairs", f"({told}).*; choose another place", filepath=str(path.parent / place))
         assert path.read_bytes() == before
 
@@ -767,16 +767,16 @@ def test_a_range_to_bake_that_is_empty():
         (["--target", "Nobody"], "no object 'Nobody'"),
         (["--target", "Dots 0"], "must be a mesh"),
         (["--target", "Worm", "--source", "Nobody"], "no object or collection 'Nobody'"),
-        (["--target", "Worm", "--pair", "3"], "'3' is no pair"),
-        (["--target", "Worm", "--pair", "a=b"], "'a=b' is no pair"),
+        (["--target", "Worm", "--pair", "3"], "'3' is not a pair"),
+        (["--target", "Worm", "--pair", "a=b"], "'a=b' is not a pair"),
         (["--target", "Worm", "--pair", "1=1"], "two pairs"),
         (["--target", "Worm", "--pairs", "/nowhere.json"], "Cannot read"),
         (["--target", "Worm", "--start", "3"], "both --start and --end"),
         (["--target", "Worm", "--source-start", "3"], "both --source-start and --source-end"),
         (["--target", "Worm", "--start", "9", "--end", "3"], "is empty"),
         (["--target", "Worm", "--bake", "pc2"], "saved"),
-        (["--target", "Worm", "--pair", "nan=1", "2=3"], "no pair"),
-        (["--target", "Worm", "--pair", "inf=1", "2=3"], "no pair"),
+        (["--target", "Worm", "--pair", "nan=1", "2=3"], "not a pair"),
+        (["--target", "Worm", "--pair", "inf=1", "2=3"], "not a pair"),
         (["--target", "Worm", "--stride", "nan"], "(?i)stride"),
         (["--target", "Worm", "--step", "0"], "Frame Step"),
         (["--target", "Worm", "--keys", "0", "--bake", "pca-keys"], "(?i)keys"),

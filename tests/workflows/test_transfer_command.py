@@ -119,22 +119,22 @@ def test_pairs_of_several_clips():
         (["--source", "Bob"], "'Bob' cannot be its own source"),
         (["--perform", "Nobody"], "--perform: there is no object 'Nobody'"),
         (["--perform", "Bob"], "'Bob' cannot be its own new clip"),
-        (["--clip", "Ann"], "'Ann' is no clip; write NAME:START"),
-        (["--clip", "Ann:1..40"], "is no clip"),
+        (["--clip", "Ann"], "'Ann' is not a clip; write NAME:START"),
+        (["--clip", "Ann:1..40"], "is not a clip"),
         (["--clip", "Ann:1..40=Nobody:1..40"], "--clip: there is no object 'Nobody'"),
         (["--clip", "Ann:9..3=Bob:1..40"], "Clip 1, source: the range 9 to 3 is empty; let it end"),
         (["--clip", "Ann:1..99999999999=Bob:1..40"], "A frame of .Ann. in --clip cannot be 9*; use"),
         (["--clip", "Ann:1..40=Bob:1..40"], "Clip 1 of 'Bob' needs two pairs or more"),
-        (["--pair", "3"], "'3' is no pair"),
-        (["--pair", "a=b"], "is no pair"),
-        (["--pair", "nan=1", "2=3"], "is no pair"),
+        (["--pair", "3"], "'3' is not a pair"),
+        (["--pair", "a=b"], "is not a pair"),
+        (["--pair", "nan=1", "2=3"], "is not a pair"),
         (["--pair", "7:1=1"], "'7:1=1': there is no clip 7; there are 1"),
         (["--pair", "0:1=1"], "there is no clip 0"),
         (["--pair", "1=1"], "needs two pairs or more"),
         (["--pair", "1=9", "9=1"], "1=9 and 9=1 are out of order"),
         (["--pair", "1=1", "50=40"], "pair 50=40: frame 50 is outside"),
-        (["--pair", "1=1", "1e300=40"], "outside|no pair"),
-        (["--part", "Left"], "'Left' is no part; write NAME=GROUP"),
+        (["--pair", "1=1", "1e300=40"], "outside|not a pair"),
+        (["--part", "Left"], "'Left' is not a part; write NAME=GROUP"),
         (["--part", "Torso=Nothing"], "Part 'Torso': 'Ann' has no vertex group 'Nothing'"),
         (["--part", "Torso=Torso,Nothing"], "'Bob' has no vertex group 'Nothing'"),
         (["--suggest-parts", "1"], "Parts cannot be 1; use 2 to 12"),
@@ -162,6 +162,20 @@ def test_command_lines_that_cannot_be_done(trained_file, capfd, words, match):
     assert error.startswith("motion_loom transfer: ") and error.count("\n") == 1
     assert re.search(match, error), error
     assert set(bpy.data.objects.keys()) == objects and bob.motion_loom_transfer.result is None
+
+
+def test_too_few_pairs_are_found_before_the_clips_are_read(trained_file, monkeypatch, capfd):
+    """And before it is said that nothing would play the cache file."""
+    bpy.ops.wm.open_mainfile(filepath=trained_file)
+
+    def reading(*_):
+        yield 0.0, "Checking"
+        yield 0.1, "Reading"
+        pytest.fail("it read first")
+
+    monkeypatch.setattr(transfer_command, "read_steps", reading)
+    assert jobs.main(["transfer", "--target", "Bob", "--read", "--pair", "1=1"]) == 1
+    assert "Clip 1 of 'Bob' needs two pairs or more" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("words", (["--travel", "by train"], ["--kernel", "magic"], ["--noise", "much"], ["--what"]))
