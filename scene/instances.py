@@ -87,8 +87,8 @@ class ShownInstances:
             return own
         if not self.are_told(ob):
             raise SceneError(
-                f"'{ob.name_full}' is hidden from view{when}, and Blender tells the instances that it shows of visible "
-                "objects alone; show it, realize its instances (Realize Instances) or take it out of the environment."
+                f"'{ob.name_full}' is hidden from view{when}, and Blender reports the instances of visible "
+                "objects only; show it, realize its instances (Realize Instances) or take it out of the environment."
             )
         uid, away = ob.session_uid, np.linalg.inv(world)
         shown = [(own, np.eye(4)[None])] if own is not None and uid in self._found.themselves else []

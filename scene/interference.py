@@ -14,8 +14,8 @@ from .instances import instanced_objects
 # How many of what overrides a result are named.
 _NAMED = 3
 _WAY_OUT = (
-    "Copy Deform Bones (copy-deform on the command line) makes a rig that moves alike and that nothing overrides: use "
-    "that one. To mute them does where the motion can do without."
+    "Copy Deform Bones (copy-deform on the command line) makes a rig that plays the same motion and that nothing "
+    "overrides: use that one. Where the motion does not need them, muting them is enough."
 )
 _LINKS = 6  # that are told one by one
 _CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")

@@ -130,7 +130,7 @@ def destination(path: str | os.PathLike, way_out: str) -> Destination:
     if mode is None and not os.path.isdir(folder):
         link = f"'{path}' is a link to '{found.place}'. " if os.path.islink(path) else ""
         blocked = os.path.lexists(folder)
-        raise found.refused(f"{link}The folder '{folder}' {'is no folder' if blocked else 'does not exist'}")
+        raise found.refused(f"{link}The folder '{folder}' {'is not a folder' if blocked else 'does not exist'}")
     if mode is not None and stat.S_ISDIR(mode):
         raise found.refused(f"'{path}' is a folder, not a file")
     if mode is not None and not stat.S_ISREG(mode):
@@ -222,7 +222,7 @@ def _alone_at(found: Destination) -> Iterator[None]:
             break
         except FileExistsError:
             if time.monotonic() > until:
-                reason = f"Another program is writing '{found.path}'; where none is, delete '{mark}', or else"
+                reason = f"Another program is writing '{found.path}'; if none is, delete '{mark}', or else"
                 raise OutputError(f"{reason} {found.way_out}.") from None
             time.sleep(_PAUSE)
     try:

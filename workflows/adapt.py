@@ -342,7 +342,7 @@ def _apply(context, ob, args) -> None:
     settings = ob.motion_loom_adapt
     for name, mode in map(_pair, args.mode):
         if mode.upper() not in (ATTACH, AVOID, IGNORE):
-            raise InputError(f"'{mode}' is no mode; give '{name}' {ATTACH}, {AVOID} or {IGNORE}.")
+            raise InputError(f"'{mode}' is not a mode; give '{name}' {ATTACH}, {AVOID} or {IGNORE}.")
         _surface(settings, ob, name).mode = mode.upper()
     for name, value in map(_pair, args.influence):
         _surface(settings, ob, name).influence = require_between(f"The influence of '{name}'", value, 0.0, 1.0)

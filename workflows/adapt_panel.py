@@ -91,7 +91,7 @@ def _draw_bind(layout, shown: Shown) -> None:
     if chosen.binding is not None:
         _draw_bound(layout.box().column(align=True), shown)
         if is_chosen_anew(shown.ob):
-            draw_text(layout, shown.context, "Other joints are chosen than are bound: Bind Again", "ERROR")
+            draw_text(layout, shown.context, "The chosen joints are not the bound ones: Bind Again", "ERROR")
         for text in _differences(shown):
             draw_text(layout, shown.context, text, "ERROR")
         shown.workflow.button(layout, "update_binding", icon="LINKED")

@@ -159,7 +159,7 @@ def _require_unmoved(entry: _Entry, change: Change, stored: Stored) -> None:
     moved = in_words(entry.target.name_full, change, stored.binding.scale)
     if moved:
         raise StaleBindingError(
-            f"{moved} since it was bound, and what is bound does not hold how it was then: put it back, or bind again."
+            f"{moved} since it was bound, and the binding does not hold how it was then: put it back, or bind again."
         )
 
 

@@ -16,7 +16,7 @@ from .adapt_action import to_bind_played
 from .adapt_source import frames_within
 from .outside_frames import outside_notes
 
-HELP = "Make a rig of a rig's deform bones alone, which moves alike by plain keys."
+HELP = "Make a rig of a rig's deform bones alone that plays the same motion from plain keys."
 _EXACT = 1e-4  # metres
 _NAMED = 3
 

@@ -47,7 +47,7 @@ def place_of(output: str | None, save: bool) -> Destination | None:
     place = destination(path, SAVE if save else OUTPUT)
     if not save and not path.casefold().endswith(".blend"):
         # Whatever lies there would become a scene.
-        raise OutputError(f"'{place.path}' is no name of a scene; end --output in .blend.")
+        raise OutputError(f"The name '{place.path}' does not end in .blend; choose an --output that does.")
     if source and os.path.realpath(source) == str(place.place):
         place = place.noticed(was)
         place.require_same()

@@ -40,7 +40,7 @@ def require_shapes(arrays: Mapping[str, np.ndarray], expected: Mapping[str, str]
             if sizes.setdefault(dim, int(dim) if dim.isdigit() else size) != size:
                 raise ValueError(f"'{name}' has the shape {array.shape}")
         if "?" not in kinds and not np.isfinite(array).all():
-            raise ValueError(f"'{name}' holds what is no number")
+            raise ValueError(f"'{name}' holds what is not a number")
     return sizes
 
 

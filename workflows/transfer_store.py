@@ -141,7 +141,7 @@ def unpack_learnt(arrays: dict[str, np.ndarray], header: dict) -> SurfaceTransfe
         learnt = SurfaceTransfer.from_arrays(_parts(arrays, header, _LEARNT, "press Train")["transfer"])
         for regression in learnt.regressions:
             if not np.isfinite(regression.predict(regression.input_mean[None])).all():
-                raise ValueError("a prediction is no number")
+                raise ValueError("a prediction is not a number")
         return learnt
 
 

@@ -138,7 +138,7 @@ def test_a_name_that_is_taken_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(whole_file, "_WAIT", 0.0)
     with destination(tmp_path / "a", WAY_OUT).part(), whole_file._alone_at(destination(tmp_path / "a", WAY_OUT)):
         (mark,) = [name for name in os.listdir(tmp_path) if name.endswith(".lock")]
-        with pytest.raises(OutputError, match=f"is writing '.*a'; where none is, delete '.*{mark}', or else choose"):
+        with pytest.raises(OutputError, match=f"is writing '.*a'; if none is, delete '.*{mark}', or else choose"):
             write(tmp_path / "a")
     assert os.listdir(tmp_path) == ["a"]
 
@@ -150,7 +150,7 @@ def test_places_that_cannot_be_written_are_named(tmp_path):
     for name, message in (
         ("none/a", "The folder '.*none' does not exist"),
         (".", "is a folder"),
-        ("file/a", "The folder '.*file' is no folder"),
+        ("file/a", "The folder '.*file' is not a folder"),
         ("lost", "'.*lost' is a link to '.*nowhere/file'. The folder '.*nowhere' does not exist"),
         ("loop", "'.*loop' cannot be written"),
         ("n" * 256, "'.*nnn' cannot be written: File name too long"),

@@ -168,9 +168,9 @@ def test_joints_are_listed_and_a_choice_asks_for_bind(rig, capsys):
     joints = rig.motion_loom_adapt.joints
     texts = drawn(rig, opened=True)
     assert {"arm.L", "elbow.L", f"Joints ({len(joints)})"} <= set(texts)
-    assert f"'{joints[0].name}' is solved" in texts and not any("Other joints are chosen" in text for text in texts)
+    assert f"'{joints[0].name}' is solved" in texts and not any("The chosen joints are not" in text for text in texts)
     joints[3].mode = "RIDE"
-    assert any("Other joints are chosen" in text for text in drawn(rig))
+    assert any("The chosen joints are not" in text for text in drawn(rig))
 
 
 def test_deleted_objects_are_named_in_the_list(rig, capsys):

@@ -261,7 +261,7 @@ def test_damaged_binding(bound, capsys):
 @pytest.mark.parametrize(
     "words, reason",
     [
-        (("--mode", "Step=STICK"), "'STICK' is no mode; give 'Step' ATTACH, AVOID or IGNORE"),
+        (("--mode", "Step=STICK"), "'STICK' is not a mode; give 'Step' ATTACH, AVOID or IGNORE"),
         (("--mode", "Stairs=AVOID"), "'Rig' is not bound to 'Stairs', but to Floor, Step"),
         (("--mode", "Step"), "'Step' should read NAME=VALUE"),
         (("--influence", "Step=2"), "The influence of 'Step' cannot be 2; use 0 to 1"),
