@@ -104,6 +104,20 @@ def matrices(flat: np.ndarray) -> np.ndarray:
     return flat.reshape(-1, 4, 4).transpose(0, 2, 1)
 
 
+def constrained_bones(ob: bpy.types.Object) -> np.ndarray:
+    """(B,) bool: bones with constraints and those that constraints of the rig refer to: controls, mechanisms."""
+    found = set()
+    for bone in ob.pose.bones:
+        for constraint in bone.constraints:
+            found.add(bone.name)
+            for target in (constraint, *getattr(constraint, "targets", ())):
+                if getattr(target, "target", None) == ob:
+                    found.add(target.subtarget)
+            if getattr(constraint, "pole_target", None) == ob:
+                found.add(constraint.pole_subtarget)
+    return np.array([bone.name in found for bone in ob.data.bones], bool)
+
+
 def deform_bones(ob: bpy.types.Object) -> np.ndarray:
     """(B,) bool: the bones that deform meshes; all bones when none is marked so."""
     deform = np.array([bone.use_deform for bone in ob.data.bones])

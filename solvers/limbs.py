@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from .body_bones import bare_limbs
 from .body_size import segments
 
 # Shares of the body's size: what moves less stands still, what strays less keeps its place, what is longer is no bone.
 _MOVES, _STRAY, _LONGEST = 0.01, 0.02, 1.0 / 3.0
+# What strays more goes its own way; what strays less may be a bone that gives, breath or a coat.
+_APART = 0.05
+# What lies nearer to a solved bone is another layer of it.
+_COPY = 0.03
 
 
 def limbs(parents: np.ndarray) -> np.ndarray:
@@ -46,10 +51,37 @@ def uncovered(
     body, solved: (B,) bool.  carrier: (B,) the solved bone that each rides on, -1 for none.  size: of the body.
     """
     moving = body & (np.ptp(positions, axis=0).max(axis=-1) > _MOVES * size)
-    away = positions - positions[:, carrier]
-    places = np.einsum("fbji,fbj->fbi", pose[:, carrier][..., :3, :3], away)
-    rigid = (carrier >= 0) & (np.ptp(places, axis=0).max(axis=-1) <= _STRAY * size)
+    rigid = (carrier >= 0) & (_strays(positions, pose, carrier) <= _STRAY * size)
     left = moving & ~solved & ~rigid
     lengths = np.minimum(segments(positions, motion_parents)[0], _LONGEST * size)
     total = lengths[moving].sum()
     return (1.0 - float(lengths[left].sum() / total) if total > 0.0 else 1.0), left
+
+
+def straying(
+    positions: np.ndarray,
+    pose: np.ndarray,
+    motion_parents: np.ndarray,
+    candidates: np.ndarray,
+    solved: np.ndarray,
+    carrier: np.ndarray,
+    size: float,
+) -> np.ndarray:
+    """(B,) bool: bones of limbs that ride and leave the places that they have by what they ride on.
+
+    A limb starts where it keeps its place by what it rides on: controls do not. Small parts such as fingers and jaws,
+    and what lies along a solved bone, are no limbs.
+    positions: (F, B, 3) of heads and pose: (F, B, 4, 4), both in armature space.  motion_parents: (B,).
+    candidates, solved: (B,) bool, bones that may be limbs and those that are solved.  carrier: (B,) the solved bone
+    that each rides on, -1 for none.  size: of the body.
+    """
+    first = bare_limbs(positions, motion_parents, solved, candidates & (carrier >= 0), size, _COPY)
+    apart = _strays(positions, pose, carrier) > _APART * size
+    return (first >= 0) & apart & ~apart[first]
+
+
+def _strays(positions: np.ndarray, pose: np.ndarray, carrier: np.ndarray) -> np.ndarray:
+    """(B,) how far heads (F, B, 3) move in the frames of their carriers, the longest side of the box."""
+    away = positions - positions[:, carrier]
+    places = np.einsum("fbji,fbj->fbi", pose[:, carrier][..., :3, :3], away)
+    return np.ptp(places, axis=0).max(axis=-1)

@@ -12,7 +12,14 @@ from ..scene.frames import require_range
 from ..scene.interference import driven_bones
 from ..scene.motion import BoneMotion, motion_range, read_motion, turn_motion
 from ..scene.radii import bone_radii, carrying_bones
-from ..scene.rigs import deform_bones, joint_limits, require_armature, require_editable, require_uniform_scale
+from ..scene.rigs import (
+    constrained_bones,
+    deform_bones,
+    joint_limits,
+    require_armature,
+    require_editable,
+    require_uniform_scale,
+)
 from ..solvers.body_bones import body_bones
 from ..solvers.body_size import body_size, extent
 from ..solvers.errors import InputError, StaleBindingError
@@ -20,7 +27,7 @@ from ..solvers.hung_bones import loose_riders
 from ..solvers.joint_limits import JointLimits
 from ..solvers.kept_places import props, riding_parents
 from ..solvers.kinematics import Rig, carriers, carry_increments
-from ..solvers.limbs import uncovered
+from ..solvers.limbs import straying, uncovered
 from ..solvers.motion_tree import motion_parents
 from ..solvers.rotations import matrix_to_quaternion, quaternion_to_matrix
 from ..solvers.solved_joints import SolvedJoints, hang_feet, solved_joints
@@ -142,15 +149,16 @@ def read_source(context, ob, frames: np.ndarray, choices: Mapping[str, str] | No
     heads, size = solved.joints[solved.joints < bones], height / _units(motion)
     tree = riding_parents(rig, tree, pose, heads, ~driven_bones(ob), size)
     source = Source(motion, whole, solved, solved.track(whole), tree, height)
-    return replace(source, notes=(*_left_out(source, pose, body, size), *_staying(source)))
+    is_chosen = carriers(rig.parents, np.flatnonzero(ride)) < ride.sum()
+    limbs = (body | deform_bones(ob) | ~constrained_bones(ob)) & ~is_chosen
+    limbs[rig.ancestry(heads)] = False  # a root at the ground, on which controls hang as well
+    return replace(source, notes=(*_left_out(source, pose, body, limbs, size), *_staying(source)))
 
 
 def _few(motion: BoneMotion) -> BoneMotion:
     """Some of the frames, evenly spaced: what hangs on what shows in them."""
     some = slice(None, None, -(-len(motion.frames) // _LOOKED_AT))
-    return replace(
-        motion, basis=motion.basis[some], object_world=motion.object_world[some], frames=motion.frames[some]
-    )
+    return replace(motion, basis=motion.basis[some], object_world=motion.object_world[some], frames=motion.frames[some])
 
 
 def _staying(source: Source) -> tuple[str, ...]:
@@ -163,20 +171,45 @@ def _staying(source: Source) -> tuple[str, ...]:
     return (f"{listed(names)} stay where the source has them: no solved bone carries them",)
 
 
-def _left_out(source: Source, pose: np.ndarray, body: np.ndarray, size: float) -> tuple[str, ...]:
-    """A note where less than half of the body's motion is solved. pose: (F, B, 4, 4).  body: (B,) bool, its bones."""
-    rig, heads = source.motion.rig, source.bones[source.bones >= 0]
-    own, is_solved = carriers(source.motion_parents, heads), np.isin(np.arange(len(body)), heads)
+def _left_out(source: Source, pose: np.ndarray, body: np.ndarray, limbs: np.ndarray, size: float) -> tuple[str, ...]:
+    """A note where less than half of the body's motion is solved, else where limbs that move by themselves ride.
+
+    pose: (F, B, 4, 4).  body, limbs: (B,) bool, its bones, and all that may be limbs of it.  size: in the rig's units.
+    """
+    rig, heads, above = source.motion.rig, source.bones[source.bones >= 0], source.motion_parents
+    own, is_solved = carriers(above, heads), np.isin(np.arange(len(body)), heads)
     carrier = np.where(own < len(heads), heads[np.minimum(own, len(heads) - 1)], -1)
-    share, left = uncovered(pose[..., :3, 3], pose, source.motion_parents, body, is_solved, carrier, size)
+    positions, tree = pose[..., :3, 3], above.copy()
+    tree[heads] = _solved_parents(source)  # a root goes with what hangs on it: no tree
+    apart = straying(positions, pose, tree, limbs, is_solved, carrier, size)
+    share, left = uncovered(positions, pose, above, body | apart, is_solved, carrier, size)
     if share >= _HALF:
-        return ()
-    above = source.motion_parents
+        return _moving_apart(rig.names, above, apart, carrier)
     first = [rig.names[bone] for bone in np.flatnonzero(left & ~((above >= 0) & left[above]))]
     return (
         f"Only {100 * share:.0f} % of what moves is solved: {listed(first)} ride on the rest with all below; "
         "choose Solve for them under Joints and bind again",
     )
+
+
+def _solved_parents(source: Source) -> np.ndarray:
+    """(H,) the solved bone that each solved bone hangs on, -1 for none."""
+    bones, parents = source.bones, source.solved.parents
+    return np.where(parents >= 0, bones[parents], -1)[bones >= 0]
+
+
+def _moving_apart(names, above: np.ndarray, apart: np.ndarray, carrier: np.ndarray) -> tuple[str, ...]:
+    """A note for each bone that carries limbs which move by themselves. above, carrier: (B,).  apart: (B,) bool."""
+    first = np.flatnonzero(apart & ~((above >= 0) & apart[above]))
+    notes = []
+    for bone in np.unique(carrier[first]):
+        own = [names[limb] for limb in first[carrier[first] == bone]]
+        verbs = ("moves by itself but rides", "it") if len(own) == 1 else ("move by themselves but ride", "them")
+        notes.append(
+            f"{listed(own)} {verbs[0]} on '{names[bone]}' with all below; "
+            f"choose Solve for {verbs[1]} and what is below under Joints and bind again"
+        )
+    return tuple(notes)
 
 
 def body_names(context, ob) -> set[str]:

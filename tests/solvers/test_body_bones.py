@@ -18,13 +18,13 @@ CONTROLS = {
 }  # fmt: skip
 
 
-def chosen(body, carrying, deforming=None):
+def chosen(body, carrying, deforming=None, move=lambda positions: positions):
     """Names of the bones that are the body."""
     bones = [name for name in body if "/" not in name]
     names = bones + [name for name in body if "/" in name]
     parents = np.array([names.index(body[name][0]) if body[name][0] else -1 for name in names])
     positions = np.tile(np.array([body[name][1:] for name in names], float), (3, 1, 1))
-    track = JointTrack(Skeleton(tuple(names), parents), positions, 30.0, np.arange(3))
+    track = JointTrack(Skeleton(tuple(names), parents), move(positions), 30.0, np.arange(3))
     deforming = bones if deforming is None else deforming
     found = body_bones(track, parents[: len(bones)], np.isin(bones, list(carrying)), np.isin(bones, list(deforming)))
     return {name for name, is_so in zip(bones, found, strict=True) if is_so}
@@ -55,3 +55,19 @@ def test_a_limb_without_skin_is_part_of_the_body():
 
 def test_small_bones_without_skin_ride():
     assert chosen(BODY, PEOPLE - {"toe.L", "head"}) == PEOPLE - {"toe.L", "head"}
+
+
+def sway(positions):
+    """Motion in which the whole body moves."""
+    return positions + np.linspace(0.0, 0.3, len(positions))[:, None, None]
+
+
+@pytest.mark.parametrize("marks", [("wrist.R",), ("hips",), ("head",), ("thigh.R", "knee.R", "ankle.R")])
+@pytest.mark.parametrize("props", [(), ("ankle.L",)])
+def test_the_flags_of_a_few_bones_say_nothing_about_the_others(marks, props):
+    assert chosen(BODY, props, marks, sway) == PEOPLE
+
+
+def test_the_flags_of_most_of_a_body_tell_it_from_controls():
+    body = CONTROLS | BODY | {"hips": ("root", 0, 0, 1.0)}
+    assert chosen(body, (), PEOPLE, sway) == PEOPLE

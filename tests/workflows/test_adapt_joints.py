@@ -73,6 +73,47 @@ def test_less_than_half_of_the_body_is_said(rig, capsys):
     assert note.startswith("Only ") and "'elbow.L'" in note and "choose Solve" in note
 
 
+LEG = ("thigh.R", "knee.R", "ankle.R", "toe.R")
+
+
+def flag(rig, names):
+    for bone in rig.data.bones:
+        bone.use_deform = bone.name in names
+
+
+def test_a_limb_that_moves_by_itself_and_rides_is_named(rig, capsys):
+    scenes.add_controls(rig)
+    flag(rig, [name for name in bones_of(rig) if name not in LEG])
+    report = bind(rig, capsys)
+    assert report["riding"]["ankle.R"] == "hips"
+    (note,) = [note for note in report["notes"] if "ride" in note]
+    assert "knee.R" in note and "on 'hips'" in note and "choose Solve" in note
+    solved = bind(rig, capsys, "--solve", *LEG)
+    assert set(LEG) <= set(sum(solved["solved"].values(), [])) and not any("rides on" in n for n in solved["notes"])
+
+
+def test_a_limb_of_the_users_choice_rides_without_a_note(rig, capsys):
+    assert bind(rig, capsys, "--ride", *LEG)["notes"] == []
+
+
+def test_a_mechanism_beside_the_body_is_no_limb(rig, capsys):
+    """It moves as a leg does, and carries no skin."""
+    flag(rig, [name for name in bones_of(rig) if name not in LEG])
+    for name in LEG:
+        constraint = rig.pose.bones["neck"].constraints.new("COPY_LOCATION")
+        constraint.target, constraint.subtarget, constraint.mute = rig, name, True
+    assert bind(rig, capsys)["notes"] == []
+
+
+def test_one_flagged_bone_and_a_shoe_leave_no_limb_out(rig, capsys):
+    whole = bind(rig, capsys)["solved"]
+    flag(rig, ["wrist.R"])
+    assert bind(rig, capsys)["solved"] == whole
+    shoe = scenes.add_box("Shoe", (0, 0, 0), (0.1, 0.1, 0.1))
+    shoe.parent, shoe.parent_type, shoe.parent_bone = rig, "BONE", "ankle.L"
+    assert bind(rig, capsys)["solved"] == whole
+
+
 def test_the_copied_command_chooses_them(rig, tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "clip.blend"))
     item = rig.motion_loom_adapt.joints.add()
