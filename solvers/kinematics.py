@@ -226,6 +226,14 @@ def carriers(parents: np.ndarray, solved: np.ndarray) -> np.ndarray:
     return index[at]
 
 
+def tops(parents: np.ndarray) -> np.ndarray:
+    """(B,) the parentless bone above each, itself included."""
+    at = np.arange(len(parents))
+    while (parents[at] >= 0).any():
+        at = np.where(parents[at] >= 0, parents[at], at)
+    return at
+
+
 def carry_increments(parents: np.ndarray, solved: np.ndarray, increments: np.ndarray) -> np.ndarray:
     """Increments for all bones (F, B, 3, 3) from those (F, K, 3, 3) of the solved bones (K,).
 

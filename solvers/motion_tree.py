@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-# Shares of the body's height. A bone that strays farther from its place in every other bone's frame stands by itself.
-_STRAY = 0.02
+from .kinematics import tops
+from .reversed_chains import STRAY, turned_round
+
+# Shares of the body's height, as ``STRAY`` is: a bone that strays farther in every other bone's frame stands by itself.
 # Straying costs more than distance: it tells apart what only lies close from what goes along.
 _DISTANCE_COST = 0.002
 # A bone that is known to follow another one counts as nearer than one that it touches.
@@ -28,7 +30,8 @@ def motion_parents(
     """(B,) the bone that each bone moves with: its parent, or for chosen bones without one what their heads hang on.
 
     A bone hangs on another in whose frame its head keeps one place, the nearest such bone at rest; of all trees that
-    leaves, the one with the least cost is taken (Chu and Liu 1965, Edmonds 1967).
+    leaves, the one with the least cost is taken (Chu and Liu 1965, Edmonds 1967). Chains that point at what carries
+    them hang on that by their tails, see ``reversed_chains``.
 
     parents: (B,) of the rig, -1 for none.  pose: (F, B, 4, 4).  rest: (B, 4, 4).  lengths: (B,).  chosen: (B,) bool.
     height: of the body, in the rig's units as all of these.  known: (B,) the bone that each is known to follow, -1 for
@@ -40,7 +43,7 @@ def motion_parents(
         return out
     on, whole = np.flatnonzero(chosen), pose
     pose = pose[:: -(-len(pose) // _LOOKED_AT)]
-    top, frames = _top_of(parents), np.linalg.pinv(pose[:, on, :3, :3])
+    top, frames = tops(parents), np.linalg.pinv(pose[:, on, :3, :3])
     chunks = np.array_split(loose, -(-len(loose) * len(on) // _PAIRS))
     cost = np.concatenate([_costs(pose, frames, rest, lengths, part, on, height, known) for part in chunks])
     cost[top[on] == loose[:, None]] = np.inf
@@ -51,7 +54,8 @@ def motion_parents(
     for part, row in zip(loose, _arborescence(cost, loose, top[on], root_cost), strict=True):
         if row >= 0:
             out[part] = on[row]
-    return out if known is not None else _past_details(out, loose, whole, lengths, height)
+    out = out if known is not None else _past_details(out, loose, whole, lengths, height)
+    return turned_round(out, parents, pose, rest, lengths, chosen, height)
 
 
 def _past_details(parents, loose, pose, lengths, height):
@@ -75,17 +79,9 @@ def _proper(matrices):
     return np.where(flat[..., None, None], np.eye(4), matrices)
 
 
-def _top_of(parents):
-    """(B,) the parentless bone above each, itself included."""
-    at = np.arange(len(parents))
-    while (parents[at] >= 0).any():
-        at = np.where(parents[at] >= 0, parents[at], at)
-    return at
-
-
 def _costs(pose, frames, rest, lengths, loose, on, height, known):
     """(L, C) of hanging loose bones on others, inf where they stray. frames: (F, C, 3, 3) inverse, of the others."""
-    strayed = _strayed(pose, frames, loose, on, _STRAY * height)
+    strayed = _strayed(pose, frames, loose, on, STRAY * height)
     apart = _distances(rest, lengths, loose, on)
     if known is not None:
         apart[on == known[loose][:, None]] = -_KNOWN * height

@@ -29,6 +29,7 @@ from ..solvers.kept_places import props, riding_parents
 from ..solvers.kinematics import Rig, carriers, carry_increments
 from ..solvers.limbs import straying, uncovered
 from ..solvers.motion_tree import motion_parents
+from ..solvers.reversed_chains import reversed_bones
 from ..solvers.rotations import matrix_to_quaternion, quaternion_to_matrix
 from ..solvers.solved_joints import SolvedJoints, hang_feet, solved_joints
 from ..solvers.types import JointTrack
@@ -144,10 +145,12 @@ def read_source(context, ob, frames: np.ndarray, choices: Mapping[str, str] | No
     seen, pose = few.joints(), few.pose
     body, tree = _body_and_tree(context, ob, rig, seen, pose, _units(motion))
     height = body_size(seen, tree, body)
-    solved = solved_joints(seen, bones, body | solve, connected, height, tree, solve, ride)
+    # Solving turns bones about their heads: what hangs by its tail rides, unless it is chosen.
+    backward = reversed_bones(rig, tree, pose, height / _units(motion)) & ~solve
+    solved = solved_joints(seen, bones, body | solve, connected, height, tree, solve, ride | backward)
     tree = _with_solved(tree, solved)
     heads, size = solved.joints[solved.joints < bones], height / _units(motion)
-    tree = riding_parents(rig, tree, pose, heads, ~driven_bones(ob), size)
+    tree = riding_parents(rig, tree, pose, heads, ~driven_bones(ob) & ~backward, size)
     source = Source(motion, whole, solved, solved.track(whole), tree, height)
     is_chosen = carriers(rig.parents, np.flatnonzero(ride)) < ride.sum()
     limbs = (body | deform_bones(ob) | ~constrained_bones(ob)) & ~is_chosen

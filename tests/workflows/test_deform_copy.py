@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene.deform_tree import noted_parents
 from bl_ext.devrepo.motion_loom.workflows import deform_copy
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from tests import adapt_scenes as scenes
 from tests import rigify_scenes as rigify
@@ -260,6 +260,48 @@ def test_a_flat_rig_is_adapted_as_its_original_is(noted, capsys):
         assert report["write_error_mm"] < 0.1
         found.append(world(each, names_of(rig)))
     np.testing.assert_allclose(found[1], found[0], atol=1e-4)
+
+
+def add_reversed_tail(rig):
+    """Controls that lead away from the hips and swing; each carries a bone that points back."""
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    above, at = bones["hips"], bones["hips"].head.copy()
+    for number in "123":
+        control, bone = bones.new(f"control.{number}"), bones.new(f"tail.{number}")
+        end = at + Vector((0.0, -0.2, 0.0))
+        control.head, control.tail, control.parent, control.use_deform = at, end, above, False
+        bone.head, bone.tail, bone.parent = end, at, control
+        above, at = control, end
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for number, frame in np.ndindex(3, 4):
+        bone = rig.pose.bones[f"control.{number + 1}"]
+        bone.rotation_mode, bone.rotation_euler.x = "XYZ", 0.4 * np.sin(2.0 * frame + number)
+        bone.keyframe_insert("rotation_euler", frame=1 + 6 * frame)
+
+
+def test_a_tail_that_points_at_the_hips_goes_along_in_one_piece():
+    rig = scenes.add_scene()
+    add_reversed_tail(rig)
+    copy, _ = copy_of(rig)
+    tree = tree_of(copy)
+    assert {bone for bone, above in tree.items() if above is None} == {"hips"}
+    assert [tree[f"tail.{number}"] for number in "123"] == ["hips", "tail.1", "tail.2"]
+    names, lengths = names_of(copy), [bone.length for bone in copy.data.bones]
+    before = world(copy, names)
+    bind(copy, "Floor", "Step")
+    assert not any(joint.role == "STAYS" for joint in copy.motion_loom_adapt.joints)
+    bpy.data.objects["Step"].location.z += 0.12
+    bpy.context.view_layer.update()
+    assert bpy.ops.motion_loom.bake(workflow="adapt") == {"FINISHED"}
+    baked = world(copy, names)
+    assert parting(before, baked, noted_parents(copy, names)) < WHOLE
+    tails = baked[..., :3, 3] + baked[..., :3, 1] * np.array(lengths)[:, None]
+    for bone, above in (("tail.1", "hips"), ("tail.2", "tail.1"), ("tail.3", "tail.2")):
+        assert np.linalg.norm(tails[:, names.index(bone)] - baked[:, names.index(above), :3, 3], axis=-1).max() < WHOLE
+    moved = np.abs(baked - before)[..., :3, 3].max(axis=(0, 2))
+    assert moved[names.index("tail.1")] > 0.02
 
 
 @pytest.fixture(scope="module")
