@@ -50,7 +50,8 @@ def turned_round(
 ) -> np.ndarray:
     """A tree (B,) of what moves with what, in which chains that lead from their tip to what carries them hang on that.
 
-    A part that stands by itself hangs on a larger one by the tail of one of its bones. Where the chain leads to the
+    A part that stands by itself hangs on a larger one by the tail of one of its bones, as a whole where the rig has it
+    begin at the tip. Where the chain leads to the
     bone that the rest branches from, that bone becomes the root.
 
     tree: (B,) by heads alone.  parents: (B,) of the rig, which stay.  The others: see ``motion_tree.motion_parents``.
@@ -61,13 +62,16 @@ def turned_round(
     roots = roots[np.argsort(size[roots], kind="stable")]
     for number, root in enumerate(roots[:-1]):
         larger = np.flatnonzero(chosen & np.isin(tops(out), roots[number + 1 :]))
-        ways = _ways_back(out, root, loose, hanging)
+        ways = _ways_back(out, root, chosen, hanging)
         ends = np.array(list(ways))
         apart = np.where(hanging.of(ends, larger), hanging.distances(ends, larger), np.inf)
         if np.isfinite(apart).any():
             end, other = np.unravel_index(apart.argmin(), apart.shape)
-            _reverse(out, ways[ends[end]])
-            out[ends[end]] = larger[other]
+            way = ways[ends[end]]
+            if loose[way].all():
+                _reverse(out, way)
+                root = way[-1]
+            out[root] = larger[other]
     if roots.size:
         _reverse(out, _stem(out, roots[-1], loose, hanging))
     return out
@@ -112,12 +116,12 @@ def _reverse(tree, way) -> None:
     tree[way[-1]] = -1
 
 
-def _ways_back(tree, root, loose, hanging: _ByTail) -> dict[int, list[int]]:
+def _ways_back(tree, root, chosen, hanging: _ByTail) -> dict[int, list[int]]:
     """The bones that a root leads to through bones that hang on the next by their tails, and the ways there."""
     ways, ahead = {int(root): [int(root)]}, [int(root)]
     while ahead:
         bone = ahead.pop()
-        children = np.flatnonzero((tree == bone) & loose)
+        children = np.flatnonzero((tree == bone) & chosen)
         for child in children[hanging.of([bone], children)[0]]:
             ways[int(child)] = [*ways[bone], int(child)]
             ahead.append(int(child))

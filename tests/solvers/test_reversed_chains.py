@@ -63,6 +63,12 @@ def test_what_the_rig_hangs_on_the_tip_keeps_its_parents():
     np.testing.assert_array_equal(tree_of(*case, parents), parents)
 
 
+def test_a_chain_that_the_rig_begins_at_its_tip_hangs_as_a_whole():
+    case = with_reversed_chain(np.random.default_rng(2), "head", (0.0, 0.0, 1.8))
+    parents = np.array([*TREE, *TAIL[1:], -1])
+    np.testing.assert_array_equal(tree_of(*case, parents), [*parents[:-1], NAMES.index("head")])
+
+
 def test_bones_that_hang_by_their_tails_are_told_from_others():
     """A bone of the chain that keeps still counts as the ones that swing; nothing of the body does."""
     pose, rest, lengths = with_reversed_chain(np.random.default_rng(3), "hips", (0.0, 0.0, 1.0))
