@@ -26,6 +26,7 @@ from .topology import Faces, explain_faces, outward, splits
 
 _FLAT = 1e-6  # smallest over largest scale under which an object counts as flattened (float32 matrices)
 _NO_AREA = 1e-12  # doubled area over squared extent under which a triangle counts as a line
+_FARTHEST = 1e9  # of a coordinate, beside which the rest of a mesh may seem flat; single precision is 64 m there
 _LOOKED_AT_FIRST = 64  # triangles tried for area before all are
 _FRAMES_AT_ONCE = 16
 
@@ -324,6 +325,13 @@ def _check_geometry(name: str, positions: np.ndarray, triangles: np.ndarray, whe
     """Raise InputError for coordinates that are not numbers and for a mesh without any area."""
     _require_numbers(name, positions, when)
     if not (_has_area(positions, triangles[:_LOOKED_AT_FIRST]) or _has_area(positions, triangles)):
+        far = np.abs(positions).max(axis=1)
+        if far.max() > _FARTHEST:
+            place = ", ".join(f"{value:.3g}" for value in positions[far.argmax()])
+            raise InputError(
+                f"Vertex {far.argmax()} of '{name}' is out of range{when}: it lies at ({place}); bring it back or "
+                "delete it."
+            )
         raise InputError(
             f"No triangle of '{name}' has any area{when}; give it a surface or leave it out of the "
             "environment."

@@ -103,7 +103,8 @@ class Adapt(Workflow):
         settings = self.settings_of(ob)
         options = AdaptRigOptions(assign=settings.assign, keys=_key_options(settings), strip=settings.bake_strip)
         report = yield from adapt_steps(context, ob, options)
-        return _summary(report)
+        said = settings.notes.splitlines()
+        return ". ".join((_summary(report), *(note for note in report["notes"] if note not in said)))
 
     def live_objects(self) -> list:
         return live_rigs()
@@ -146,8 +147,6 @@ def _summary(report: dict) -> str:
         figures.insert(0, "no contact: no hand or foot rests on anything")
     if found.get("penetration_original_pct", 0.0) > _SUSPECT_PENETRATION:
         figures.append("the source itself is inside the environment: do its faces point outwards?")
-    if report["unconverged_frames"]:
-        figures.append(f"{report['unconverged_frames']} frames did not settle")
     silenced = report["silenced_constraints"]
     if silenced:
         some = ", ".join(silenced[:3] + ["..."] * (len(silenced) > 3))

@@ -78,9 +78,9 @@ class AdaptFollower:
 
     @property
     def note(self) -> str | None:
-        """Why frames have to be stepped through, what those outside of the bound ones show, and what bones miss."""
-        missed = self._track and self._track.solution.write_error.note
-        return ". ".join(filter(None, (self._why_stepping, self._outside, missed))) or None
+        """Why frames have to be stepped through, what those outside of the bound ones show, and what is doubtful."""
+        doubts = self._track.solution.notes if self._track else ()
+        return ". ".join(filter(None, (self._why_stepping, self._outside, *doubts))) or None
 
     def sees(self, ob, depsgraph) -> bool:
         bound = [item.target for item in ob.motion_loom_adapt.surfaces if item.bound_name and item.target is not None]

@@ -30,6 +30,7 @@ from .adapt_action import INFLUENCE, bound_action, live_copy, played_action, pla
 from .adapt_live_keys import held_by_user
 from .adapt_live_source import live_source
 from .adapt_model import stored_of
+from .adapt_sanity import require_in_reach, require_set_in_reach, size_notes, unsettled_note
 from .adapt_source import (
     Source,
     adapted_motion,
@@ -56,7 +57,7 @@ class Problem:
     """stored: what was bound.  source: the rig's motion now.  turned: (F, 3, 3) how its object has turned since bind.
     environment: the objects now, in the binding's order.  options: what the user chose.
     influence: (F,) of the adapted motion, the rest is the original's.
-    states: of the objects, to tell later whether they are still like that."""
+    states: of the objects, to tell later whether they are still like that.  name: of the rig."""
 
     stored: Stored
     source: Source
@@ -65,6 +66,7 @@ class Problem:
     options: solver.AdaptOptions
     influence: np.ndarray
     states: list[StateTrack]
+    name: str
 
     @property
     def binding(self) -> Binding:
@@ -75,7 +77,8 @@ class Problem:
 class Solution:
     """adapted: the joints.  whole: the rig's adapted motion.  motion: that as far as its influence goes.
     changed: (B, 3) bool, which of location, rotation and scale differ from the original's.
-    write_error: of the rig's joints against the solved ones.  seconds: that the solver took."""
+    write_error: of the rig's joints against the solved ones.  seconds: that the solver took.
+    notes: what is wrong with it or doubtful, for the user, a sentence each without its full stop."""
 
     adapted: solver.AdaptedMotion
     whole: BoneMotion
@@ -83,6 +86,7 @@ class Solution:
     changed: np.ndarray
     write_error: WriteError
     seconds: float
+    notes: tuple[str, ...]
 
 
 def gather_steps(
@@ -116,7 +120,7 @@ def gather_steps(
     targets = [item.target for item in surfaces]
     sweep = sweep_states(context, targets, frames, bound_triangles(stored, targets))
     around = yield from relayed(sweep, 0.1, 1.0, "Reading the environment")
-    return assemble(ob, stored, body, surfaces, around, places, influence, only)
+    return _in_reach(assemble(ob, stored, body, surfaces, around, places, influence, only))
 
 
 def gather_now(ob, scene, depsgraph, body: Body | None, influence: np.ndarray | None) -> Problem:
@@ -140,7 +144,15 @@ def gather_now(ob, scene, depsgraph, body: Body | None, influence: np.ndarray | 
         if is_driven(ob, INFLUENCE):
             raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
         influence = factor_rows(scene, ob, INFLUENCE, *played_action(ob), frames)
-    return assemble(ob, stored, body, surfaces, around, places, influence)
+    return _in_reach(assemble(ob, stored, body, surfaces, around, places, influence))
+
+
+def _in_reach(problem: Problem) -> Problem:
+    """The same; raises InputError for what lies so far off that its numbers are too coarse."""
+    frames, height = problem.binding.track.frames, problem.binding.height
+    require_set_in_reach(problem.environment, frames, height)
+    require_in_reach(f"A joint of '{problem.name}'", problem.options.resized, frames, height)
+    return problem
 
 
 def problem_of_frame(ob, scene, depsgraph, known: Problem, body: Body | None) -> Problem:
@@ -250,7 +262,7 @@ def assemble(ob, stored: Stored, body: Body, surfaces, around, pin_places, influ
         _check_topology(item.target.name_full, mesh, bound)
     options = _solver_options(ob, stored.binding, body, surfaces, pin_places, only)
     states = [state for _, state in around]
-    return Problem(stored, body.source, body.turned, environment, options, influence, states)
+    return Problem(stored, body.source, body.turned, environment, options, influence, states, ob.name)
 
 
 def solve_steps(problem: Problem) -> Generator[float, None, Solution]:
@@ -274,11 +286,14 @@ def fade_again(known: Solution, problem: Problem) -> Solution:
 def _shown(problem: Problem, adapted, whole: BoneMotion, missed: WriteError, seconds: float) -> Solution:
     """With the motion as far as its influence goes, the original's for the rest."""
     original, motion = problem.source.motion, whole
+    unsettled = unsettled_note(adapted, problem.binding.track.frames)
+    sizes = size_notes(problem.name, problem.options.scale, problem.binding, problem.environment)
+    notes = *sizes, *filter(None, (unsettled, missed.note))
     if (problem.influence != 1.0).any():
         source, share = problem.source, problem.influence
         basis = blend_motion(whole.rig, original.basis, whole.basis, share, source.motion_parents, source.placed)
         motion = replace(whole, basis=basis)
-    return Solution(adapted, whole, motion, changed_channels(original, motion), missed, seconds)
+    return Solution(adapted, whole, motion, changed_channels(original, motion), missed, seconds, notes)
 
 
 def bound_triangles(stored: Stored, targets) -> dict[str, np.ndarray]:

@@ -29,6 +29,7 @@ from .adapt_joints import choices_of, joints_report, list_joints
 from .adapt_live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live, rewritten_live
 from .adapt_live_source import keep_motion
 from .adapt_problem import Problem, Solution, gather_steps, solve_steps, time_stretch
+from .adapt_sanity import require_in_reach, require_set_in_reach
 from .adapt_source import body_names, bound_frames, hung_names, joint_radii, read_source
 from .adapt_store import Stored, kept_surface, not_kept, pack
 from .base import Steps, names_what_is_too_large, relayed, run_to_end, within
@@ -97,6 +98,8 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
     known = bound_triangles_of(before, ob)
     sweep = sweep_environment(context, objects, frames, known)
     environment = yield from relayed(sweep, 0.1, 0.4, "Reading the environment")
+    require_set_in_reach(environment, frames, source.height)
+    require_in_reach(f"A joint of '{ob.name}'", source.track.positions, frames, source.height)
     moved = changes_of_set(ob, before, objects, environment, frames) + changes_of_rig(ob, before, source)
     radii = joint_radii(context, ob, source)
     fitting = fit_steps(source.track, environment, source.solved.effectors, source.height, radii)
@@ -182,7 +185,6 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
         keys = choose_keys(context, ob, solution.motion, problem.source.motion, options.keys, body)
     yield 0.97, "Writing the action"
     left_out = outside_notes(context.scene, ob, bound_action(ob), frames, "bound")
-    missed = filter(None, [solution.write_error.note])
     with live.restored_after_error(ob, ADAPT, rewritten_live(ob)):
         origin, new, silenced = _written(context, ob, options, problem, solution, keys.chosen)
         report |= {
@@ -194,7 +196,7 @@ def adapt_steps(context, ob, options: AdaptRigOptions) -> Generator[tuple[float,
             "silenced_constraints": silenced,
             **joints_report(ob),
             # The scene may have come to play longer since.
-            "notes": list(dict.fromkeys((*ob.motion_loom_adapt.notes.splitlines(), *left_out, *missed))),
+            "notes": list(dict.fromkeys((*ob.motion_loom_adapt.notes.splitlines(), *left_out, *solution.notes))),
         }
     return report | {"seconds": time.perf_counter() - began}
 
