@@ -39,7 +39,8 @@ def test_a_pose_comes_back(rng, tube):
     found = system.solve(divergence_of(surface, poses), np.swapaxes(poses, 1, 2))
     assert found.shape == (4, 3, len(vertices))
     assert np.abs(np.swapaxes(found, 1, 2) - poses).max() < 1e-12
-    assert np.array_equal(found[1], system.solve(divergence_of(surface, poses[1]), poses[1].T))
+    # Some processors sum one column in another order than several.
+    assert np.abs(found[1] - system.solve(divergence_of(surface, poses[1]), poses[1].T)).max() < 1e-12
 
 
 def test_equal_to_a_dense_solve_and_linear(rng, tube):
