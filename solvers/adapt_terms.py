@@ -96,10 +96,22 @@ class AdaptTerms:
             closer = np.einsum("fjk,fjk->fj", pushed - relations.sums()[..., None] * shift, normal)
             shift = shift + np.maximum(closer, 0.0)[..., None] * normal
         if size != 1.0:
-            near = binding.joint_distance[self.heeded, rows].min(axis=0, initial=np.inf)
-            near = np.clip(near, 0.0, SCALED_CLEARANCE * binding.scale)
-            shift = shift + ((size - 1.0) * near)[..., None] * attached.mean_normals(normals)
+            shift = shift + (size - 1.0) * self._grown(rows, attached.mean_normals(normals))
         return shift, turn
+
+    def _grown(self, rows: slice, normals: np.ndarray) -> np.ndarray:
+        """Displacements (f, J, 3) of joints where the body grows to twice its size.
+
+        normals: (f, J, 3) blended ones of what is around each joint. What is near keeps its clearance in proportion;
+        all else goes along with the body, which grows away from where it is supported.
+        """
+        binding, source, share = self.binding, self.binding.track.positions[rows], self.shares[rows, 0, :, None]
+        near = binding.joint_distance[self.heeded, rows].min(axis=0, initial=np.inf)
+        out = np.clip(near, 0.0, SCALED_CLEARANCE * binding.scale)[..., None] * normals
+        support, axis = (share * source).sum(axis=1, keepdims=True), (share * normals).sum(axis=1, keepdims=True)
+        height = np.einsum("fjk,fjk->fj", source - support, axis) - np.einsum("fjk,fjk->fj", out, axis)
+        far = 1.0 - self._nearness()[rows]
+        return out + (far * np.maximum(height, 0.0))[..., None] * axis
 
     @cached_property
     def _pushing(self) -> Relations:

@@ -148,6 +148,16 @@ def test_edits_keep_contacts_clearance_and_smoothness(up, edit):
     assert kept["contacts_kept_pct"] < figures["contacts_kept_pct"]
 
 
+@pytest.mark.parametrize("scale", [0.6, 1.5])
+def test_another_body_stands_as_high_in_proportion(walk, scale):
+    """It once was drawn into a crouch by what its hips and head kept of their old places."""
+    motion = adapt(walk.binding, walk.meshes, AdaptOptions(scale=scale))
+    assert motion.converged.all()
+    now, then = (np.ptp(p[..., 2], axis=1) for p in (motion.positions, walk.track.positions))
+    ratio = now / (scale * then)
+    assert 0.9 < ratio.min() and ratio.max() < 1.1
+
+
 @pytest.mark.parametrize("scale", [0.8, 1.2])
 def test_another_body_keeps_its_contacts_in_proportion(up, scale):
     motion = adapt(up.binding, up.meshes, AdaptOptions(scale=scale))
