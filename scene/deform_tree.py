@@ -27,17 +27,18 @@ def note_parents(data: bpy.types.Armature, names: Sequence[str], parents: np.nda
 def noted_parents(ob: bpy.types.Object, names: Sequence[str]) -> np.ndarray:
     """(B,) which of the named bones of a rig each moves with as it was noted, -1 where nothing is noted.
 
-    A note that leads to no bone any more, or in a circle, counts for nothing.
+    A note that leads to no bone any more, or in a circle by notes and parents, counts for nothing.
     """
     bones = [ob.data.bones[name] for name in names]
+    index = {name: number for number, name in enumerate(names)}
+    parents = [index.get(bone.parent.name, -1) if bone.parent else -1 for bone in bones]
     places = {bone[_OWN]: number for number, bone in reversed(list(enumerate(bones))) if _OWN in bone}
     out = np.array([places.get(bone.get(_FOLLOWED), -1) for bone in bones])
-    for number in range(len(bones)):
-        seen, at = {number}, number
-        while out[at] >= 0:
-            if int(out[at]) in seen:
-                out[at] = -1
-                break
-            at = int(out[at])
+    for number in np.flatnonzero(out >= 0):
+        seen, at = set(), out[number]
+        while at >= 0 and at != number and at not in seen:
             seen.add(at)
+            at = parents[at] if parents[at] >= 0 else out[at]
+        if at == number:
+            out[number] = -1
     return out

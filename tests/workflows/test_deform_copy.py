@@ -124,6 +124,16 @@ def test_what_moves_together_stays_noted(tmp_path):
     assert found["Ellbogen"] == "arm.L" and found["wrist.L"] == "Ellbogen" and found["hips"] is None
 
 
+def test_a_note_against_a_parent_given_since_counts_for_nothing():
+    copy, _ = copy_of(scenes.add_walker())
+    bpy.ops.object.mode_set(mode="EDIT")
+    copy.data.edit_bones["hips"].parent = copy.data.edit_bones["chest"]  # by the notes it carries the chest
+    bpy.ops.object.mode_set(mode="OBJECT")
+    found = tree_of(copy)
+    assert [found["chest"], found["spine"]].count(None) == 1
+    assert found["hips"] is None and found["neck"] == "chest"
+
+
 def test_a_linked_rig_gets_a_local_copy(tmp_path):
     scenes.add_walker()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
