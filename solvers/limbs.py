@@ -67,7 +67,7 @@ def straying(
     carrier: np.ndarray,
     size: float,
 ) -> np.ndarray:
-    """(B,) bool: bones of limbs that ride and leave the places that they have by what they ride on.
+    """(B,) the first bone of its limb for each bone that rides and leaves its place by what it rides on, -1 for others.
 
     A limb starts where it keeps its place by what it rides on: controls do not. Small parts such as fingers and jaws,
     and what lies along a solved bone, are no limbs.
@@ -77,7 +77,7 @@ def straying(
     """
     first = bare_limbs(positions, motion_parents, solved, candidates & (carrier >= 0), size, _COPY)
     apart = _strays(positions, pose, carrier) > _APART * size
-    return (first >= 0) & apart & ~apart[first]
+    return np.where((first >= 0) & apart & ~apart[first], first, -1)
 
 
 def _strays(positions: np.ndarray, pose: np.ndarray, carrier: np.ndarray) -> np.ndarray:

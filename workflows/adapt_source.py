@@ -184,10 +184,10 @@ def _left_out(source: Source, pose: np.ndarray, body: np.ndarray, limbs: np.ndar
     carrier = np.where(own < len(heads), heads[np.minimum(own, len(heads) - 1)], -1)
     positions, tree = pose[..., :3, 3], above.copy()
     tree[heads] = _solved_parents(source)  # a root goes with what hangs on it: no tree
-    apart = straying(positions, pose, tree, limbs, is_solved, carrier, size)
-    share, left = uncovered(positions, pose, above, body | apart, is_solved, carrier, size)
+    limb = straying(positions, pose, tree, limbs, is_solved, carrier, size)
+    share, left = uncovered(positions, pose, above, body | (limb >= 0), is_solved, carrier, size)
     if share >= _HALF:
-        return _moving_apart(rig.names, above, apart, carrier)
+        return _moving_apart(rig.names, np.unique(limb[limb >= 0]), carrier)
     first = [rig.names[bone] for bone in np.flatnonzero(left & ~((above >= 0) & left[above]))]
     return (
         f"Only {100 * share:.0f} % of what moves is solved: {listed(first)} ride on the rest with all below; "
@@ -201,16 +201,15 @@ def _solved_parents(source: Source) -> np.ndarray:
     return np.where(parents >= 0, bones[parents], -1)[bones >= 0]
 
 
-def _moving_apart(names, above: np.ndarray, apart: np.ndarray, carrier: np.ndarray) -> tuple[str, ...]:
-    """A note for each bone that carries limbs which move by themselves. above, carrier: (B,).  apart: (B,) bool."""
-    first = np.flatnonzero(apart & ~((above >= 0) & apart[above]))
+def _moving_apart(names, limbs: np.ndarray, carrier: np.ndarray) -> tuple[str, ...]:
+    """A note for each bone that carries limbs which move by themselves. limbs: (L,) first bones.  carrier: (B,)."""
     notes = []
-    for bone in np.unique(carrier[first]):
-        own = [names[limb] for limb in first[carrier[first] == bone]]
-        verbs = ("moves by itself but rides", "it") if len(own) == 1 else ("move by themselves but ride", "them")
+    for bone in np.unique(carrier[limbs]):
+        own = [names[first] for first in limbs[carrier[limbs] == bone]]
         notes.append(
-            f"{listed(own)} {verbs[0]} on '{names[bone]}' with all below; "
-            f"choose Solve for {verbs[1]} and what is below under Joints and bind again"
+            f"The {'limb' if len(own) == 1 else 'limbs'} from {listed(own)} on "
+            f"{'moves by itself but rides' if len(own) == 1 else 'move by themselves but ride'} on '{names[bone]}'; "
+            "choose Solve for all of it under Joints and bind again"
         )
     return tuple(notes)
 
