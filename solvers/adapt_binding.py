@@ -18,6 +18,7 @@ from .occlusion import covered, hidden_surfaces
 from .relationship import Relations, relate
 from .steps import result_of
 from .surface_track import SurfaceTrack
+from .turned_away import turned_away
 from .types import JointTrack, MeshTrack
 
 CONTACT_WEIGHT = 5.0
@@ -200,6 +201,12 @@ def fit_steps(
     yield 0.6
     descriptors = sample_descriptors(candidates, heights, environment, RADIUS * scale, known)
     if not len(descriptors):
+        away = turned_away(distance / scale)
+        if away.any():
+            raise InputError(
+                f"The faces of '{environment[away.argmax()].name}' look away from the body; choose Mesh, Normals, "
+                "Recalculate Outside or Flip in Edit Mode."
+            )
         raise InputError(
             f"No joint comes within {SAMPLING_REACH * scale:.2f} m of the environment "
             f"({', '.join(mesh.name for mesh in environment)}); choose the objects the motion deals with."
