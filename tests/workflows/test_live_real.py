@@ -285,7 +285,7 @@ def test_a_drag_begins_where_the_track_is(bound, interactive):
     assert live.status(rig, "adapt").track == "WAITING"
     gaps = np.linalg.norm(dragged - followed, axis=-1)
     print(f"Nudged by 0.02 mm: median {1000 * np.median(gaps):.3f} mm, largest {1000 * gaps.max():.2f} mm off")
-    assert np.median(gaps) < 1e-4 and 0.0 < gaps.max() < 2e-3
+    assert np.median(gaps) < 1e-4 and 0.0 < gaps.max() < 5e-3
 
 
 def resident_kb():
