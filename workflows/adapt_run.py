@@ -35,7 +35,7 @@ from .adapt_store import Stored, kept_surface, not_kept, pack
 from .base import Steps, names_what_is_too_large, relayed, run_to_end, within
 from .outside_frames import outside_notes
 from .result_keys import KeyOptions, choose_keys
-from .surface_notes import surface_notes
+from .surface_notes import avoided_among, surface_notes
 
 # The workflow's identifier.
 ADAPT = "adapt"
@@ -119,7 +119,8 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
     yield 0.99, "Storing"
     with restored_after_error(ob):
         list_joints(ob, source)
-        notes = (*source.notes, *surface_notes(binding), *left_out, *not_kept(stored), *counted_anew(moved))
+        doubts = surface_notes(binding, environment, avoided_among(ob, objects))
+        notes = (*source.notes, *doubts, *left_out, *not_kept(stored), *counted_anew(moved))
         line = store_binding(ob, stored, objects, notes)
         if ob.motion_loom_adapt.live:
             keep_motion(ob, source.motion, context.evaluated_depsgraph_get())

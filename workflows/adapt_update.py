@@ -25,7 +25,7 @@ from .adapt_run import bound_report, store_binding
 from .adapt_store import Stored, kept_surface, not_kept
 from .base import Question, relayed, run_to_end
 from .naming import listed
-from .surface_notes import surface_notes
+from .surface_notes import avoided_among, behind_notes, surface_notes
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,13 @@ def update_steps(context, ob, objects) -> Generator[tuple[float, str], None, dic
         binding = yield from relayed(fitting, 0.3, 0.95, "Binding")
     yield 0.99, "Storing"
     updated = _updated(stored, binding, entries, environment)
-    notes = [*surface_notes(binding), *_new_note(entries), *_edited_notes(stored, entries, environment)]
-    if environment is not None:
+    notes = [*_new_note(entries), *_edited_notes(stored, entries, environment)]
+    if environment is None:
+        notes += behind_notes(binding)
+    else:
+        notes += surface_notes(binding, environment, avoided_among(ob, [entry.target for entry in entries]))
         notes += not_kept(updated)
-    stale = surface_notes(stored.binding)
+    stale = behind_notes(stored.binding)
     kept_notes = [note for note in ob.motion_loom_adapt.notes.splitlines() if note not in stale]
     with restored_after_error(ob):
         store_binding(ob, updated, [entry.target for entry in entries], tuple(dict.fromkeys((*kept_notes, *notes))))
