@@ -14,10 +14,10 @@ class MOTION_LOOM_UL_surfaces(bpy.types.UIList):
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0):
         # What is deleted in the viewport may be kept alive by the list alone.
         if item.target is None or not item.target.users_scene:
-            layout.label(text=f"{item.name} (deleted)", icon="ERROR")
+            layout.label(text=f"{item.name} (deleted)", icon="ERROR", translate=False)
             return
         split = layout.split(factor=_NAME_SHARE)
-        split.label(text=item.target.name, icon="LINKED" if item.bound_name else "UNLINKED")
+        split.label(text=item.target.name, icon="LINKED" if item.bound_name else "UNLINKED", translate=False)
         row = split.row(align=True)
         row.prop(item, "mode", text="", icon_only=True)
         slider = row.row(align=True)
@@ -29,10 +29,10 @@ class MOTION_LOOM_UL_joints(bpy.types.UIList):
     """Whether a bone is solved, rides or stays, its limb, and what the user chose instead."""
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0):
-        split = layout.split(factor=0.42)
+        split = layout.split(factor=_NAME_SHARE)
         split.label(text=item.name, icon=_ROLES.get(item.role, "QUESTION"), translate=False)
-        rest = split.split(factor=0.55)
+        rest = split.row(align=True)
         limb = rest.row()
         limb.active = item.role == "SOLVED"
         limb.label(text=item.limb, translate=False)
-        rest.prop(item, "mode", text="")
+        rest.prop(item, "mode", text="", icon_only=True)

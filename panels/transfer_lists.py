@@ -10,7 +10,7 @@ class MOTION_LOOM_UL_transfer_clips(bpy.types.UIList):
         row = layout.row(align=True)
         row.use_property_split = False  # the panel's split would leave the names no room
         row.prop(item, "use", text="")
-        row.label(text=_named(item.source), icon="CHECKMARK" if item.stored else "FILE_REFRESH")
+        row.label(text=_named(item.source), icon="CHECKMARK" if item.stored else "FILE_REFRESH", translate=False)
         row.label(text=f"→ {_named(item.target)}")  # an icon would leave long names three letters
         count = row.row()
         count.alignment = "RIGHT"  # as wide as it is, however long the names are

@@ -21,9 +21,9 @@ _MODES = (
 
 
 _JOINT_MODES = (
-    ("AUTO", "Auto", "Solved where it is a part of the body, else it rides"),
-    ("SOLVE", "Solve", "Holds to its surroundings by itself"),
-    ("RIDE", "Ride", "Goes with the solved bone that carries it"),
+    ("AUTO", "Auto", "Solved where it is a part of the body, else it rides", "DOT", 0),
+    ("SOLVE", "Solve", "Holds to its surroundings by itself", "BONE_DATA", 1),
+    ("RIDE", "Ride", "Goes with the solved bone that carries it", "LINKED", 2),
 )
 
 

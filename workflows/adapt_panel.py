@@ -115,7 +115,7 @@ def _differences(shown: Shown) -> list[str]:
 def _draw_bound(layout, shown: Shown) -> None:
     chosen = shown.chosen
     if chosen.source is not None:
-        layout.label(text=chosen.source.name, icon="ACTION")
+        layout.label(text=chosen.source.name, icon="ACTION", translate=False)
     points, _, rest = chosen.summary.partition(", ")
     layout.label(text=points, icon="LINKED")
     layout.label(text=rest, icon="BLANK1")

@@ -33,6 +33,7 @@ from .adapt_sanity import require_in_reach, require_set_in_reach
 from .adapt_source import body_names, bound_frames, hung_names, joint_radii, read_source
 from .adapt_store import Stored, kept_surface, not_kept, pack
 from .base import Steps, names_what_is_too_large, relayed, run_to_end, within
+from .command_words import counted
 from .outside_frames import outside_notes
 from .result_keys import KeyOptions, choose_keys
 from .surface_notes import avoided_among, surface_notes
@@ -143,8 +144,8 @@ def store_binding(ob, stored: Stored, objects, notes: Sequence[str]) -> str:
     binding = stored.binding
     frames = binding.track.frames
     settings.summary = (
-        f"{len(binding.points)} points on {len(binding.objects)} objects, "
-        f"{len(binding.track.skeleton.names)} joints, frames {frames[0]:g} to {frames[-1]:g}"
+        f"{counted(len(binding.points), 'point')} on {counted(len(binding.objects), 'object')}, "
+        f"{counted(len(binding.track.skeleton.names), 'joint')}, frames {frames[0]:g} to {frames[-1]:g}"
     )
     settings.notes = "\n".join(notes)
     return ". ".join((settings.summary, *notes))

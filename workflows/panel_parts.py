@@ -62,7 +62,7 @@ def draw_text(layout, context, text: str, icon: str) -> None:
     """A text over as many lines as the region asks for, the icon before the first."""
     column = layout.column(align=True)
     for number, line in enumerate(fitting_lines(context, text)):
-        column.label(text=line, icon="BLANK1" if number else icon)
+        column.label(text=line, icon="BLANK1" if number else icon, translate=False)
 
 
 def draw_toggles(layout, chosen, names) -> None:
