@@ -70,7 +70,7 @@ def size_notes(rig: str, scale: float, binding: Binding, environment: Sequence[M
         if before > 0.0:
             sizes.append((mesh.name, after / before))
     return [
-        f"'{name}' is {size:.3g} times as large as it was when it was bound"
+        f"'{name}' is {float(f'{size:.3g}'):,.10g} times as large as it was when it was bound"
         for name, size in sizes
         if not 1.0 / _SANE <= size <= _SANE
     ]
