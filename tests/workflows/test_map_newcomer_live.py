@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import workflows
 from bl_ext.devrepo.motion_loom.scene import actions, binding_store, live_mesh
-from bl_ext.devrepo.motion_loom.solvers.errors import MotionLoomError
+from bl_ext.devrepo.motion_loom.solvers.errors import MotionLoomError, TooLargeError
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows import live, mesh_live
 
@@ -83,7 +83,7 @@ def test_live_on_that_fails_half_way_leaves_nothing(monkeypatch):
 
     with monkeypatch.context() as broken:
         broken.setattr(live, "begin", fail)
-        with pytest.raises(MemoryError):
+        with pytest.raises(TooLargeError, match="no room"):
             live_on(ob)
     assert play.everything() == before
     assert not ob.motion_loom_map.live and ob.motion_loom_map.live_copy is None and not live_runs.runs
