@@ -133,7 +133,7 @@ def test_an_output_that_is_no_scene(tmp_path, capfd, name):
     path = tmp_path / name
     path.write_text("notes")
     for words in (BAKE, ("map", "--target", "Bob")):
-        assert "end --output in .blend" in told(capfd, *words, "--output", str(path))
+        assert "does not end in .blend; choose an --output that does" in told(capfd, *words, "--output", str(path))
     assert path.read_text() == "notes"
 
 
