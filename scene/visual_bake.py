@@ -13,6 +13,7 @@ from .channels import action_times
 from .interference import acting_constraints, switch_off
 from .motion import read_motion, write_motion, written_channels
 from .movers import movers_of
+from .resample import only_slot
 from .restored import restored_after_error
 from .sampling import plays_strips
 
@@ -48,7 +49,7 @@ def bake_seen(
         )
     with restored_after_error(ob):
         action = write_motion(context, ob, name, replace(motion, frames=new_frames), source=(None, None))
-        slot = action.slots[0] if actions.HAS_SLOTS else None
+        slot = only_slot(action)
         silenced = acting_constraints(ob, limits_heeded=False)
         switch_off(action, slot, silenced, float(action_times(context.scene, new_frames[:1])[0]))
         if assign:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .body_size import body_size, distances_to_segments, moving_parents, parents_first, segments, useful
+from .evenly import strided
 from .types import JointTrack
 
 # Shares of the body's size: a limb is longer than a hand, and controls stay beside what they control.
@@ -64,7 +65,7 @@ def _unmarked(track: JointTrack, parents, bone_parents, marked) -> np.ndarray:
 
 def some_frames(values: np.ndarray) -> np.ndarray:
     """Of values (F, ...), some of the frames, evenly spaced."""
-    return values[:: -(-len(values) // _LOOKED_AT)]
+    return strided(values, _LOOKED_AT)
 
 
 def bare_limbs(

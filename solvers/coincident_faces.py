@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 from .adapt_binding import Binding
+from .evenly import strided
 from .surface_track import SurfaceTrack
 from .types import MeshTrack
 
@@ -31,7 +32,7 @@ def coincident_faces(binding: Binding, environment: list[MeshTrack]) -> list[tup
         frame, joint = np.nonzero(touched[one] & touched[other])
         apart = np.ptp(binding.joint_distance[[one, other]][:, frame, joint], axis=0)
         near = np.flatnonzero(apart < _COINCIDENT * binding.scale)
-        near = near[:: -(-max(len(near), 1) // _LOOKED_AT)]
+        near = strided(near, _LOOKED_AT)
         frame, joint = frame[near], joint[near]
         if frame.size:
             surfaces = SurfaceTrack(environment[one]), SurfaceTrack(environment[other])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .evenly import strided
 from .kinematics import Rig, carriers
 
 # Shares of the body's size: how far a kept place may stray, and how near to a bone that stands still it must be.
@@ -66,7 +67,7 @@ def props(
 
 
 def _some(pose):
-    return pose[:: -(-len(pose) // _LOOKED_AT)]
+    return strided(pose, _LOOKED_AT)
 
 
 def _below(parents, bone):

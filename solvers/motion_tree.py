@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .evenly import strided
 from .kinematics import tops
 from .reversed_chains import STRAY, turned_round
 
@@ -42,7 +43,7 @@ def motion_parents(
     if len(loose) < 2:
         return out
     on, whole = np.flatnonzero(chosen), pose
-    pose = pose[:: -(-len(pose) // _LOOKED_AT)]
+    pose = strided(pose, _LOOKED_AT)
     top, frames = tops(parents), np.linalg.pinv(pose[:, on, :3, :3])
     chunks = np.array_split(loose, -(-len(loose) * len(on) // _PAIRS))
     cost = np.concatenate([_costs(pose, frames, rest, lengths, part, on, height, known) for part in chunks])

@@ -51,8 +51,7 @@ def turned_round(
     """A tree (B,) of what moves with what, in which chains that lead from their tip to what carries them hang on that.
 
     A part that stands by itself hangs on a larger one by the tail of one of its bones, as a whole where the rig has it
-    begin at the tip. Where the chain leads to the
-    bone that the rest branches from, that bone becomes the root.
+    begin at the tip. Where the chain leads to the bone that the rest branches from, that bone becomes the root.
 
     tree: (B,) by heads alone.  parents: (B,) of the rig, which stay.  The others: see ``motion_tree.motion_parents``.
     """

@@ -12,6 +12,7 @@ import numpy as np
 
 from .body_size import distances_to_segments, parents_first, segments, useful
 from .errors import InputError
+from .evenly import strided
 from .types import JointTrack, Skeleton
 
 # Shares of the body's size.
@@ -64,7 +65,7 @@ def solved_joints(
     solve, ride: (B,) bool, bones that are solved and bones that are not in any case.
     Raises InputError where nothing is left to solve, or a bone cannot be.
     """
-    positions = track.positions[:: -(-len(track.positions) // _LOOKED_AT)]
+    positions = strided(track.positions, _LOOKED_AT)
     parents = track.skeleton.parents.copy()
     if motion_parents is not None:
         parents[:bones] = motion_parents
@@ -89,7 +90,8 @@ def solved_joints(
     if len(joints) < 2:
         raise InputError("No bones are left to solve; the rig needs at least one bone that deforms something.")
     up = _kept_parents(parents, keep)
-    order = _parents_first(joints, parents)
+    order = parents_first(parents)
+    order = order[keep[order]]
     rank = {int(joint): k for k, joint in enumerate(order)}
     new = np.array([rank.get(int(up[joint]), -1) for joint in order])
     rig_parents = track.skeleton.parents
@@ -194,7 +196,8 @@ def _drop_fans(positions, parents, keep, lengths, height):
     up = _kept_parents(parents, keep)
     below = _below(up, keep)
     stubs = _stubs(positions, up, below, height)
-    for joint in _parents_first(np.flatnonzero(keep), parents):
+    order = parents_first(parents)
+    for joint in order[keep[order]]:
         children = below[joint][up[below[joint]] == joint]
         if not keep[joint] or sum(int(child) not in stubs for child in children) < _FAN_BRANCHES:
             continue
@@ -286,16 +289,6 @@ def _kept_parents(parents, keep):
             at = parents[at]
         out[joint] = at
     return out
-
-
-def _parents_first(joints, parents):
-    depth = []
-    for joint in joints:
-        count, at = 0, parents[joint]
-        while at >= 0:
-            count, at = count + 1, parents[at]
-        depth.append(count)
-    return np.asarray(joints)[np.argsort(depth, kind="stable")]
 
 
 def _effectors(parents):
