@@ -67,7 +67,7 @@ class AdaptTerms:
         self.shares = _shares(weight, groups)
         self.facing_weight = np.zeros((tree.bodies, frames))
         self.facing_weight[: tree.roots] = ROOT_STIFFNESS * unit
-        near = self._nearness()
+        near = self._nearness
         for body, group in zip(self.ends, groups, strict=True):
             self.facing_weight[body] = FACING_STIFFNESS * unit * options.orientation * near[:, group].max(axis=1)
         self.limits = None
@@ -110,7 +110,7 @@ class AdaptTerms:
         out = np.clip(near, 0.0, SCALED_CLEARANCE * binding.scale)[..., None] * normals
         support, axis = (share * source).sum(axis=1, keepdims=True), (share * normals).sum(axis=1, keepdims=True)
         height = np.einsum("fjk,fjk->fj", source - support, axis) - np.einsum("fjk,fjk->fj", out, axis)
-        far = 1.0 - self._nearness()[rows]
+        far = 1.0 - self._nearness[rows]
         return out + (far * np.maximum(height, 0.0))[..., None] * axis
 
     @cached_property
@@ -226,6 +226,7 @@ class AdaptTerms:
         side = np.moveaxis(binding.side[self.heeded], 1, -1)
         return DistanceGoals(least, np.where(np.isfinite(original), original, 0.0), hold, side)
 
+    @cached_property
     def _nearness(self):
         """(F, J) in (0, 1] of the track's joints to anything."""
         binding = self.binding
