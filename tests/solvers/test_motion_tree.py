@@ -41,7 +41,7 @@ def moving(rng, still=(), stretch=0.0):
         above = pose[:, parent] if parent >= 0 else np.eye(4)
         offset = np.linalg.inv(rest[parent]) @ rest[bone] if parent >= 0 else rest[bone]
         pose[:, bone] = above @ offset
-        pose[:, bone, :3, :3] @= own
+        pose[:, bone, :3, :3] = pose[:, bone, :3, :3] @ own  # NumPy 1.24 has no @=.
     return pose, rest, lengths
 
 
