@@ -7,7 +7,7 @@ from bpy.app.handlers import persistent
 
 from .state import cache, mesh_edits, prepare_overrides
 from .state.live_runs import live_runs
-from .workflows import WORKFLOWS, live, scene_file, stream_follow
+from .workflows import live, registry, scene_file, stream_follow
 
 
 @persistent
@@ -27,7 +27,7 @@ def _undone(*_args) -> None:
     """Undo and redo replace all objects, and bring the live action back as it was along with what it was solved for."""
     stream_follow.settle()
     mesh_edits.note_undo()
-    live.look_through(WORKFLOWS)
+    live.look_through(registry.registered())
     live.follow_shown()
 
 
@@ -44,7 +44,7 @@ def _loaded(*_args) -> None:
     live.stop_all()
     cache.clear()
     mesh_edits.note_undo()
-    live.look_through(WORKFLOWS)
+    live.look_through(registry.registered())
     live.follow_opened()
 
 
@@ -122,7 +122,7 @@ def _follow(scene, depsgraph, is_playback: bool = False) -> None:
         return
     mesh_edits.note(depsgraph, is_playback)
     if _came_or_went():
-        live.look_through(WORKFLOWS)
+        live.look_through(registry.registered())
         live.follow_all(scene, depsgraph, None)
     elif live_runs.runs:
         updated = {update.id.original.session_uid for update in depsgraph.updates}

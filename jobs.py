@@ -31,6 +31,11 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .workflows.base import Workflow
 
 DONE, FAILED = 0, 1
 _PRINTED_IN_VAIN = errno.EPIPE, errno.ENOSPC
@@ -38,20 +43,22 @@ _PRINTED_IN_VAIN = errno.EPIPE, errno.ENOSPC
 _NEGATIVE_FRAME = re.compile(r"-[\d.]+=")
 
 
-def main(argv: list[str], opens_file: bool = False) -> int:
+def main(argv: list[str], opens_file: bool = False, workflows: Sequence[Workflow] | None = None) -> int:
     """Run one command; returns the exit code.
 
     argv:       the words after ``motion_loom`` (or after ``jobs.py``).
     opens_file: the first argument of each sub-command is the .blend to open; Blender itself opens its own.
+    workflows:  whose commands there are, by default those that the extension is registered with.
     """
     from .scene import interrupts
     from .solvers.errors import MotionLoomError, TooLargeError
-    from .workflows import WORKFLOWS
+    from .workflows import registry
 
     command = argv[0] if argv else ""
     try:
         with interrupts.heeded():
-            args = build_parser(WORKFLOWS, opens_file).parse_args(_with_negative_frames(argv))
+            offered = registry.registered() if workflows is None else workflows
+            args = build_parser(offered, opens_file).parse_args(_with_negative_frames(argv))
             report = _run(args, opens_file)
     except SystemExit as end:
         # argparse has printed the help (0) or the usage error (2) and would end Blender.

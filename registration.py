@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .workflows.base import Workflow
 
 _cli_commands: list = []
 
@@ -17,16 +22,19 @@ def require_scipy() -> None:
         )
 
 
-def register() -> None:
+def register(workflows: Sequence[Workflow] | None = None) -> None:
+    """Register with the workflows given, by default all of Motion Loom's."""
     require_scipy()
     import bpy
 
     # Imported only now: these load SciPy, and its absence deserves a better message than theirs.
-    from . import handlers, jobs, operators, panels, state, workflows
+    from . import handlers, jobs, operators, panels, state
+    from .workflows import WORKFLOWS, registry
 
-    state.register(workflows.WORKFLOWS)
+    registry.use(WORKFLOWS if workflows is None else workflows)
+    state.register(registry.registered())
     operators.register()
-    panels.register(workflows.WORKFLOWS)
+    panels.register(registry.registered())
     handlers.register()
     _cli_commands.append(bpy.utils.register_cli_command("motion_loom", jobs.main))
 
@@ -34,11 +42,13 @@ def register() -> None:
 def unregister() -> None:
     import bpy
 
-    from . import handlers, operators, panels, state, workflows
+    from . import handlers, operators, panels, state
+    from .workflows import registry
 
     while _cli_commands:
         bpy.utils.unregister_cli_command(_cli_commands.pop())
     handlers.unregister()
     panels.unregister()
     operators.unregister()
-    state.unregister(workflows.WORKFLOWS)
+    state.unregister(registry.registered())
+    registry.use(())

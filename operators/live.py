@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from .. import workflows
+from ..workflows import registry
 from .steps import StepOperator
 
 
@@ -23,18 +23,18 @@ class MOTION_LOOM_OT_live(_LiveOperator, bpy.types.Operator):
     @classmethod
     def needs(cls, context) -> str | None:
         workflow_id = getattr(context, "motion_loom_workflow", None)
-        is_on = workflow_id and workflows.by_id(workflow_id).is_on(context)
+        is_on = workflow_id and registry.by_id(workflow_id).is_on(context)
         return None if is_on else super().needs(context)
 
     def apply(self, context):
-        return workflows.by_id(self.workflow).live_off(context) if self._is_on(context) else super().apply(context)
+        return registry.by_id(self.workflow).live_off(context) if self._is_on(context) else super().apply(context)
 
     def invoke(self, context, event):
         return self.execute(context) if self._is_on(context) else super().invoke(context, event)
 
     def _is_on(self, context) -> bool:
         try:
-            return workflows.by_id(self.workflow).is_on(context)
+            return registry.by_id(self.workflow).is_on(context)
         except KeyError:
             return False  # reported when it starts
 

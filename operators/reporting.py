@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from .. import workflows
 from ..solvers.errors import InputError, MotionLoomError, SceneError, TooLargeError
+from ..workflows import registry
 
 # What a user can mend is told in words; anything else is a bug, which Blender shows as one.
 REPORTED = (MotionLoomError, MemoryError)
@@ -65,7 +65,7 @@ class WorkflowOperator(ReportingOperator):
     def needs(cls, context) -> str | None:
         # Buttons name their workflow in the layout's context; scripts name it in the call, checked there.
         workflow_id = getattr(context, "motion_loom_workflow", None)
-        return workflows.by_id(workflow_id).poll(context, cls.step) if workflow_id else None
+        return registry.by_id(workflow_id).poll(context, cls.step) if workflow_id else None
 
     def offered(self, workflow) -> bool:
         """Whether a workflow has the step."""
@@ -74,7 +74,7 @@ class WorkflowOperator(ReportingOperator):
     def ready(self, context):
         """The workflow; raises InputError where there is none or it has no such step, SceneError with its reason."""
         try:
-            workflow = workflows.by_id(self.workflow)
+            workflow = registry.by_id(self.workflow)
         except KeyError as error:
             raise InputError(error.args[0]) from error
         if not self.offered(workflow):

@@ -6,7 +6,7 @@ import time
 
 import bpy
 
-from .. import workflows
+from ..workflows import registry
 from ..workflows.base import run_to_end
 from ..workflows.live import paused, while_paused
 from .reporting import REPORTED, WorkflowOperator
@@ -28,7 +28,7 @@ class StepOperator(WorkflowOperator):
     @classmethod
     def description(cls, _context, properties):
         try:
-            return workflows.by_id(properties.workflow).tips.get(cls.step, "")  # empty: the docstring
+            return registry.by_id(properties.workflow).tips.get(cls.step, "")  # empty: the docstring
         except KeyError:
             return ""
 
@@ -93,7 +93,7 @@ class StepOperator(WorkflowOperator):
         return self.step in workflow.steps
 
     def _title(self) -> str:
-        return workflows.by_id(self.workflow).steps.get(self.step, self.bl_label)
+        return registry.by_id(self.workflow).steps.get(self.step, self.bl_label)
 
     def _work(self, context):
         until = time.monotonic() + _SLICE_SECONDS

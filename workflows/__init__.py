@@ -1,4 +1,4 @@
-"""The workflows, in the order of the panel. Panels, operators and the command line find them here."""
+"""The workflows, in the order of the panel. Only registration takes them from here, and hands them to ``registry``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,3 @@ from .stream import Stream
 from .transfer import Transfer
 
 WORKFLOWS: tuple[Workflow, ...] = (Adapt(), Map(), Transfer(), Stream(), Bake())
-
-
-def by_id(workflow_id: str) -> Workflow:
-    """The registered workflow of that id; KeyError names the ones there are."""
-    for workflow in WORKFLOWS:
-        if workflow.id == workflow_id:
-            return workflow
-    raise KeyError(f"No workflow '{workflow_id}'; there are: {', '.join(w.id for w in WORKFLOWS) or 'none'}.")

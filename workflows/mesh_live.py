@@ -8,7 +8,7 @@ from ..scene import live_mesh
 from ..scene.session import all_objects
 from ..solvers.errors import SceneError
 from ..state.mesh_result_settings import MeshResultSettings
-from . import live
+from . import live, registry
 from .base import Steps, names_what_is_too_large
 
 
@@ -86,9 +86,7 @@ def is_on(ob, settings_name: str) -> bool:
 
 def why_live_elsewhere(ob, workflow) -> str | None:
     """That another workflow moves a copy of the mesh already, which hides the mesh from this one; or None."""
-    from . import WORKFLOWS  # which imports all workflows, and they this
-
-    for other in WORKFLOWS:
+    for other in registry.registered():
         if other.id != workflow.id and _moves_meshes(other) and is_live(ob, other.settings_of(ob)):
             return f"'{ob.name}' is live in {other.label}; switch that off first."
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..scene import live_mesh
 from ..state.mesh_result_settings import MeshResultSettings
+from . import registry
 
 
 def local_copy(context, ob):
@@ -26,9 +27,7 @@ def local_copy(context, ob):
 
 
 def _settings_of(ob) -> list[MeshResultSettings]:
-    from . import WORKFLOWS  # which imports all workflows, and they may import this
-
-    having = (workflow for workflow in WORKFLOWS if workflow.settings is not None)
+    having = (workflow for workflow in registry.registered() if workflow.settings is not None)
     return [each.settings_of(ob) for each in having if issubclass(each.settings, MeshResultSettings)]
 
 

@@ -17,21 +17,17 @@ def _starts_empty(empty_scene):
 
 
 @pytest.fixture
-def registered(monkeypatch):
+def registered():
     """registered(workflow, ...): the extension runs with these workflows alone until the test ends; the first one."""
     registration = importlib.import_module(f"{PACKAGE}.registration")
-    listing = [importlib.import_module(f"{PACKAGE}.{module}") for module in ("workflows", "handlers")]
 
     def register(workflow, *others):
         registration.unregister()
-        for module in listing:
-            monkeypatch.setattr(module, "WORKFLOWS", (workflow, *others))
-        registration.register()
+        registration.register((workflow, *others))
         return workflow
 
     yield register
     registration.unregister()
-    monkeypatch.undo()
     registration.register()
 
 

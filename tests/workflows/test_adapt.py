@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import actions
-from bl_ext.devrepo.motion_loom.workflows import adapt_problem, adapt_run, by_id
+from bl_ext.devrepo.motion_loom.workflows import adapt_problem, adapt_run, registry
 
 from tests import adapt_scenes as scenes
 from tests.conftest import ROOT
@@ -333,7 +333,7 @@ def test_the_buttons_bind_and_bake(rig):
     bpy.context.view_layer.objects.active = rig
     for name in ("Floor", "Step"):
         bpy.data.objects[name].select_set(True)
-    workflow = by_id("adapt")
+    workflow = registry.by_id("adapt")
     assert workflow.poll(bpy.context, "fit") == "Add the objects that the motion deals with."
     assert bpy.ops.motion_loom.adapt_add_objects() == {"FINISHED"}
     assert workflow.poll(bpy.context, "bake") == "Bind the motion to its environment first."

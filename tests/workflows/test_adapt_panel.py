@@ -11,7 +11,7 @@ import bpy
 import pytest
 from bl_ext.devrepo.motion_loom.panels import adapt_list
 from bl_ext.devrepo.motion_loom.scene import actions
-from bl_ext.devrepo.motion_loom.workflows import by_id, panel_parts
+from bl_ext.devrepo.motion_loom.workflows import panel_parts, registry
 from bl_ext.devrepo.motion_loom.workflows.live import LiveStatus
 
 from tests import adapt_scenes as scenes
@@ -85,7 +85,7 @@ def rig():
 
 def drawn(ob, opened=True) -> list[str]:
     out = []
-    by_id("adapt").draw(Layout(out, opened), Context(ob))
+    registry.by_id("adapt").draw(Layout(out, opened), Context(ob))
     return out
 
 

@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from bl_ext.devrepo.motion_loom.workflows import by_id
+from bl_ext.devrepo.motion_loom.workflows import registry
 
 from tests import adapt_scenes as scenes
 from tests.workflows.test_adapt import adapt, bind, raise_step, run
@@ -18,7 +18,7 @@ def rig(capsys):
 
 
 def asked(step="fit"):
-    question = by_id("adapt").question(bpy.context, step)
+    question = registry.by_id("adapt").question(bpy.context, step)
     return () if question is None else question.lines
 
 

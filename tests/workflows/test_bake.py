@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import actions
-from bl_ext.devrepo.motion_loom.workflows import by_id
+from bl_ext.devrepo.motion_loom.workflows import registry
 
 from tests import rig_scenes as scenes
 
@@ -101,7 +101,7 @@ def test_the_pose_after_another_rate_is_the_last_of_the_source(knight, capsys, r
 def test_the_panels_step_does_not_lose_the_last_key(knight, step):
     """Settings hold 0.1 in single precision, of which 110 are a little more than 11 frames."""
     bpy.context.view_layer.objects.active = knight
-    settings = by_id("bake").settings_of(knight)
+    settings = registry.by_id("bake").settings_of(knight)
     settings.step, settings.assign = step, True
     assert bpy.ops.motion_loom.bake(workflow="bake") == {"FINISHED"}
     keys = next(iter(curves_of(knight.animation_data.action).values())).keyframe_points
@@ -302,7 +302,7 @@ def test_a_linked_rig_is_refused_with_the_way_out(knight, capsys, tmp_path):
 
 def test_the_button_bakes_what_the_settings_say(knight):
     bpy.context.view_layer.objects.active = knight
-    settings = by_id("bake").settings_of(knight)
+    settings = registry.by_id("bake").settings_of(knight)
     settings.use_range, settings.start, settings.end, settings.assign = True, 2, 8, True
     assert bpy.ops.motion_loom.bake(workflow="bake") == {"FINISHED"}
     curve = next(iter(curves_of(knight.animation_data.action).values()))
@@ -310,7 +310,7 @@ def test_the_button_bakes_what_the_settings_say(knight):
 
 
 def test_the_button_says_why_it_is_grey(knight):
-    bake_workflow = by_id("bake")
+    bake_workflow = registry.by_id("bake")
     bpy.context.view_layer.objects.active = knight
     assert bake_workflow.poll(bpy.context, "bake") is None
     knight.animation_data_clear()

@@ -338,7 +338,6 @@ import ctypes, importlib
 import checkout
 
 package = checkout.enable()
-workflows = importlib.import_module(f"{package}.workflows")
 base = importlib.import_module(f"{package}.workflows.base")
 jobs = importlib.import_module(f"{package}.jobs")
 
@@ -346,9 +345,8 @@ class Tiny(base.Workflow):
     def commands(self):
         return (base.Command("tiny", "", lambda parser: None, lambda context, args: {}),)
 
-workflows.WORKFLOWS = (Tiny(),)
 ctypes.CDLL(None).puts(b"printed by C")
-jobs.main(["tiny", "--json"])
+jobs.main(["tiny", "--json"], workflows=[Tiny()])
 """
 
 

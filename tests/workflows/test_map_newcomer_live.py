@@ -3,11 +3,10 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom import workflows
 from bl_ext.devrepo.motion_loom.scene import actions, binding_store, live_mesh
 from bl_ext.devrepo.motion_loom.solvers.errors import MotionLoomError, TooLargeError
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
-from bl_ext.devrepo.motion_loom.workflows import live, mesh_live
+from bl_ext.devrepo.motion_loom.workflows import live, mesh_live, registry
 
 from tests import map_play as play
 from tests.map_play import healthy, problem
@@ -111,7 +110,7 @@ def left(ob):
 
 def steps_of(ob, step):
     play.activate(ob.motion_loom_map.live_copy or ob)
-    return live.while_paused(getattr(workflows.by_id("map"), step)(bpy.context))
+    return live.while_paused(getattr(registry.by_id("map"), step)(bpy.context))
 
 
 def cancelled_after(ob, step, count):
@@ -185,7 +184,7 @@ def test_a_pair_at_no_frame(frame, value):
             button()
     assert len(settings.pairs) == len(play.PAIRS)
     try:
-        workflows.by_id("map").overlay(bpy.context, ob)
+        registry.by_id("map").overlay(bpy.context, ob)
     except MotionLoomError as error:
         assert "Pair 2" in str(error) or "not a number" in str(error)
     setattr(settings.pairs[1], frame, former)
@@ -196,7 +195,7 @@ def test_no_target_frame():
     ob = play.add_live()
     ob.motion_loom_map.target_frame = float("nan")
     with pytest.raises(MotionLoomError, match="not a number"):
-        workflows.by_id("map").overlay(bpy.context, ob)
+        registry.by_id("map").overlay(bpy.context, ob)
     with pytest.raises(RuntimeError, match="Pair 5"):
         bpy.ops.motion_loom.map_add_pair()
     assert problem(ob) is None and len(ob.motion_loom_map.pairs) == len(play.PAIRS)
@@ -301,7 +300,7 @@ def hide(ob, way):
 
 def live_on(ob):
     """As for the active object, which one of an excluded collection cannot be."""
-    list(live.while_paused(mesh_live.live_on_steps(bpy.context, ob, workflows.by_id("map"))))
+    list(live.while_paused(mesh_live.live_on_steps(bpy.context, ob, registry.by_id("map"))))
 
 
 @pytest.mark.parametrize("way", ("disabled", "collection disabled", "collection hidden", "collection excluded"))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom import workflows
 from bl_ext.devrepo.motion_loom.scene import live_mesh
 from bl_ext.devrepo.motion_loom.scene.frames import frame_now
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.state.mesh_result_settings import MeshResultSettings
-from bl_ext.devrepo.motion_loom.workflows import live, mesh_live
+from bl_ext.devrepo.motion_loom.workflows import live, mesh_live, registry
 from bl_ext.devrepo.motion_loom.workflows.mesh_workflow import MeshWorkflow
 
 from tests import map_play as play
@@ -58,7 +57,7 @@ class Climb(MeshWorkflow):
 def climb(registered):
     """Climb, beside Map."""
     climb = Climb()
-    registered(climb, workflows.by_id("map"))
+    registered(climb, registry.by_id("map"))
     return climb
 
 
@@ -117,7 +116,7 @@ def test_and_the_other_way_round(climb):
     with pytest.raises(RuntimeError, match=text):
         press("map")
     with pytest.raises(live.MotionLoomError, match=text):
-        steps(workflows.by_id("map"), ob.motion_loom_climb.live_copy)
+        steps(registry.by_id("map"), ob.motion_loom_climb.live_copy)
     assert play.everything() == before and live.status(ob, "climb").problem is None
     other = play.add_target("Other")
     play.activate(other)

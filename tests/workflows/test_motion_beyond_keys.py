@@ -9,7 +9,7 @@ from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.scene.animated_range import animated_range
 from bl_ext.devrepo.motion_loom.scene.motion import motion_range
-from bl_ext.devrepo.motion_loom.workflows import by_id, deform_copy, live, map_learn, transfer_read
+from bl_ext.devrepo.motion_loom.workflows import deform_copy, live, map_learn, registry, transfer_read
 from bl_ext.devrepo.motion_loom.workflows.adapt_source import bound_frames
 from mathutils import Matrix
 
@@ -384,7 +384,8 @@ def test_the_buttons_take_it_and_live_follows(rig):
     before = scenes.joints_of(rig, KEYS)
     for name in ("Floor", "Step"):
         rig.motion_loom_adapt.surfaces.add().target = bpy.data.objects[name]
-    assert by_id("adapt").poll(bpy.context, "fit") is None and by_id("bake").poll(bpy.context, "bake") is None
+    assert registry.by_id("adapt").poll(bpy.context, "fit") is None
+    assert registry.by_id("bake").poll(bpy.context, "bake") is None
     assert bpy.ops.motion_loom.fit(workflow="adapt") == {"FINISHED"}
     assert bpy.ops.motion_loom.live(workflow="adapt") == {"FINISHED"}
     lift()
@@ -440,5 +441,5 @@ def test_without_keys_and_movers_it_is_refused_by_name(rig, capsys):
     for words in (BIND, ("bake", "--rig", "Rig")):
         assert "'Rig' has no action" in refused(capsys, *words)
     rig.motion_loom_adapt.surfaces.add().target = bpy.data.objects["Floor"]
-    assert "'Rig' has no action" in by_id("adapt").poll(bpy.context, "fit")
-    assert "'Rig' has no action" in by_id("bake").poll(bpy.context, "bake")
+    assert "'Rig' has no action" in registry.by_id("adapt").poll(bpy.context, "fit")
+    assert "'Rig' has no action" in registry.by_id("bake").poll(bpy.context, "bake")

@@ -12,7 +12,7 @@ from bl_ext.devrepo.motion_loom.scene import discarding, restored, whole_file
 from bl_ext.devrepo.motion_loom.solvers.errors import MotionLoomError
 from bl_ext.devrepo.motion_loom.state import cache
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
-from bl_ext.devrepo.motion_loom.workflows import adapt_run, bake, base, by_id, map_learn, map_run, mesh_bake
+from bl_ext.devrepo.motion_loom.workflows import adapt_run, bake, base, map_learn, map_run, mesh_bake, registry
 from bl_ext.devrepo.motion_loom.workflows.base import run_to_end
 
 from tests import adapt_scenes, map_play
@@ -104,7 +104,7 @@ def add_bound():
 
 
 def live_on(workflow):
-    return run_to_end(by_id(workflow).live_on(bpy.context))
+    return run_to_end(registry.by_id(workflow).live_on(bpy.context))
 
 
 def add_live():

@@ -19,7 +19,7 @@ from bl_ext.devrepo.motion_loom.scene.stream_empties import COLLECTION
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.state.stream_run import stream_state
 from bl_ext.devrepo.motion_loom.streams.listener import Listener
-from bl_ext.devrepo.motion_loom.workflows import by_id, stream_follow
+from bl_ext.devrepo.motion_loom.workflows import registry, stream_follow
 from bl_ext.devrepo.motion_loom.workflows.stream_follow import status, tick
 
 from checkout import PACKAGE
@@ -99,7 +99,7 @@ def shown(names=NAMES) -> np.ndarray:
 def drawn() -> list[str]:
     """What the panel says."""
     out = []
-    by_id("stream").draw(Layout(out, True), Context(None))
+    registry.by_id("stream").draw(Layout(out, True), Context(None))
     return out
 
 

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
-from bl_ext.devrepo.motion_loom.workflows import by_id
+from bl_ext.devrepo.motion_loom.workflows import registry
 from bl_ext.devrepo.motion_loom.workflows.transfer_model import dense_of
 
 from tests import map_play
@@ -171,11 +171,11 @@ def test_parts_are_shown_on_both_subjects():
     play.add_clip(bob, bpy.data.objects["Ann"])
     play.add_parts(bob)
     bob.motion_loom_transfer.show_parts = True
-    shown = by_id("transfer").overlay(bpy.context, bob)
+    shown = registry.by_id("transfer").overlay(bpy.context, bob)
     counts = [len(bpy.data.objects[name].data.vertices) for name in ("Ann", "Bob")]
     assert len(shown.points) == sum(counts) and len(np.unique(shown.point_colours, axis=0)) == len(play.PARTS) + 1
     bob.motion_loom_transfer.show_parts = False
-    assert by_id("transfer").overlay(bpy.context, bob) is None
+    assert registry.by_id("transfer").overlay(bpy.context, bob) is None
 
 
 def test_while_live_parts_are_shown_on_the_copy():
@@ -183,17 +183,17 @@ def test_while_live_parts_are_shown_on_the_copy():
     settings = bob.motion_loom_transfer
     settings.show_parts = True
     bpy.context.scene.frame_set(12)
-    shown = by_id("transfer").overlay(bpy.context, settings.live_copy).points
+    shown = registry.by_id("transfer").overlay(bpy.context, settings.live_copy).points
     assert np.allclose(shown[len(ann.data.vertices) :], play.now(bob), atol=1e-4)
 
 
 def test_pair_and_path_are_shown():
     _, bob, _ = play.add_read()
-    shown = by_id("transfer").overlay(bpy.context, bob)
+    shown = registry.by_id("transfer").overlay(bpy.context, bob)
     assert len(shown.triangles) and len(shown.screen_triangles) and len(shown.screen_lines)
     assert np.isfinite(shown.triangles).all() and np.isfinite(shown.screen_lines).all()
     bob.motion_loom_transfer.show_pair = bob.motion_loom_transfer.show_path = False
-    assert by_id("transfer").overlay(bpy.context, bob) is None
+    assert registry.by_id("transfer").overlay(bpy.context, bob) is None
 
 
 def test_a_range_that_is_changed_and_put_back_is_read_still():
@@ -236,7 +236,7 @@ def test_the_chosen_pose_and_that_of_the_active_pair_are_where_the_target_was():
     settings.clips[0].active_pair, settings.target_frame = 2, 5.0
 
     def shown():
-        return by_id("transfer").overlay(bpy.context, bob).triangles.reshape(-1, 3)
+        return registry.by_id("transfer").overlay(bpy.context, bob).triangles.reshape(-1, 3)
 
     was = play.shapes(play.TARGET, play.warped(), 1.0)[0]
     both = shown()

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.solvers.errors import MotionLoomError
-from bl_ext.devrepo.motion_loom.workflows import by_id
+from bl_ext.devrepo.motion_loom.workflows import registry
 from bl_ext.devrepo.motion_loom.workflows.transfer_overlay import overlay_of
 
 from tests import map_play
@@ -36,7 +36,7 @@ class TransferLayout(Layout):
 
 def drawn(ob):
     out = []
-    by_id("transfer").draw(TransferLayout(out, True), Context(ob))
+    registry.by_id("transfer").draw(TransferLayout(out, True), Context(ob))
     return [str(text) for text in out]
 
 

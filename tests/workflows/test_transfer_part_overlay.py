@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.workflows import by_id, transfer_part_overlay
+from bl_ext.devrepo.motion_loom.workflows import registry, transfer_part_overlay
 
 from tests import map_play, mesh_play
 from tests import transfer_play as play
@@ -33,7 +33,7 @@ def scene():
 def points(bob):
     """Places (N, 3) and colours (N, 4) as they are drawn after Blender has evaluated what is to be seen."""
     bpy.context.view_layer.update()
-    found = by_id("transfer").overlay(bpy.context, bob)
+    found = registry.by_id("transfer").overlay(bpy.context, bob)
     return found.points, found.point_colours
 
 
