@@ -51,7 +51,7 @@ def main(argv: list[str], opens_file: bool = False, workflows: Sequence[Workflow
     workflows:  whose commands there are, by default those that the extension is registered with.
     """
     from .scene import interrupts
-    from .solvers.errors import MotionLoomError, TooLargeError
+    from .solvers.core.errors import MotionLoomError, TooLargeError
     from .workflows import registry
 
     command = argv[0] if argv else ""

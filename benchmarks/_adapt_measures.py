@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.adapt import AdaptOptions, adapt
-from solvers.adapt_binding import Binding, fit
-from solvers.descriptor_frames import descriptor_frames
+from solvers.adapt.binding import Binding, fit
+from solvers.adapt.solve import AdaptOptions, adapt
+from solvers.core.types import JointTrack, MeshTrack
 from solvers.paper_warp import paper_adapt
-from solvers.types import JointTrack, MeshTrack
+from solvers.surface.descriptor_frames import descriptor_frames
 
 from .datasets import SCENES, Scene
 from .edits import scaled_character

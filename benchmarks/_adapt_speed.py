@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 import scipy
 
-from solvers import adapt_binding
-from solvers.adapt import AdaptedMotion, AdaptOptions, adapt
-from solvers.adapt_binding import Binding
-from solvers.descriptor_frames import DescriptorPoints, descriptor_frames
+from solvers.adapt import binding as adapt_binding
+from solvers.adapt.binding import Binding
+from solvers.adapt.solve import AdaptedMotion, AdaptOptions, adapt
+from solvers.core.types import JointTrack, MeshTrack, Skeleton
 from solvers.paper_warp import paper_adapt
-from solvers.types import JointTrack, MeshTrack, Skeleton
+from solvers.surface.descriptor_frames import DescriptorPoints, descriptor_frames
 
 from . import datasets, edits
 from .metrics import without_joints

@@ -1,4 +1,4 @@
-"""What a single frame costs while the environment is being changed: ``solvers.adapt_frame`` on the standard problem.
+"""What a single frame costs while the environment is being changed: ``solvers.adapt.frame`` on the standard problem.
 
 Every tenth frame of the clip, one after the other, as when the user plays while something is edited; and the distance
 of the joints from those of the whole track solved again.
@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.adapt import AdaptedMotion, AdaptOptions, adapt
-from solvers.adapt_frame import FrameAdapter
-from solvers.types import TriangleMesh
+from solvers.adapt.frame import FrameAdapter
+from solvers.adapt.solve import AdaptedMotion, AdaptOptions, adapt
+from solvers.core.types import TriangleMesh
 
 from . import _adapt_speed, edits
 

@@ -127,7 +127,7 @@ class LiveScene:
         problem = replace(self.problem, track=whole, effectors=effectors)
         problem.keep(problem.bind())
         parents = whole.skeleton.parents
-        joints = self._module("solvers.solved_joints").SolvedJoints(
+        joints = self._module("solvers.skeleton.solved_joints").SolvedJoints(
             np.arange(len(parents)), parents, effectors, parents < 0
         )
         settings = rig.motion_loom_adapt

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
-from solvers.global_motion import ALL, NONE, GlobalMotion
+from solvers.mapping.global_motion import ALL, NONE, GlobalMotion
 
 from ._map_source import clip as clip_points
 from .mesh_sequences import mesh_sequence

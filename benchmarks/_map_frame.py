@@ -22,13 +22,13 @@ WARMING, PLAYED = 500, 2000
 PARTS = {
     "check": ("workflows.map_live", "MapFollower", "check"),
     "sample": ("workflows.map_live", "", "result_at"),
-    "features": ("solvers.source_motion", "SourceStream", "step"),
-    "regression": ("solvers.map_track", "MotionMap", "coefficients"),
-    "back_projection": ("solvers.target_space", "TargetSpace", "face_pose"),
-    "exponential": ("solvers.shape_space", "ShapeSpace", "gradients"),
-    "divergence": ("solvers.shape_space", "ShapeSpace", "divergence"),
-    "poisson": ("solvers.poisson", "PoissonSystem", "solve"),
-    "positions": ("solvers.target_space", "TargetSpace", "placed"),
+    "features": ("solvers.mapping.source_motion", "SourceStream", "step"),
+    "regression": ("solvers.mapping.track", "MotionMap", "coefficients"),
+    "back_projection": ("solvers.shapes.target_space", "TargetSpace", "face_pose"),
+    "exponential": ("solvers.shapes.shape_space", "ShapeSpace", "gradients"),
+    "divergence": ("solvers.shapes.shape_space", "ShapeSpace", "divergence"),
+    "poisson": ("solvers.surface.poisson", "PoissonSystem", "solve"),
+    "positions": ("solvers.shapes.target_space", "TargetSpace", "placed"),
     "write": ("scene.live_mesh", "", "write"),
 }
 clock = time.perf_counter

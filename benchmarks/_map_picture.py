@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from examples import strip
-from solvers.target_space import COMBINED, GRADIENTS, POINTS
+from solvers.shapes.target_space import COMBINED, GRADIENTS, POINTS
 
 from ._map_cases import Target, onto_itself, target
 from ._map_measures import BAD, edge_excess

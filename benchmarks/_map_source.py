@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.global_motion import GlobalMotion
-from solvers.one_sided_gaussian import Smoother
-from solvers.outliers import find_outliers
-from solvers.pair_suggestion import INTEGRATED, PAPER, RowSpace, scores, suggest
-from solvers.pose_features import PoseFeatures
-from solvers.pose_ridge import PoseRidge
+from solvers.mapping.global_motion import GlobalMotion
+from solvers.mapping.pair_suggestion import INTEGRATED, PAPER, RowSpace, scores, suggest
+from solvers.mapping.pose_features import PoseFeatures
+from solvers.regression.one_sided_gaussian import Smoother
+from solvers.regression.outliers import find_outliers
+from solvers.regression.ridge import PoseRidge
 
 from .bvh import read_bvh_track
 from .datasets import data_file

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.target_space import TargetSpace, learn_target, learn_target_steps
+from solvers.shapes.target_space import TargetSpace, learn_target, learn_target_steps
 
 from .mesh_sequences import mesh_sequence
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.latent_box import LatentBox
-from solvers.map_track import MotionMap
-from solvers.pair_suggestion import INTEGRATED, PAPER, RowSpace, scores
-from solvers.pose_features import PoseFeatures
-from solvers.pose_ridge import NOISE, PoseRidge
-from solvers.target_space import COMBINED, GRADIENTS, POINTS, TargetSpace, learn_target
+from solvers.mapping.pair_suggestion import INTEGRATED, PAPER, RowSpace, scores
+from solvers.mapping.pose_features import PoseFeatures
+from solvers.mapping.track import MotionMap
+from solvers.regression.latent_box import LatentBox
+from solvers.regression.ridge import NOISE, PoseRidge
+from solvers.shapes.target_space import COMBINED, GRADIENTS, POINTS, TargetSpace, learn_target
 
 from ._map_cases import FPS, PAIRS, Case, Places, Target, paired_poses
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.clip_rows import ClipRows
-from solvers.correspondence import densify
-from solvers.motion_rows import with_velocity
-from solvers.part_matching import match_parts
-from solvers.part_suggestion import suggest_parts
-from solvers.subject import Subject, learn_subject
-from solvers.subject_track import SubjectTrack
-from solvers.surface_transfer import SurfaceTransfer, bodies_of, learn_transfer
-from solvers.torso_frame import to_local
+from solvers.transfer.clip_pair import ClipRows
+from solvers.transfer.correspondence import densify
+from solvers.transfer.motion_rows import with_velocity
+from solvers.transfer.part_matching import match_parts
+from solvers.transfer.part_suggestion import suggest_parts
+from solvers.transfer.subject import Subject, learn_subject
+from solvers.transfer.subject_track import SubjectTrack
+from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of, learn_transfer
+from solvers.transfer.torso_frame import to_local
 from tests.transfer_pairs import SAMBA_CRANE_STANDING, SAMBA_CRANE_STEPPING, horse_and_camel, person
 
 FPS = 30.0

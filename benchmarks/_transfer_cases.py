@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.between_rows import BetweenRows
-from solvers.clip_rows import ClipRows
-from solvers.cotangent import lumped_mass
-from solvers.motion_rows import with_velocity
-from solvers.part_space import PartSpace, learn_part_steps
-from solvers.steps import result_of
-from solvers.subject import Subject, learn_subject
-from solvers.subject_track import SubjectTrack
-from solvers.torso_frame import to_local
+from solvers.core.interpolation import BetweenRows
+from solvers.core.steps import result_of
+from solvers.surface.cotangent import lumped_mass
+from solvers.transfer.clip_pair import ClipRows
+from solvers.transfer.motion_rows import with_velocity
+from solvers.transfer.part_space import PartSpace, learn_part_steps
+from solvers.transfer.subject import Subject, learn_subject
+from solvers.transfer.subject_track import SubjectTrack
+from solvers.transfer.torso_frame import to_local
 
 from .transfer_set import PART_NAMES, ClipPair, TransferSet, transfer_set
 

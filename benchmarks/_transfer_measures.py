@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvers.between_rows import BetweenRows
-from solvers.correspondence import GAUSSIAN_PROCESS, LINE, PAPER, DenseClip, densify
-from solvers.cotangent import lumped_mass
-from solvers.gaussian_process import NOISE_FLOOR, GaussianProcess
-from solvers.motion_rows import seen_by_parts
+from solvers.core.interpolation import BetweenRows
 from solvers.paper_displacement import PaperDisplacement
-from solvers.rigid_transfer import RigidTransfer
-from solvers.surface_transfer import bodies_of, rigid_pairs
+from solvers.regression.gaussian_process import NOISE_FLOOR, GaussianProcess
+from solvers.surface.cotangent import lumped_mass
+from solvers.transfer.correspondence import GAUSSIAN_PROCESS, LINE, PAPER, DenseClip, densify
+from solvers.transfer.motion_rows import seen_by_parts
+from solvers.transfer.rigid_motion import RigidTransfer
+from solvers.transfer.surface_transfer import bodies_of, rigid_pairs
 
 from ._transfer_bodies import gallopers, moving
 from ._transfer_cases import Case, Direction, Rows, direction, direction_of, subjects_of, together

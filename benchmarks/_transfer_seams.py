@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.correspondence import DenseClip
-from solvers.subject import Subject, learn_subject
-from solvers.subject_track import SubjectTrack
-from solvers.surface_transfer import bodies_of, learn_transfer
-from solvers.torso_frame import to_local
+from solvers.transfer.correspondence import DenseClip
+from solvers.transfer.subject import Subject, learn_subject
+from solvers.transfer.subject_track import SubjectTrack
+from solvers.transfer.surface_transfer import bodies_of, learn_transfer
+from solvers.transfer.torso_frame import to_local
 
 from ._transfer_bodies import dance, shown
 from .seams import Seams

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.correspondence import densify
-from solvers.motion_rows import seen_by_parts
-from solvers.pose_regression import PoseRegression
-from solvers.time_warping import constrained_path
+from solvers.transfer.correspondence import densify
+from solvers.transfer.motion_rows import seen_by_parts
+from solvers.transfer.pose_regression import PoseRegression
+from solvers.transfer.time_warping import constrained_path
 
 from ._transfer_bodies import dance
 from ._transfer_cases import COMPONENTS, direction, together

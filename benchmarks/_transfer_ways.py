@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.affine_pose_map import AffinePoseMap
-from solvers.gaussian_process import NOISE_FLOOR
-from solvers.motion_rows import seen_by_parts
-from solvers.pose_regression import PoseRegression
+from solvers.regression.gaussian_process import NOISE_FLOOR
+from solvers.transfer.motion_rows import seen_by_parts
+from solvers.transfer.pose_regression import PoseRegression
 
 from ._transfer_cases import Rows
 

@@ -9,7 +9,7 @@ import importlib
 
 import numpy as np
 
-from solvers.types import JointTrack, MeshTrack
+from solvers.core.types import JointTrack, MeshTrack
 
 
 def build_armature(package: str, track: JointTrack, name: str = "Rig"):
@@ -22,7 +22,7 @@ def build_armature(package: str, track: JointTrack, name: str = "Rig"):
 
     actions = importlib.import_module(f"{package}.scene.actions")
     rigs = importlib.import_module(f"{package}.scene.rigs")
-    kinematics = importlib.import_module(f"{package}.solvers.kinematics")
+    kinematics = importlib.import_module(f"{package}.solvers.skeleton.kinematics")
     parents, names, positions = track.skeleton.parents, track.skeleton.names, track.positions
     children = [np.flatnonzero(parents == j) for j in range(len(names))]
     bones = [j for j in range(len(names)) if len(children[j])]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from solvers.errors import InputError
-from solvers.types import JointTrack, Skeleton
+from solvers.core.errors import InputError
+from solvers.core.types import JointTrack, Skeleton
 
 
 @dataclass(frozen=True)

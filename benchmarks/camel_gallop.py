@@ -14,8 +14,8 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
-from solvers.cotangent import surface_operators
-from solvers.poisson import PoissonSystem
+from solvers.surface.cotangent import surface_operators
+from solvers.surface.poisson import PoissonSystem
 
 from .datasets import data_file, read_obj
 from .mesh_sequences import edge_ends, mesh_sequence

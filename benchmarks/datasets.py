@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from solvers.errors import InputError
-from solvers.types import JointTrack, MeshTrack, Skeleton
+from solvers.core.errors import InputError
+from solvers.core.types import JointTrack, MeshTrack, Skeleton
 
 from . import edits
 from .bvh import Z_UP, read_bvh, read_bvh_track

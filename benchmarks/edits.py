@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from solvers.types import JointTrack, MeshTrack
+from solvers.core.types import JointTrack, MeshTrack
 
 Environment = dict[str, MeshTrack]
 Edit = Callable[[np.ndarray], np.ndarray]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from solvers.errors import InputError
-from solvers.types import JointTrack, MeshTrack, Skeleton
+from solvers.core.errors import InputError
+from solvers.core.types import JointTrack, MeshTrack, Skeleton
 
 _COMPONENTS = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}

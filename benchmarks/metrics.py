@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.closest_point import SurfaceIndex
-from solvers.errors import InputError
-from solvers.types import JointTrack, MeshTrack, Skeleton
+from solvers.core.errors import InputError
+from solvers.core.types import JointTrack, MeshTrack, Skeleton
+from solvers.surface.closest_point import SurfaceIndex
 
 BODY = 1.8
 SLOW = 0.25

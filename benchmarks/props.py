@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import RBFInterpolator
 
-from solvers.closest_point import SurfaceIndex
-from solvers.types import JointTrack, MeshTrack
+from solvers.core.types import JointTrack, MeshTrack
+from solvers.surface.closest_point import SurfaceIndex
 
 
 @dataclass(frozen=True)

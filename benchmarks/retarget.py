@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from solvers.errors import InputError
+from solvers.core.errors import InputError
 
 from .bvh import BvhMotion, read_bvh
 from .datasets import data_file

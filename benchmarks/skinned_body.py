@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from solvers.errors import InputError
+from solvers.core.errors import InputError
 
 from .datasets import data_file
 from .glb import GlbFile

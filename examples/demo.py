@@ -29,7 +29,7 @@ def run(demo: Callable, name: str, about: str, argv: list[str] | None, pictures:
         package = checkout.enable()
         import clip
 
-        errors = importlib.import_module(f"{package}.solvers.errors")
+        errors = importlib.import_module(f"{package}.solvers.core.errors")
     except ImportError as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1

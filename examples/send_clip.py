@@ -64,7 +64,7 @@ def packets(names, positions, seconds: float) -> list[bytes]:
 def read(path: str, metres: float) -> tuple[list[str], np.ndarray, float]:
     """Names, positions (F, J, 3) in metres, Z up, and frames a second of a clip."""
     from benchmarks.bvh import read_bvh_track
-    from solvers.errors import InputError
+    from solvers.core.errors import InputError
 
     try:
         if path.lower().endswith(".bvh"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..solvers.errors import SceneError
+from ..solvers.core.errors import SceneError
 from ..workflows.adapt_action import play_source, plays_result
 from ..workflows.list_entries import remove_entry
 from .reporting import ChangeOperator, ExplainedOperator, ReportingOperator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..solvers.errors import MotionLoomError
+from ..solvers.core.errors import MotionLoomError
 from ..workflows import map_pairs
 from ..workflows.mesh_target import target_in
 from .reporting import ExplainedOperator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..solvers.errors import InputError, MotionLoomError, SceneError, TooLargeError
+from ..solvers.core.errors import InputError, MotionLoomError, SceneError, TooLargeError
 from ..workflows import registry
 
 # What a user can mend is told in words; anything else is a bug, which Blender shows as one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..solvers.errors import MotionLoomError
+from ..solvers.core.errors import MotionLoomError
 from ..workflows import transfer_path
 from ..workflows.mesh_target import target_in
 from ..workflows.overlay import free_width, screen_sides

@@ -14,7 +14,7 @@ from bpy.app.handlers import persistent
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 
-from ..solvers.errors import MotionLoomError
+from ..solvers.core.errors import MotionLoomError
 from ..workflows import overlay as overlays
 
 _MODES = {"OBJECT", "POSE"}

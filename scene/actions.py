@@ -10,7 +10,7 @@ import re
 import bpy
 import numpy as np
 
-from ..solvers.errors import OutputError, SceneError
+from ..solvers.core.errors import OutputError, SceneError
 
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
 

@@ -24,7 +24,7 @@ import zlib
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError, StaleBindingError
+from ..solvers.core.errors import InputError, StaleBindingError
 
 _MAGIC = b"MLOOMBND"
 _VERSION = 1

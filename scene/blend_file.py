@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from ..solvers.errors import SceneError
+from ..solvers.core.errors import SceneError
 from .whole_file import Destination
 
 _BLOCK_HEADS = (24, 32)  # bytes, up to 4.5 and since 5.0

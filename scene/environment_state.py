@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import bpy
 import numpy as np
 
-from ..solvers.types import MeshTrack
+from ..solvers.core.types import MeshTrack
 from .instances import ShownInstances
 from .meshes import mesh_track, read_surface, unrepeated
 from .object_motion import sizes_by_curves, worlds_by_curves

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import bpy
 import numpy as np
 
-from ..solvers.errors import SceneError
+from ..solvers.core.errors import SceneError
 
 
 def is_updated(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:

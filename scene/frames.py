@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError
+from ..solvers.core.errors import InputError
 
 FIRST_FRAME, LAST_FRAME = -1_048_574, 1_048_574  # that Blender can be set to and keeps keys at
 MOST_FRAMES = 100_000  # that are read or solved together

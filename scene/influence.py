@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..solvers.errors import StaleBindingError
+from ..solvers.core.errors import StaleBindingError
 from . import actions
 from .channels import action_times
 from .sampling import sample_paths

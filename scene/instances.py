@@ -12,7 +12,7 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from ..solvers.errors import SceneError
+from ..solvers.core.errors import SceneError
 from .evaluation import is_updated
 from .reached import node_trees
 from .stillness import is_timeless

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..solvers.errors import SceneError
+from ..solvers.core.errors import SceneError
 from . import actions
 from .instances import instanced_objects
 

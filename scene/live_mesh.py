@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from ..solvers.errors import OutputError, SceneError, StaleBindingError
+from ..solvers.core.errors import OutputError, SceneError, StaleBindingError
 from .mesh_copy import LIVE_MARK, discard, link_beside, plain_copy
 from .modifier_split import animated_paths
 from .placing import place_now, transformed

@@ -14,7 +14,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError, OutputError, SceneError
+from ..solvers.core.errors import InputError, OutputError, SceneError
 from . import actions, pc2
 from .channels import SIZES, action_times, rotation_channel
 from .discarding import discard as discard_unused

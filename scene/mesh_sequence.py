@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError, SceneError
+from ..solvers.core.errors import InputError, SceneError
 from . import shape_keys
 from .evaluation import evaluated_object
 from .frames import frame_kept, frame_now, step_through

@@ -13,8 +13,8 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError
-from ..solvers.types import MeshTrack, TriangleMesh
+from ..solvers.core.errors import InputError
+from ..solvers.core.types import MeshTrack, TriangleMesh
 from .evaluation import evaluated_object
 from .frames import frame_kept, step_through
 from .instances import MeshSurface, ShownInstances

@@ -13,8 +13,9 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError, OutputError, SceneError
-from ..solvers.kinematics import (
+from ..solvers.core.errors import InputError, OutputError, SceneError
+from ..solvers.core.types import JointTrack
+from ..solvers.skeleton.kinematics import (
     Rig,
     basis_from_pose,
     basis_to_channels,
@@ -22,7 +23,6 @@ from ..solvers.kinematics import (
     pose_matrices,
     rotate_bones,
 )
-from ..solvers.types import JointTrack
 from . import actions
 from .animated_range import joined_range, why_outside
 from .channels import SIZES, action_times, channels_of, rotation_now

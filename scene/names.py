@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import bpy
 
-from ..solvers.errors import SceneError
+from ..solvers.core.errors import SceneError
 from .reached import collections_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..solvers.errors import InputError
+from ..solvers.core.errors import InputError
 
 _LONGEST = bpy.types.ID.bl_rna.properties["name"].length_max - 1  # bytes: 63, since 5.0 255
 

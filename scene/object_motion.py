@@ -7,7 +7,7 @@ from functools import reduce
 import bpy
 import numpy as np
 
-from ..solvers.kinematics import Rig, channels_to_basis
+from ..solvers.skeleton.kinematics import Rig, channels_to_basis
 from . import actions
 from .channels import DELTAS, SIZES, action_times, rotation_now
 from .sampling import strip_curves

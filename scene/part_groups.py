@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError, SceneError
+from ..solvers.core.errors import InputError, SceneError
 
 # From this weight on a vertex belongs to a part: what a soft brush leaves at its rim does not.
 BELONGS = 0.5

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ..solvers.errors import InputError, OutputError
+from ..solvers.core.errors import InputError, OutputError
 from .whole_file import Destination, destination
 
 WAY_OUT = "choose a folder for the cache that can be written, on a disk with space"

@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
-from ..solvers.errors import OutputError
-from ..solvers.kinematics import basis_to_channels, channels_to_basis
+from ..solvers.core.errors import OutputError
+from ..solvers.skeleton.kinematics import basis_to_channels, channels_to_basis
 from .object_motion import single_bone
 
 _FLAT = 1e-6  # smallest over largest size under which a matrix counts as flat (single precision)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError, SceneError, StaleBindingError
+from ..solvers.core.errors import InputError, SceneError, StaleBindingError
 from . import actions
 from .evaluation import evaluated_object, is_updated
 from .frames import frame_kept, step_through

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..solvers.errors import StaleBindingError
+from ..solvers.core.errors import StaleBindingError
 from .evaluation import is_updated
 from .instances import MeshSurface, ShownInstances
 

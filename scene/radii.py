@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..solvers.errors import SceneError
+from ..solvers.core.errors import SceneError
 from .evaluation import world_now
 
 # A quarter of the skin beside a bone lies nearer than its radius. Low, because a capsule should stay inside

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError
+from ..solvers.core.errors import InputError
 from . import actions
 from .motion import action_times, source_of
 from .restored import restored_after_error

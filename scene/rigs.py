@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..solvers.errors import SceneError
-from ..solvers.kinematics import Rig
-from ..solvers.types import JointTrack, Skeleton
+from ..solvers.core.errors import SceneError
+from ..solvers.core.types import JointTrack, Skeleton
+from ..solvers.skeleton.kinematics import Rig
 from .names import named
 
 _FLAT = 1e-6  # smallest over largest object scale under which it counts as zero (float32 matrices)

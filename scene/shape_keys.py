@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError
+from ..solvers.core.errors import InputError
 from . import actions
 from .channels import action_times
 from .modifier_split import deforming_modifiers

@@ -10,8 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..solvers.errors import StaleBindingError
-from ..solvers.types import TriangleMesh
+from ..solvers.core.errors import StaleBindingError
+from ..solvers.core.types import TriangleMesh
 from .topology import Faces
 
 # Single precision: matrices that the program evaluates differ by up to 6e-7 of what their linear part adds up from,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..solvers.errors import InputError
+from ..solvers.core.errors import InputError
 from . import actions
 from .channels import action_times
 from .reached import collections_of

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import bpy
 
-from ..solvers.errors import OutputError, SceneError
+from ..solvers.core.errors import OutputError, SceneError
 
 
 def require_no_tweak(ob: bpy.types.Object) -> None:

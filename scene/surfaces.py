@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import bpy
 
-from ..solvers.errors import SceneError
+from ..solvers.core.errors import SceneError
 from .instances import instances_children
 from .names import named
 from .reached import collections_of

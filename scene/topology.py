@@ -9,7 +9,7 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from ..solvers.types import MeshTrack, TriangleMesh
+from ..solvers.core.types import MeshTrack, TriangleMesh
 
 _LARGEST_CHECKED_FACE = 1024  # corners; a bound triangulation of a larger face is not checked but made anew
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ..solvers.errors import SceneError
+from ..solvers.core.errors import SceneError
 from . import actions
 from .channels import action_times
 from .interference import acting_constraints, switch_off

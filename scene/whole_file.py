@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..solvers.errors import OutputError
+from ..solvers.core.errors import OutputError
 from .interrupts import require_none
 
 Identity = tuple[int, int, int, int]

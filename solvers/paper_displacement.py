@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from .errors import InputError
-from .pose_regression import PoseRegression
-from .rigid_transfer import RigidPairs
+from .core.errors import InputError
+from .transfer.pose_regression import PoseRegression
+from .transfer.rigid_motion import RigidPairs
 
 
 @dataclass(frozen=True)

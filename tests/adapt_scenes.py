@@ -8,7 +8,7 @@ from mathutils import Matrix, Vector
 
 from benchmarks.blender_rig import build_armature, set_vertices
 from checkout import PACKAGE
-from solvers.types import JointTrack, Skeleton
+from solvers.core.types import JointTrack, Skeleton
 
 STRIDE, STEP_HEIGHT = 0.5, 0.15
 FRAMES = np.arange(1, 25)

@@ -11,8 +11,8 @@ from ..scene.names import named, names_of_collections, shared_names
 from ..scene.rigs import find_rig, require_armature, require_editable
 from ..scene.session import exists, object_of
 from ..scene.surfaces import expand, find
-from ..solvers.adapt import ATTACH, AVOID, IGNORE
-from ..solvers.errors import InputError, MotionLoomError, SceneError
+from ..solvers.adapt.solve import ATTACH, AVOID, IGNORE
+from ..solvers.core.errors import InputError, MotionLoomError, SceneError
 from ..state.adapt_settings import CLASSES, MotionLoomAdaptNotes, MotionLoomAdaptSettings
 from . import adapt_panel, deform_copy
 from .adapt_changes import question_of_bind

@@ -12,7 +12,7 @@ from ..scene import actions, playback, strips
 from ..scene.interference import acting_constraints, switch_off
 from ..scene.motion import action_times, source_of, write_motion
 from ..scene.restored import restored_after_error
-from ..solvers.errors import SceneError
+from ..solvers.core.errors import SceneError
 from .naming import result_name
 
 

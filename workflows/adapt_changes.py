@@ -9,10 +9,10 @@ import numpy as np
 from ..scene.environment_state import present_tracks
 from ..scene.meshes import read_surface
 from ..scene.topology import fingerprint
-from ..solvers.bound_changes import NOTHING, Change, change_of_faces, change_of_points
-from ..solvers.descriptor_frames import descriptor_frames
-from ..solvers.errors import MotionLoomError, StaleBindingError
-from ..solvers.types import MeshTrack
+from ..solvers.core.errors import MotionLoomError, StaleBindingError
+from ..solvers.core.types import MeshTrack
+from ..solvers.surface.bound_changes import NOTHING, Change, change_of_faces, change_of_points
+from ..solvers.surface.descriptor_frames import descriptor_frames
 from .adapt_action import plays_result, to_bind_played
 from .adapt_model import stored_of
 from .adapt_problem import scale_since_bind, why_gone

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..solvers.errors import InputError
-from ..solvers.kinematics import carriers
-from ..solvers.limbs import limbs
+from ..solvers.core.errors import InputError
+from ..solvers.skeleton.kinematics import carriers
+from ..solvers.skeleton.limbs import limbs
 from .adapt_source import RIDE, SOLVE, Source
 from .list_entries import resized
 

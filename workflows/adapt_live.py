@@ -22,8 +22,8 @@ from ..scene.object_motion import worlds_by_curves
 from ..scene.rigs import require_armature
 from ..scene.state_track import ObjectState
 from ..scene.stillness import can_move
-from ..solvers.adapt_frame import FrameAdapter
-from ..solvers.errors import MotionLoomError
+from ..solvers.adapt.frame import FrameAdapter
+from ..solvers.core.errors import MotionLoomError
 from ..state.cache import fingerprint
 from . import live
 from .adapt_action import INFLUENCE, bound_action, played_action

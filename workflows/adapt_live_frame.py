@@ -7,9 +7,9 @@ import numpy as np
 from ..scene.influence import factor_now
 from ..scene.pose_channels import PoseWriter
 from ..scene.state_track import ObjectState
-from ..solvers.adapt import AdaptedMotion
-from ..solvers.adapt_frame import FrameAdapter
-from ..solvers.types import TriangleMesh
+from ..solvers.adapt.frame import FrameAdapter
+from ..solvers.adapt.solve import AdaptedMotion
+from ..solvers.core.types import TriangleMesh
 from .adapt_action import INFLUENCE
 from .adapt_problem import Problem
 from .adapt_row import AdaptedRows

@@ -20,7 +20,7 @@ from ..scene.object_motion import worlds_by_curves
 from ..scene.rig_state import Animated, placing
 from ..scene.rigs import read_rig
 from ..scene.sampling import reason_to_sample
-from ..solvers.errors import StaleBindingError
+from ..solvers.core.errors import StaleBindingError
 from ..state import cache
 from .adapt_action import bound_action, played_action, values_of
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..scene.influence import FactorTrack
 from ..scene.state_track import ObjectState, StateTrack
-from ..solvers.adapt_frame import FrameAdapter
-from ..solvers.errors import StaleBindingError
+from ..solvers.adapt.frame import FrameAdapter
+from ..solvers.core.errors import StaleBindingError
 from ..state.cache import fingerprint
 from .adapt_live_key import Inputs
 from .adapt_problem import Problem, Solution, fade_again, solve_steps

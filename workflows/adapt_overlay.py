@@ -8,11 +8,11 @@ import numpy as np
 
 from ..scene.instances import ShownInstances
 from ..scene.present import Shape, joints_now, shape_now
-from ..solvers import clearance
-from ..solvers.adapt_binding import CONTACT_WEIGHT, Binding
-from ..solvers.descriptor_frames import DescriptorPoints, cross, descriptor_frames
-from ..solvers.relationship import window_weights
-from ..solvers.types import TriangleMesh
+from ..solvers.adapt import clearance
+from ..solvers.adapt.binding import CONTACT_WEIGHT, Binding
+from ..solvers.adapt.relationship import window_weights
+from ..solvers.core.types import TriangleMesh
+from ..solvers.surface.descriptor_frames import DescriptorPoints, cross, descriptor_frames
 from .adapt_model import stored_of
 from .adapt_store import Stored
 from .overlay import Overlay, bones, discs, joined, overlay, ramp

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..scene.interference import overriding, what_overrides
 from ..scene.motion import motion_range, source_of, why_unread
-from ..solvers.errors import MotionLoomError
+from ..solvers.core.errors import MotionLoomError
 from .adapt_action import plays_result
 from .adapt_changes import bound_before
 from .adapt_joints import is_chosen_anew, role_in_words

@@ -20,12 +20,12 @@ from ..scene.rigs import require_armature, require_editable, require_uniform_sca
 from ..scene.state_track import StateTrack
 from ..scene.stillness import frame_scripts
 from ..scene.topology import explain_change, fingerprint
-from ..solvers import adapt as solver
-from ..solvers.adapt_binding import Binding
-from ..solvers.clearance import smoothstep
-from ..solvers.errors import ChangedSetError, InputError, StaleBindingError
-from ..solvers.pose_blend import blend_motion
-from ..solvers.types import JointTrack, MeshTrack, TriangleMesh
+from ..solvers.adapt import solve as solver
+from ..solvers.adapt.binding import Binding
+from ..solvers.adapt.clearance import smoothstep
+from ..solvers.core.errors import ChangedSetError, InputError, StaleBindingError
+from ..solvers.core.types import JointTrack, MeshTrack, TriangleMesh
+from ..solvers.skeleton.pose_blend import blend_motion
 from .adapt_action import INFLUENCE, bound_action, live_copy, played_action, plays_live, source_played
 from .adapt_live_keys import held_by_user
 from .adapt_live_source import live_source

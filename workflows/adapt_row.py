@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..solvers import row_quaternions as quat
-from ..solvers.rotations import matrix_to_quaternion
-from ..solvers.row_channels import RowChannels
-from ..solvers.row_turner import RowTurner
+from ..solvers.rotations import row_quaternions as quat
+from ..solvers.rotations.channels import matrix_to_quaternion
+from ..solvers.rotations.row_channels import RowChannels
+from ..solvers.skeleton.row_turner import RowTurner
 from .adapt_source import Source
 
 

@@ -19,9 +19,9 @@ from ..scene.rigs import require_armature, require_editable
 from ..scene.strips import require_pushable
 from ..scene.surfaces import expand
 from ..scene.topology import fingerprint
-from ..solvers import measures
-from ..solvers.adapt_binding import fit_steps
-from ..solvers.errors import SceneError
+from ..solvers.adapt import measures
+from ..solvers.adapt.binding import fit_steps
+from ..solvers.core.errors import SceneError
 from . import live
 from .adapt_action import bound_action, live_copy, remember_source, source_played, to_bind_played, write_result
 from .adapt_changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..solvers.adapt import AdaptedMotion
-from ..solvers.adapt_binding import Binding
-from ..solvers.descriptor_frames import descriptor_frames
-from ..solvers.errors import InputError
-from ..solvers.types import MeshTrack
+from ..solvers.adapt.binding import Binding
+from ..solvers.adapt.solve import AdaptedMotion
+from ..solvers.core.errors import InputError
+from ..solvers.core.types import MeshTrack
+from ..solvers.surface.descriptor_frames import descriptor_frames
 
 # Blender's places are single precision: this many body heights from the origin they are exact to 5 cm at a 1.8 m body.
 _REACH = 0.05 / 1.8 * 2**24

@@ -20,19 +20,19 @@ from ..scene.rigs import (
     require_editable,
     require_uniform_scale,
 )
-from ..solvers.body_bones import body_bones
-from ..solvers.body_size import body_size, extent
-from ..solvers.errors import InputError, StaleBindingError
-from ..solvers.hung_bones import loose_riders
-from ..solvers.joint_limits import JointLimits
-from ..solvers.kept_places import props, riding_parents
-from ..solvers.kinematics import Rig, carriers, carry_increments
-from ..solvers.limbs import straying, uncovered
-from ..solvers.motion_tree import motion_parents
-from ..solvers.reversed_chains import reversed_bones
-from ..solvers.rotations import matrix_to_quaternion, quaternion_to_matrix
-from ..solvers.solved_joints import SolvedJoints, hang_feet, solved_joints
-from ..solvers.types import JointTrack
+from ..solvers.core.errors import InputError, StaleBindingError
+from ..solvers.core.types import JointTrack
+from ..solvers.rotations.channels import matrix_to_quaternion, quaternion_to_matrix
+from ..solvers.skeleton.body_bones import body_bones
+from ..solvers.skeleton.body_size import body_size, extent
+from ..solvers.skeleton.hung_bones import loose_riders
+from ..solvers.skeleton.kept_places import props, riding_parents
+from ..solvers.skeleton.kinematics import Rig, carriers, carry_increments
+from ..solvers.skeleton.limbs import straying, uncovered
+from ..solvers.skeleton.motion_tree import motion_parents
+from ..solvers.skeleton.reversed_chains import reversed_bones
+from ..solvers.skeleton.solved_joints import SolvedJoints, hang_feet, solved_joints
+from ..solvers.warp.joint_limits import JointLimits
 from .naming import listed
 
 # A bone that points elsewhere than at bind by more than this (chord of unit vectors) plays another action.
@@ -54,7 +54,7 @@ _LOOKED_AT = 64
 @dataclass(frozen=True)
 class Source:
     """motion: all bones.  whole: heads and leaf tails.  solved: which of them are solved.  track: those, world space.
-    motion_parents: (B,) the bone that each bone moves with, see ``solvers.hung_bones``.  height: of the body, metres.
+    motion_parents: (B,) the bone that each bone moves with, see ``skeleton.hung_bones``.  height: of the body, metres.
     notes: what was left out or guessed, for the user, a sentence each."""
 
     motion: BoneMotion

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..solvers.adapt_binding import Binding
-from ..solvers.bound_surface import BoundSurface
-from ..solvers.descriptor_frames import DescriptorPoints
-from ..solvers.errors import StaleBindingError
-from ..solvers.solved_joints import SolvedJoints
-from ..solvers.types import JointTrack, MeshTrack, Skeleton
+from ..solvers.adapt.binding import Binding
+from ..solvers.core.errors import StaleBindingError
+from ..solvers.core.types import JointTrack, MeshTrack, Skeleton
+from ..solvers.skeleton.solved_joints import SolvedJoints
+from ..solvers.surface.bound_surface import BoundSurface
+from ..solvers.surface.descriptor_frames import DescriptorPoints
 from .naming import listed
 from .stored_arrays import (
     damaged_in_words,

@@ -14,10 +14,10 @@ from ..scene.restored import restored_after_error
 from ..scene.rigs import require_armature, require_editable
 from ..scene.surfaces import expand
 from ..scene.topology import fingerprint
-from ..solvers.adapt_binding import fit_steps
-from ..solvers.bound_changes import Change
-from ..solvers.errors import SceneError, StaleBindingError
-from ..solvers.types import MeshTrack
+from ..solvers.adapt.binding import fit_steps
+from ..solvers.core.errors import SceneError, StaleBindingError
+from ..solvers.core.types import MeshTrack
+from ..solvers.surface.bound_changes import Change
 from .adapt_changes import change_of, counted_anew, in_words, number_of, present_object, worst_in_words
 from .adapt_model import stored_of
 from .adapt_problem import why_gone

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..solvers.errors import OutputError
+from ..solvers.core.errors import OutputError
 from .adapt_source import Source
 
 # The rig must reproduce the solved joints; metres at a 1.8 m body. What misses by less is worth a note from the second

@@ -17,7 +17,7 @@ from ..scene.restored import restored_after_error
 from ..scene.rigs import find_rig, require_armature, require_editable
 from ..scene.strips import push, push_down, require_pushable
 from ..scene.visual_bake import bake_seen, has_own_motion
-from ..solvers.errors import InputError, MotionLoomError
+from ..solvers.core.errors import InputError, MotionLoomError
 from ..state.bake_settings import MotionLoomBakeSettings
 from .base import Command, Steps, Workflow, too_large_named
 from .command_settings import require_between

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..scene.interrupts import require_none
 from ..scene.sizes import sizes_text
-from ..solvers.errors import TooLargeError
+from ..solvers.core.errors import TooLargeError
 from .overlay import Overlay
 
 Steps = Generator[tuple[float, str], None, str | None]

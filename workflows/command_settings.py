@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ..scene.frames import FIRST_FRAME, LAST_FRAME
-from ..solvers.errors import InputError
+from ..solvers.core.errors import InputError
 
 _UNLIMITED = 2**31 - 1  # the limit of a setting that has no other
 _SHOWN = 30  # letters of what is no number

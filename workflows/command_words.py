@@ -8,7 +8,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from ..solvers.errors import InputError, OutputError
+from ..solvers.core.errors import InputError, OutputError
 
 _SHELL_LETTERS = frozenset("&|<>^()%!;,=")  # of the Windows shell, beside blanks, which always quote
 

@@ -8,9 +8,9 @@ from ..scene.deform_copy import DeformMotion, copy_deform_bones, move_skin, read
 from ..scene.motion import motion_range, source_of
 from ..scene.new_names import require_name
 from ..scene.rigs import find_rig, require_armature
-from ..solvers.errors import SceneError
-from ..solvers.followed_bones import followed_bones, rest_size
-from ..solvers.motion_tree import motion_parents
+from ..solvers.core.errors import SceneError
+from ..solvers.skeleton.followed_bones import followed_bones, rest_size
+from ..solvers.skeleton.motion_tree import motion_parents
 from . import live
 from .adapt_action import to_bind_played
 from .adapt_source import frames_within

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..scene import binding_store
-from ..solvers.errors import StaleBindingError
+from ..solvers.core.errors import StaleBindingError
 from ..state import cache
 
 

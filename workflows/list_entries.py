@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..solvers.errors import SceneError
+from ..solvers.core.errors import SceneError
 
 _LOCAL = "make it local (Object, Relations, Make Local)"
 

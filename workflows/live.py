@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..scene import restored, session
-from ..solvers.errors import ChangedSetError, MotionLoomError, StaleBindingError, TooLargeError
-from ..solvers.steps import result_of
+from ..solvers.core.errors import ChangedSetError, MotionLoomError, StaleBindingError, TooLargeError
+from ..solvers.core.steps import result_of
 from ..state.live_runs import Job, LiveRun, live_runs
 from .base import Steps
 

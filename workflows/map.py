@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..solvers.errors import MotionLoomError
+from ..solvers.core.errors import MotionLoomError
 from ..state.map_settings import CLASSES, MotionLoomMapSettings
 from . import map_command, map_panel
 from .base import Command, Steps

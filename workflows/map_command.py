@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from ..scene.names import named, names_of_collections, shared_names
-from ..solvers.errors import InputError, SceneError
+from ..solvers.core.errors import InputError, SceneError
 from .base import run_to_end
 from .command_settings import set_choices, set_numbers, set_range
 from .command_words import counted, given, line_on_file, pair_of_frames

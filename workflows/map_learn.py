@@ -24,12 +24,12 @@ from ..scene.point_source import (
 from ..scene.restored import restored_after_error
 from ..scene.rigs import require_editable
 from ..scene.session import object_of
-from ..solvers.errors import InputError, SceneError
-from ..solvers.global_motion import ALL, NONE, TRANSLATION, GlobalMotion
-from ..solvers.source_motion import SourceModel
-from ..solvers.steady_points import steady_weights
-from ..solvers.target_space import learn_target_steps
-from ..solvers.travel_ways import TravelWays
+from ..solvers.core.errors import InputError, SceneError
+from ..solvers.mapping.global_motion import ALL, NONE, TRANSLATION, GlobalMotion
+from ..solvers.mapping.source_motion import SourceModel
+from ..solvers.mapping.steady_points import steady_weights
+from ..solvers.mapping.travel_ways import TravelWays
+from ..solvers.shapes.target_space import learn_target_steps
 from .base import Steps, names_what_is_too_large, relayed
 from .command_words import counted
 from .map_store import LearntTarget, SourceClip, pack_clip, pack_target

@@ -14,13 +14,13 @@ from ..scene.discarding import discard
 from ..scene.frames import frame_now
 from ..scene.point_source import OBJECTS, PointSource, found_again, point_track_steps, points_now
 from ..scene.restored import restored_after_error
-from ..solvers.errors import StaleBindingError
-from ..solvers.lag import rates
-from ..solvers.map_track import lifted, placed
-from ..solvers.pose_features import LAG
-from ..solvers.source_motion import SourceModel, SourceStream, SourceTrack, source_track
-from ..solvers.travel import Path
-from ..solvers.travel_ways import SOURCE, along_source
+from ..solvers.core.errors import StaleBindingError
+from ..solvers.core.lag import rates
+from ..solvers.mapping.pose_features import LAG
+from ..solvers.mapping.source_motion import SourceModel, SourceStream, SourceTrack, source_track
+from ..solvers.mapping.track import lifted, placed
+from ..solvers.mapping.travel import Path
+from ..solvers.mapping.travel_ways import SOURCE, along_source
 from ..state.cache import fingerprint
 from ..state.live_runs import live_runs
 from . import mesh_live

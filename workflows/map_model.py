@@ -10,13 +10,13 @@ from ..scene import binding_store
 from ..scene.frames import frame_now
 from ..scene.names import named
 from ..scene.point_source import JOINTS, OBJECTS, VERTICES, PointSource, from_record
-from ..solvers.between_rows import BetweenRows
-from ..solvers.errors import InputError, StaleBindingError
-from ..solvers.map_track import MapTrack, MotionMap, map_track
-from ..solvers.pair_suggestion import confidence
-from ..solvers.pose_features import LAG
-from ..solvers.source_motion import SourceModel, SourceStream, SourceTrack, source_track
-from ..solvers.travel_ways import TravelChoices
+from ..solvers.core.errors import InputError, StaleBindingError
+from ..solvers.core.interpolation import BetweenRows
+from ..solvers.mapping.pair_suggestion import confidence
+from ..solvers.mapping.pose_features import LAG
+from ..solvers.mapping.source_motion import SourceModel, SourceStream, SourceTrack, source_track
+from ..solvers.mapping.track import MapTrack, MotionMap, map_track
+from ..solvers.mapping.travel_ways import TravelChoices
 from ..state import cache
 from .command_settings import require_numbers
 from .kept import kept, kept_by, unpacked

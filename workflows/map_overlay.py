@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..scene.frames import frame_now
-from ..solvers.pair_suggestion import confidence
+from ..solvers.mapping.pair_suggestion import confidence
 from .kept import kept
 from .map_model import MotionMap, clip_of, pair_rows, pairs_mark, performed_poses, pose_at, row_at, target_of
 from .map_pairs import scores_of, suggested

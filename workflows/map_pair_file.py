@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from ..scene.whole_file import Destination, destination
-from ..solvers.errors import InputError
-from ..solvers.pose_features import LAG
+from ..solvers.core.errors import InputError
+from ..solvers.mapping.pose_features import LAG
 from .command_words import counted
 from .list_entries import resized
 from .map_model import clip_of, outside_text, paired_poses, performed_text, target_of, why_outside

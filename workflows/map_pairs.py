@@ -7,11 +7,11 @@ import numpy as np
 from ..scene import binding_store
 from ..scene.frames import frame_now
 from ..scene.point_source import points_now
-from ..solvers.errors import InputError, MotionLoomError
-from ..solvers.pair_suggestion import RowSpace, scores
-from ..solvers.pair_suggestion import suggest as best_frames
-from ..solvers.pose_picks import spread_poses
-from ..solvers.pose_ridge import contradiction
+from ..solvers.core.errors import InputError, MotionLoomError
+from ..solvers.mapping.pair_suggestion import RowSpace, scores
+from ..solvers.mapping.pair_suggestion import suggest as best_frames
+from ..solvers.regression.ridge import contradiction
+from ..solvers.shapes.pose_picks import spread_poses
 from ..state.live_runs import live_runs
 from .kept import kept
 from .list_entries import remove_entry

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..solvers.errors import MotionLoomError
+from ..solvers.core.errors import MotionLoomError
 from .map_model import confidence_now, target_of
 from .map_run import costs_of
 from .mesh_panel import draw_bake, draw_mesh, draw_problem, is_baked

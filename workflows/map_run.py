@@ -8,7 +8,7 @@ from collections.abc import Generator
 import numpy as np
 
 from ..scene.mesh_bakes import Baked, MeshResult
-from ..solvers.errors import MotionLoomError
+from ..solvers.core.errors import MotionLoomError
 from . import mesh_bake
 from .base import names_what_is_too_large, relayed, run_to_end, within
 from .map_live import pose_of, read_again_steps, result_at, store_clip

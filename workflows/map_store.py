@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..scene.point_source import JOINTS, OBJECTS, VERTICES, PointSource
-from ..solvers.between_rows import BetweenRows
-from ..solvers.errors import InputError, StaleBindingError
-from ..solvers.source_motion import SourceModel, SourceStream
-from ..solvers.target_space import TargetSpace
-from ..solvers.travel_ways import TravelWays
+from ..solvers.core.errors import InputError, StaleBindingError
+from ..solvers.core.interpolation import BetweenRows
+from ..solvers.mapping.source_motion import SourceModel, SourceStream
+from ..solvers.mapping.travel_ways import TravelWays
+from ..solvers.shapes.target_space import TargetSpace
 from .stored_arrays import (
     damaged_in_words,
     require_indices,

@@ -20,8 +20,8 @@ from ..scene.mesh_bakes import (
 )
 from ..scene.restored import restored_after_error
 from ..scene.whole_file import removed_on_failure
-from ..solvers.errors import InputError
-from ..solvers.gram_pca import GramPca, gram_pca_steps
+from ..solvers.core.errors import InputError
+from ..solvers.regression.gram_pca import GramPca, gram_pca_steps
 from .base import relayed
 from .command_words import counted
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..scene.names import named
 from ..scene.rigs import require_editable
-from ..solvers.errors import OutputError, SceneError
+from ..solvers.core.errors import OutputError, SceneError
 from .command_settings import set_choices, set_numbers, set_range
 from .mesh_bake import ABSOLUTE_KEYS, PC2, PCA_KEYS
 from .mesh_target import target_behind, why_none

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..scene.topology import Faces, read_corners, read_faces, splits
-from ..solvers.errors import StaleBindingError
+from ..solvers.core.errors import StaleBindingError
 from ..state import cache
 from .kept import kept
 from .mesh_target import require_same_mesh

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..scene import live_mesh
 from ..scene.session import all_objects
-from ..solvers.errors import SceneError
+from ..solvers.core.errors import SceneError
 from ..state.mesh_result_settings import MeshResultSettings
 from . import live, registry
 from .base import Steps, names_what_is_too_large

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..scene import live_mesh
 from ..scene.rigs import require_editable
-from ..solvers.errors import MotionLoomError, StaleBindingError
+from ..solvers.core.errors import MotionLoomError, StaleBindingError
 
 
 def target_in(context):

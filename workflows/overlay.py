@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ..solvers.descriptor_frames import cross
+from ..solvers.surface.descriptor_frames import cross
 
 # (workflow, session_uid of the object) -> why nothing is shown; those of the second kind stay until the session ends.
 _problems: dict[tuple[str, int], str] = {}

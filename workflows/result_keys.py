@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..scene.motion import BoneMotion, channel_sizes, moves_outside, source_of, written_channels
-from ..solvers.curve_reduction import key_error, reduce_keys
-from ..solvers.errors import InputError
+from ..solvers.core.errors import InputError
+from ..solvers.skeleton.curve_reduction import key_error, reduce_keys
 
 
 @dataclass(frozen=True)
 class KeyOptions:
     """step: frames from one key to the next; the last frame always has keys.  error: leave out the keys that the others
-    tell within so many metres, see ``solvers.curve_reduction``; None: keep all.  only_changed: channels that do not
+    tell within so many metres, see ``skeleton.curve_reduction``; None: keep all.  only_changed: channels that do not
     change keep the curves of the source."""
 
     step: int = 1

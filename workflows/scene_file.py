@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..scene import blend_file, interrupts
 from ..scene.whole_file import Destination, Identity, destination, identity_of, removed_on_failure
-from ..solvers.errors import OutputError, SceneError
+from ..solvers.core.errors import OutputError, SceneError
 from ..state.opened_file import opened_file
 
 OUTPUT, SAVE = "choose another --output", "give --output OUT.blend to save it elsewhere"

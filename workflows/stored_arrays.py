@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..solvers.errors import InputError, StaleBindingError
+from ..solvers.core.errors import InputError, StaleBindingError
 
 # What arrays, headers and what is built of them raise where something in them is not as it was stored.
 _WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError)

@@ -16,7 +16,7 @@ import numpy as np
 from ..scene import session
 from ..scene.motion import frames_per_second
 from ..scene.stream_empties import place_empties, play_takes, write_recording
-from ..solvers.errors import InputError, MotionLoomError, SceneError
+from ..solvers.core.errors import InputError, MotionLoomError, SceneError
 from ..state.live_runs import live_runs
 from ..state.stream_run import StreamRun, stream_state
 from ..streams.counts import Counts

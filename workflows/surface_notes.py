@@ -6,10 +6,10 @@ from collections.abc import Collection
 
 import numpy as np
 
-from ..solvers.adapt_binding import Binding
-from ..solvers.coincident_faces import coincident_faces
-from ..solvers.turned_away import turned_away
-from ..solvers.types import MeshTrack
+from ..solvers.adapt.binding import Binding
+from ..solvers.adapt.coincident_faces import coincident_faces
+from ..solvers.core.types import MeshTrack
+from ..solvers.surface.turned_away import turned_away
 from .naming import listed
 
 

@@ -6,7 +6,7 @@ import argparse
 import re
 
 from ..scene.names import named, shared_names
-from ..solvers.errors import InputError, SceneError
+from ..solvers.core.errors import InputError, SceneError
 from ..state.transfer_settings import are_parts_as_read
 from .base import run_to_end
 from .command_settings import require_between, set_choices, set_numbers, set_range, whole_frame

@@ -13,9 +13,9 @@ from ..scene.frames import frame_now
 from ..scene.motion import frames_per_second
 from ..scene.present import shape_now
 from ..scene.session import object_of
-from ..solvers.errors import SceneError, StaleBindingError
-from ..solvers.map_track import lifted
-from ..solvers.subject import SubjectTrack
+from ..solvers.core.errors import SceneError, StaleBindingError
+from ..solvers.mapping.track import lifted
+from ..solvers.transfer.subject import SubjectTrack
 from ..state.cache import fingerprint
 from ..state.live_runs import live_runs
 from .base import Steps, names_what_is_too_large

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..scene import binding_store
-from ..solvers.clip_rows import ClipRows, check_inside
-from ..solvers.correspondence import DenseClip, densify
-from ..solvers.errors import InputError, PartError, StaleBindingError
-from ..solvers.ground_contact import with_clearance
-from ..solvers.subject import SubjectTrack
-from ..solvers.surface_transfer import SurfaceTransfer
+from ..solvers.core.errors import InputError, PartError, StaleBindingError
+from ..solvers.transfer.clip_pair import ClipRows, check_inside
+from ..solvers.transfer.correspondence import DenseClip, densify
+from ..solvers.transfer.ground_contact import with_clearance
+from ..solvers.transfer.subject import SubjectTrack
+from ..solvers.transfer.surface_transfer import SurfaceTransfer
 from ..state import cache
 from ..state.transfer_settings import are_parts_as_read
 from .command_settings import require_numbers

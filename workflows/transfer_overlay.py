@@ -6,9 +6,9 @@ import numpy as np
 
 from ..scene import binding_store
 from ..scene.frames import frame_now
-from ..solvers.cost_picture import PAIR, PATH, STRAIGHT, shades
-from ..solvers.descriptor_frames import cross
-from ..solvers.errors import MotionLoomError
+from ..solvers.core.errors import MotionLoomError
+from ..solvers.surface.descriptor_frames import cross
+from ..solvers.transfer.cost_picture import PAIR, PATH, STRAIGHT, shades
 from .kept import kept
 from .mesh_target import target_behind
 from .overlay import Overlay, TextLine, joined, overlay

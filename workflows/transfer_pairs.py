@@ -7,8 +7,8 @@ import numpy as np
 from ..scene import binding_store
 from ..scene.animated_range import animated_range, whole_range
 from ..scene.frames import frame_now
-from ..solvers.errors import InputError, MotionLoomError
-from ..solvers.pair_suggestion import RowSpace, scores, suggest
+from ..solvers.core.errors import InputError, MotionLoomError
+from ..solvers.mapping.pair_suggestion import RowSpace, scores, suggest
 from .kept import kept
 from .list_entries import remove_entry, resized
 from .mesh_target import target_behind, target_in, why_no_target

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..scene.pictures import icon_of
-from ..solvers.errors import MotionLoomError
+from ..solvers.core.errors import MotionLoomError
 from .mesh_panel import draw_bake, draw_mesh, draw_problem, is_baked
 from .panel_parts import Shown, draw_range, draw_status, draw_text, draw_toggles, is_live
 from .transfer_model import is_trained

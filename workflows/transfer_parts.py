@@ -10,9 +10,9 @@ from ..scene.part_groups import remove_parts, write_parts
 from ..scene.present import shape_now
 from ..scene.rigs import require_editable
 from ..scene.topology import read_triangles
-from ..solvers.errors import InputError, SceneError
-from ..solvers.part_matching import match_parts
-from ..solvers.part_suggestion import suggest_parts
+from ..solvers.core.errors import InputError, SceneError
+from ..solvers.transfer.part_matching import match_parts
+from ..solvers.transfer.part_suggestion import suggest_parts
 from .command_words import counted
 from .list_entries import remove_entry, resized
 from .mesh_target import target_in, why_no_target

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..scene.pictures import write_picture
 from ..scene.rigs import require_editable
-from ..solvers.cost_picture import cost_picture
+from ..solvers.transfer.cost_picture import cost_picture
 from ..state.cache import fingerprint
 from .base import Steps
 from .transfer_model import dense_of, training_mark

@@ -19,10 +19,10 @@ from ..scene.restored import restored_after_error
 from ..scene.rigs import require_editable
 from ..scene.session import object_of
 from ..scene.topology import read_faces, splits
-from ..solvers.clip_scale import clip_scale
-from ..solvers.errors import InputError, SceneError
-from ..solvers.handedness import is_mirrored
-from ..solvers.subject import Subject
+from ..solvers.core.errors import InputError, SceneError
+from ..solvers.transfer.clip_scale import clip_scale
+from ..solvers.transfer.handedness import is_mirrored
+from ..solvers.transfer.subject import Subject
 from ..state.transfer_settings import clip_signature, parts_signature
 from .base import Steps, names_what_is_too_large, relayed, within
 from .command_words import counted

@@ -10,7 +10,7 @@ import numpy as np
 from ..scene.mesh_bakes import Baked
 from ..scene.motion import frames_per_second
 from ..scene.rigs import require_editable
-from ..solvers.errors import MotionLoomError
+from ..solvers.core.errors import MotionLoomError
 from .base import names_what_is_too_large, relayed, run_to_end, within
 from .mesh_bake import (
     MeshBakeOptions,

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..solvers.errors import StaleBindingError
-from ..solvers.subject import Subject, SubjectTrack
-from ..solvers.surface_transfer import SurfaceTransfer
+from ..solvers.core.errors import StaleBindingError
+from ..solvers.transfer.subject import Subject, SubjectTrack
+from ..solvers.transfer.surface_transfer import SurfaceTransfer
 from .stored_arrays import (
     damaged_in_words,
     require_indices,

@@ -8,7 +8,7 @@ from ..scene import binding_store
 from ..scene.discarding import discard
 from ..scene.restored import restored_after_error
 from ..scene.rigs import require_editable
-from ..solvers.surface_transfer import SurfaceTransfer, bodies_of
+from ..solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of
 from .base import Steps, names_what_is_too_large, relayed
 from .command_settings import require_numbers
 from .command_words import counted

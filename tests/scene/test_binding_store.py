@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import binding_store
 from bl_ext.devrepo.motion_loom.scene.discarding import discard
-from bl_ext.devrepo.motion_loom.solvers.errors import InputError, StaleBindingError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, StaleBindingError
 
 HEADER = {"fingerprints": {'Böx "1".001 箱': "8:12:ab"}, "frames": [1, 250], "scale": 1.25, "none": None}
 

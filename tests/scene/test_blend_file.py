@@ -6,7 +6,7 @@ import bpy
 import pytest
 from bl_ext.devrepo.motion_loom.scene import blend_file
 from bl_ext.devrepo.motion_loom.scene.whole_file import destination
-from bl_ext.devrepo.motion_loom.solvers.errors import OutputError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import OutputError
 
 from tests import limits
 

@@ -9,7 +9,7 @@ from bl_ext.devrepo.motion_loom.scene import actions, meshes, topology
 from bl_ext.devrepo.motion_loom.scene.environment_state import needs_sweep, present_tracks
 from bl_ext.devrepo.motion_loom.scene.object_motion import worlds_by_curves
 from bl_ext.devrepo.motion_loom.scene.state_track import ObjectState, Shape, StateTrack
-from bl_ext.devrepo.motion_loom.solvers.errors import InputError, SceneError, StaleBindingError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneError, StaleBindingError
 
 from tests.counting import steps_of
 

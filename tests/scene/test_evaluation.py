@@ -9,7 +9,7 @@ from bl_ext.devrepo.motion_loom.scene.point_source import objects_source, point_
 from bl_ext.devrepo.motion_loom.scene.points import object_positions, still_place
 from bl_ext.devrepo.motion_loom.scene.present import shape_now
 from bl_ext.devrepo.motion_loom.scene.sampling import sample_frames
-from bl_ext.devrepo.motion_loom.solvers.errors import SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 
 from tests import map_scenes, rig_scenes
 

@@ -8,8 +8,8 @@ from bl_ext.devrepo.motion_loom.scene.mesh_sequence import mesh_sequence_steps
 from bl_ext.devrepo.motion_loom.scene.meshes import read_object, read_state, sweep_environment, sweep_states
 from bl_ext.devrepo.motion_loom.scene.surfaces import expand
 from bl_ext.devrepo.motion_loom.scene.topology import fingerprint
-from bl_ext.devrepo.motion_loom.solvers.errors import InputError, SceneError
-from bl_ext.devrepo.motion_loom.solvers.steps import result_of
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.steps import result_of
 from mathutils import Matrix
 
 from tests import adapt_scenes as scenes

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import live_mesh
 from bl_ext.devrepo.motion_loom.scene.mesh_sequence import mesh_sequence_steps
-from bl_ext.devrepo.motion_loom.solvers.errors import OutputError, SceneError, StaleBindingError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import OutputError, SceneError, StaleBindingError
 from mathutils import Matrix
 
 from tests import map_scenes as scenes

@@ -9,7 +9,7 @@ import pytest
 from bl_ext.devrepo.motion_loom.scene import live_mesh, mesh_bakes, pc2
 from bl_ext.devrepo.motion_loom.scene.mesh_bakes import MeshResult
 from bl_ext.devrepo.motion_loom.scene.mesh_sequence import mesh_sequence_steps
-from bl_ext.devrepo.motion_loom.solvers.errors import InputError, OutputError, SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, OutputError, SceneError
 from mathutils import Matrix
 
 from tests import limits, rig_scenes

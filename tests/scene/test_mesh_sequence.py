@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions, shape_keys
 from bl_ext.devrepo.motion_loom.scene.mesh_sequence import key_poses, mesh_sequence_steps
-from bl_ext.devrepo.motion_loom.solvers.errors import InputError, SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneError
 
 from tests import map_scenes as scenes
 from tests import rig_scenes

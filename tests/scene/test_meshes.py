@@ -6,9 +6,9 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import meshes, stillness, surfaces, topology
-from bl_ext.devrepo.motion_loom.solvers.errors import InputError, SceneError
-from bl_ext.devrepo.motion_loom.solvers.steps import result_of
-from bl_ext.devrepo.motion_loom.solvers.types import TriangleMesh
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.steps import result_of
+from bl_ext.devrepo.motion_loom.solvers.core.types import TriangleMesh
 from mathutils import Matrix
 
 from tests.counting import steps_of

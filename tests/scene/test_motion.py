@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions, motion
-from bl_ext.devrepo.motion_loom.solvers.errors import InputError, OutputError, SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, OutputError, SceneError
 
 from tests import rig_scenes as scenes
 

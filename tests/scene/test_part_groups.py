@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene.part_groups import part_masks, write_parts
-from bl_ext.devrepo.motion_loom.solvers.errors import InputError, SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneError
 
 from tests import map_scenes as scenes
 

@@ -4,7 +4,7 @@ import struct
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import pc2
-from bl_ext.devrepo.motion_loom.solvers.errors import InputError, OutputError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, OutputError
 
 from tests import limits
 

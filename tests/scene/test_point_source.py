@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import point_source as points
-from bl_ext.devrepo.motion_loom.solvers.errors import InputError, SceneError, StaleBindingError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneError, StaleBindingError
 
 from tests import map_scenes as scenes
 from tests import rig_scenes

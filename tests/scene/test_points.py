@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene.points import object_positions
-from bl_ext.devrepo.motion_loom.solvers.errors import SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 
 FRAMES = np.array([1.0, 2.5, 5.0])
 

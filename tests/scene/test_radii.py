@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import radii
-from bl_ext.devrepo.motion_loom.solvers.errors import SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 JOINTS = {

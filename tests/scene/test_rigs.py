@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import rigs
 from bl_ext.devrepo.motion_loom.scene.motion import read_motion
-from bl_ext.devrepo.motion_loom.solvers import kinematics
-from bl_ext.devrepo.motion_loom.solvers.errors import SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
+from bl_ext.devrepo.motion_loom.solvers.skeleton import kinematics
 
 from tests import rig_scenes as scenes
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.scene.stream_empties import COLLECTION, place_empties, write_recording
-from bl_ext.devrepo.motion_loom.solvers.errors import InputError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError
 
 NAMES = ("Hips", "左手", 'odd "name"\\', "x" * 63)
 

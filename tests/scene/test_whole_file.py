@@ -6,7 +6,7 @@ import threading
 import pytest
 from bl_ext.devrepo.motion_loom.scene import whole_file
 from bl_ext.devrepo.motion_loom.scene.whole_file import destination, reserved
-from bl_ext.devrepo.motion_loom.solvers.errors import OutputError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import OutputError
 
 from tests import limits
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers import quaternions as quat
-from solvers.joint_tree import JointTree, TreePose
-from solvers.tree_goals import Goals, Halfspaces
+from solvers.rotations import quaternions as quat
+from solvers.skeleton.joint_tree import JointTree, TreePose
+from solvers.warp.tree_goals import Goals, Halfspaces
 
 FORESTS = {
     "one root": [-1],

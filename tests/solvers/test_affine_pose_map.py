@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.affine_pose_map import AffinePoseMap
-from solvers.errors import InputError
+from solvers.core.errors import InputError
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from benchmarks.bvh import read_bvh, read_bvh_track
 from benchmarks.glb import GlbFile, sample
 from benchmarks.metrics import measure
 from benchmarks.props import bar, rests
-from solvers.closest_point import SurfaceIndex
-from solvers.errors import InputError
-from solvers.types import JointTrack, Skeleton
+from solvers.core.errors import InputError
+from solvers.core.types import JointTrack, Skeleton
+from solvers.surface.closest_point import SurfaceIndex
 
 needs_data = pytest.mark.skipif(datasets.data_folder() is None, reason="../shared/data is absent")
 

@@ -5,8 +5,8 @@ import pytest
 
 from benchmarks import datasets
 from benchmarks.metrics import measure, measure_details, without_joints
-from solvers.errors import InputError
-from solvers.types import JointTrack, MeshTrack, Skeleton
+from solvers.core.errors import InputError
+from solvers.core.types import JointTrack, MeshTrack, Skeleton
 
 NAMES = ("hip", "knee", "ankle", "toe")
 EFFECTORS = {"toe": ("toe",)}

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from solvers.errors import InputError
+from solvers.core.errors import InputError
 from solvers.paper_displacement import PaperDisplacement
-from solvers.rigid_transfer import Bodies, RigidPairs, RigidTransfer
+from solvers.transfer.rigid_motion import Bodies, RigidPairs, RigidTransfer
 from tests.bendy_bodies import dance
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from solvers.errors import InputError
+from solvers.core.errors import InputError
 from solvers.paper_warp import Verlet, descriptor_weights, paper_adapt, paper_targets
 
 HEIGHT = 1.8

@@ -11,7 +11,7 @@ from benchmarks.mesh_sequences import edge_ends, volumes
 from benchmarks.retarget import JOINTS, PLACE
 from benchmarks.skinned_body import SkinnedBody
 from benchmarks.transfer_style import styled
-from solvers.body_parts import BodyParts
+from solvers.transfer.body_parts import BodyParts
 
 needs_data = pytest.mark.skipif(data_folder() is None, reason="../shared/data is absent")
 

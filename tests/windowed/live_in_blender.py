@@ -128,7 +128,7 @@ def solved() -> np.ndarray:
     """(F, B, 3) the same, solved afresh for the scene as it is, nothing being changed for it."""
     moment = part("workflows.live").Moment(bpy.context.scene, depsgraph(), None)
     steps = part("workflows.adapt_live").AdaptFollower().job(rig(), moment)
-    return _heads(part("solvers.steps").result_of(steps).solution.motion)
+    return _heads(part("solvers.core.steps").result_of(steps).solution.motion)
 
 
 def swept() -> np.ndarray:
@@ -136,7 +136,7 @@ def swept() -> np.ndarray:
     problems, base = part("workflows.adapt_problem"), part("workflows.base")
     with part("workflows.live").paused():
         problem = base.run_to_end(problems.gather_steps(bpy.context, rig()))
-    return _heads(part("solvers.steps").result_of(problems.solve_steps(problem)).motion)
+    return _heads(part("solvers.core.steps").result_of(problems.solve_steps(problem)).motion)
 
 
 def curves() -> np.ndarray:

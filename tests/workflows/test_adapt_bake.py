@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
-from bl_ext.devrepo.motion_loom.solvers.errors import InputError, SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneError
 from bl_ext.devrepo.motion_loom.workflows import adapt_run
 from bl_ext.devrepo.motion_loom.workflows.adapt_action import play_source, plays_result
 from bl_ext.devrepo.motion_loom.workflows.adapt_run import AdaptRigOptions

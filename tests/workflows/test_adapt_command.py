@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
-from bl_ext.devrepo.motion_loom.solvers.errors import OutputError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import OutputError
 from bl_ext.devrepo.motion_loom.workflows import adapt_command, command_words
 from bl_ext.devrepo.motion_loom.workflows.naming import result_name
 

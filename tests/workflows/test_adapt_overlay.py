@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.solvers.errors import StaleBindingError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
 from bl_ext.devrepo.motion_loom.workflows import adapt_overlay, adapt_run
 from bl_ext.devrepo.motion_loom.workflows.adapt_model import stored_of
 from bl_ext.devrepo.motion_loom.workflows.adapt_overlay import overlay_of

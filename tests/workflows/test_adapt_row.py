@@ -5,7 +5,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.solvers.pose_blend import blend_motion
+from bl_ext.devrepo.motion_loom.solvers.skeleton.pose_blend import blend_motion
 from bl_ext.devrepo.motion_loom.workflows.adapt_row import AdaptedRows
 from bl_ext.devrepo.motion_loom.workflows.adapt_source import adapted_motion, read_source
 from scipy.spatial.transform import Rotation
@@ -14,9 +14,8 @@ from tests import adapt_scenes as adapt
 from tests import rig_scenes as rigs
 
 FRAMES = np.arange(1.0, 13.0)
-_CLOSE = (
-    5e-7  # the object's matrix is orthogonal in single precision only; tests/solvers/test_row_turner.py has exact ones
-)
+# The object's matrix is orthogonal in single precision only; tests/solvers/skeleton/test_row_turner.py has exact ones.
+_CLOSE = 5e-7
 
 
 def add_walker():

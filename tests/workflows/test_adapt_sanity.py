@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.solvers.adapt import AdaptedMotion
+from bl_ext.devrepo.motion_loom.solvers.adapt.solve import AdaptedMotion
 from bl_ext.devrepo.motion_loom.workflows.adapt_sanity import unsettled_note
 
 from tests import adapt_scenes as scenes

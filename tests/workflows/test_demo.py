@@ -11,7 +11,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.solvers.errors import OutputError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import OutputError
 from bl_ext.devrepo.motion_loom.workflows import live
 
 from tests import limits

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import binding_store
-from bl_ext.devrepo.motion_loom.solvers.errors import StaleBindingError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
 from bl_ext.devrepo.motion_loom.state import cache
 from bl_ext.devrepo.motion_loom.workflows import adapt_model, map_model, transfer_model
 

@@ -16,7 +16,7 @@ import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import whole_file
 from bl_ext.devrepo.motion_loom.scene.whole_file import reserved
-from bl_ext.devrepo.motion_loom.solvers.errors import SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 from bl_ext.devrepo.motion_loom.workflows.base import Command, Workflow
 
 from tests import limits

@@ -5,7 +5,7 @@ import shutil
 import bpy
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
-from bl_ext.devrepo.motion_loom.solvers.errors import OutputError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import OutputError
 from bl_ext.devrepo.motion_loom.workflows import map_command, map_run
 from bl_ext.devrepo.motion_loom.workflows.mesh_bake import MeshBakeOptions
 

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions, binding_store, live_mesh
-from bl_ext.devrepo.motion_loom.solvers.errors import MotionLoomError, TooLargeError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import MotionLoomError, TooLargeError
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows import live, mesh_live, registry
 

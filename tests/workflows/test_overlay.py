@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.panels import overlays as drawing
-from bl_ext.devrepo.motion_loom.solvers.errors import SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 from bl_ext.devrepo.motion_loom.workflows import overlay as shapes
 from bl_ext.devrepo.motion_loom.workflows.base import Workflow
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import discarding, restored, whole_file
-from bl_ext.devrepo.motion_loom.solvers.errors import MotionLoomError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import MotionLoomError
 from bl_ext.devrepo.motion_loom.state import cache
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows import adapt_run, bake, base, map_learn, map_run, mesh_bake, registry

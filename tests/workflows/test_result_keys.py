@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions, motion
-from bl_ext.devrepo.motion_loom.solvers.errors import InputError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError
 from bl_ext.devrepo.motion_loom.workflows.result_keys import KeyOptions, choose_keys
 
 from tests import rig_scenes as scenes

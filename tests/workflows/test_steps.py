@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from bl_ext.devrepo.motion_loom.solvers.errors import SceneError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 from bl_ext.devrepo.motion_loom.workflows.base import Workflow, run_to_end
 
 

@@ -6,7 +6,7 @@ The panel is drawn on a layout that checks what it is given; how it looks is see
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.solvers.errors import MotionLoomError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import MotionLoomError
 from bl_ext.devrepo.motion_loom.workflows import registry
 from bl_ext.devrepo.motion_loom.workflows.transfer_overlay import overlay_of
 

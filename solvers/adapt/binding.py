@@ -1,0 +1,283 @@
+"""What Adapt knows of a motion and its environment (Al-Ashqar et al. 2013, sections 4 to 6, amended)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..core.errors import InputError
+from ..core.steps import result_of
+from ..core.types import JointTrack, MeshTrack
+from ..skeleton.joint_tree import JointTree
+from ..surface.descriptor_frames import DescriptorPoints, descriptor_frames
+from ..surface.occlusion import covered, hidden_surfaces
+from ..surface.track import SurfaceTrack
+from ..surface.turned_away import turned_away
+from ..warp.collision import SPACING, BodySamples
+from . import clearance
+from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
+from .relationship import Relations, relate
+
+CONTACT_WEIGHT = 5.0
+# Joints farther than this from a surface (metres at 1.8 m) place no descriptor on it.
+SAMPLING_REACH = 0.9
+# Metres at 1.8 m within which points between joints are measured; joints are within clearance.REACH.
+BETWEEN_REACH = 0.35
+# Eq. 7: descriptors are as dense as half the distance of the joint that places them, or half of this (at 1.8 m).
+RADIUS = 0.03
+# Metres at 1.8 m over a surface: where one of them is inside another object the surface is covered, by a rug or a
+# stone, and carries no descriptor.
+LIFTS = (0.0, 0.002, 0.01, 0.03)
+# Metres at 1.8 m by which objects that merely touch may overlap.
+TOUCH = 2e-4
+# Samples of a joint closer than this share of the radius to the last one place the same descriptors.
+THINNING = 1 / 6
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A motion bound to an environment: all that cannot be computed again once the environment has changed.
+
+    track: the joints that are solved, F frames.  effectors: (J,) bool, joints whose contacts are held.
+    height: of the body, metres.  objects: names of the O meshes.
+    points: the N descriptor points.  origins (S, N, 3), axes (S, N, 3, 3): their frames at bind, S = 1 or F.
+    effective: (F, J, 3) joints as the descriptors see them.
+    distance: (O, F, P) signed distances of the body's samples, divided by ``scale``.
+    side: (O, F, P) the triangles that they face, -1 beyond reach.
+    hidden: (O, F, J) objects that lie behind another one.
+    slow: (O, F, J) bool, joints that hardly move against the places of an object that they are nearest to.
+    radii: (J,) of the capsule around the bone that leads to each joint, metres.
+    """
+
+    track: JointTrack
+    effectors: np.ndarray
+    height: float
+    objects: tuple[str, ...]
+    points: DescriptorPoints
+    origins: np.ndarray
+    axes: np.ndarray
+    effective: np.ndarray
+    distance: np.ndarray
+    side: np.ndarray
+    hidden: np.ndarray
+    slow: np.ndarray
+    radii: np.ndarray
+
+    @property
+    def scale(self) -> float:
+        """Body height / 1.8 m: every length constant is multiplied by it."""
+        return self.height / 1.8
+
+    @property
+    def dt(self) -> float:
+        """Seconds a frame."""
+        return 1.0 / self.track.fps
+
+    @cached_property
+    def tree(self) -> JointTree:
+        return JointTree.build(self.track.skeleton.parents)
+
+    @cached_property
+    def samples(self) -> BodySamples:
+        return body_samples(self.tree, self.track, self.scale)
+
+    @cached_property
+    def joint_distance(self) -> np.ndarray:
+        """(O, F, J) signed distances of the joints."""
+        return self.distance[:, :, self.samples.at_joints[self.tree.rank]].astype(float) * self.scale
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """(O, J) distance at which each effector touches each object, metres; NaN where it never does."""
+        offsets = clearance.contact_offsets(self.joint_distance, self.slow, self.scale)
+        offsets[:, ~self.effectors] = np.nan
+        return offsets
+
+    @cached_property
+    def contact(self) -> np.ndarray:
+        """(O, F, J) in [0, 1]: how much each effector touches each object."""
+        return self.touching(clearance.CONTACT_FAR * self.scale)
+
+    def touching(self, reach: float) -> np.ndarray:
+        """(O, F, J) in [0, 1]: as ``contact``, rising from ``reach`` metres from where each effector touches."""
+        strength = clearance.contact_strength(self.joint_distance, self.offsets, self.scale, reach)
+        return np.where(self.hidden, 0.0, strength)
+
+    @cached_property
+    def relations(self) -> Relations:
+        """Of the joints to all descriptors."""
+        return relate(self.effective, self.origins, self.axes[..., 0], self.dt, self.height)
+
+    def relations_to(self, chosen: np.ndarray) -> Relations:
+        """Of the joints to the descriptors of some objects, chosen (O,) bool, as if there were no others."""
+        columns = np.flatnonzero(chosen[self.points.object_index])
+        if len(columns) == len(self.points):
+            return self.relations
+        key = columns.tobytes()
+        if key not in self._partial:
+            normals = self.axes[..., 0][:, columns]
+            found = relate(self.effective, self.origins[:, columns], normals, self.dt, self.height)
+            self._partial[key] = found.among(columns, len(self.points))
+        return self._partial[key]
+
+    @cached_property
+    def _partial(self) -> dict[bytes, Relations]:
+        return {}
+
+    def among(self, kept: np.ndarray) -> Binding:
+        """The binding to some of its objects alone, kept (K,) of their numbers in a new order: what is known of them as
+        it was found beside the others."""
+        number = np.full(len(self.objects), -1)
+        number[kept] = np.arange(len(kept))
+        chosen = np.flatnonzero(number[self.points.object_index] >= 0)
+        objects = number[self.points.object_index[chosen]]
+        return replace(
+            self,
+            objects=tuple(self.objects[k] for k in kept),
+            points=DescriptorPoints(objects, self.points.triangle[chosen], self.points.barycentric[chosen]),
+            origins=self.origins[:, chosen],
+            axes=self.axes[:, chosen],
+            **{name: getattr(self, name)[kept] for name in ("distance", "side", "hidden", "slow")},
+        )
+
+
+def body_samples(tree: JointTree, track: JointTrack, scale: float) -> BodySamples:
+    """The samples of a skeleton; bone lengths are the medians over the track."""
+    lengths = np.linalg.norm(tree.offsets(tree.from_track(track.positions)), axis=1)
+    return BodySamples.of(tree, np.median(lengths, axis=-1), SPACING * scale)
+
+
+def fit(
+    track: JointTrack,
+    environment: list[MeshTrack],
+    effectors: np.ndarray,
+    height: float,
+    radii: np.ndarray | None = None,
+    known: DescriptorPoints | None = None,
+) -> Binding:
+    """Bind a motion to its environment; see ``fit_steps``."""
+    return result_of(fit_steps(track, environment, effectors, height, radii, known))
+
+
+def fit_steps(
+    track: JointTrack,
+    environment: list[MeshTrack],
+    effectors: np.ndarray,
+    height: float,
+    radii: np.ndarray | None = None,
+    known: DescriptorPoints | None = None,
+) -> Generator[float, None, Binding]:
+    """Bind, yielding progress from 0 to 1.
+
+    environment: meshes as they were during the motion, one state or one a frame.  effectors: (J,) bool.
+    height: of the body, metres.  radii: (J,) of the capsules around the bones that lead to the joints, 0 where
+    None.  known: descriptor points of another clip in the same environment, to be used again.
+    Raises InputError where the environment is empty, or no joint comes near any of it.
+    """
+    _check(track, environment, effectors, height)
+    scale = height / 1.8
+    tree = JointTree.build(track.skeleton.parents)
+    surfaces = [SurfaceTrack(mesh) for mesh in environment]
+    samples = body_samples(tree, track, scale)
+    points = np.moveaxis(samples.positions(tree.from_track(track.positions)), -1, 0)
+    at = samples.at_joints[tree.rank]
+    between = np.setdiff1d(np.arange(points.shape[1]), at)
+    joints, normal, closest, faces = clearance.clearances(track.positions, surfaces, clearance.REACH * scale)
+    yield 0.2
+    distance = np.empty((len(surfaces), *points.shape[:2]))
+    side = np.empty(distance.shape, np.int32)
+    distance[:, :, at], side[:, :, at] = joints, faces
+    distance[:, :, between], _, _, side[:, :, between] = clearance.clearances(
+        points[:, between], surfaces, BETWEEN_REACH * scale
+    )
+    yield 0.3
+    effective = clearance.effective_joints(track.positions, joints, normal, scale)
+    limit = 2.0 * clearance.OFFSET_LIMIT * scale
+    hidden = hidden_surfaces(track.positions, joints, closest, surfaces, limit, TOUCH * scale)
+    candidates, heights = _candidates(effective, surfaces, scale)
+    yield 0.6
+    descriptors = sample_descriptors(candidates, heights, environment, RADIUS * scale, known)
+    if not len(descriptors):
+        away = turned_away(distance / scale)
+        if away.any():
+            raise InputError(
+                f"The faces of '{environment[away.argmax()].name}' look away from the body; choose Mesh, Normals, "
+                "Recalculate Outside or Flip in Edit Mode."
+            )
+        raise InputError(
+            f"No joint comes within {SAMPLING_REACH * scale:.2f} m of the environment "
+            f"({', '.join(mesh.name for mesh in environment)}); choose the objects the motion deals with."
+        )
+    origins, axes = descriptor_frames(descriptors, environment)
+    yield 0.8
+    names = tuple(mesh.name for mesh in environment)
+    # Rounded before use, so that a binding that was stored and loaded gives the same result to the last bit; in units
+    # of the body, so that a body in other units is rounded alike.
+    stored = (distance / scale).astype(np.float32)
+    speed = [
+        clearance.speeds_over(surface, track.positions, closest[k], faces[k], 1.0 / track.fps)
+        for k, surface in enumerate(surfaces)
+    ]
+    slow = np.stack(speed) < clearance.SLOW * scale
+    if radii is None:
+        radii = np.zeros(len(track.skeleton.names))
+    parts = (origins, axes, effective, stored, side, hidden, slow, radii)
+    return Binding(track, effectors, height, names, descriptors, *parts)
+
+
+def _candidates(joints, surfaces, scale):
+    """Proximity points of joints (F, J, 3) on every object, in frame order, and their distances."""
+    found = []
+    for index, surface in enumerate(surfaces):
+        frame, joint = np.nonzero(thin_track(_seen_from(surface, joints), THINNING * RADIUS * scale))
+        at = joints[frame, joint]
+        if surface.is_deforming:
+            states = [(at[frame == f], frame[frame == f], surface.mesh.state(f)) for f in np.unique(frame)]
+        else:
+            states = [(surface.to_first_state(at, frame), frame, surface.mesh.state(0))]
+        for points, frames, mesh in states:
+            row, places, distance = environment_proximity(points, [mesh], SAMPLING_REACH * scale, RADIUS * scale)
+            others = [other for k, other in enumerate(surfaces) if k != index]
+            lifted = (_lifted(surface, places, frames[row], lift * scale) for lift in LIFTS)
+            open_ = ~np.any([covered(at_height, frames[row], others, TOUCH * scale) for at_height in lifted], axis=0)
+            parts = (np.full(len(places), index), places.triangle, places.barycentric, distance)
+            found.append([part[open_] for part in parts])
+    *places, distance = (np.concatenate(part) for part in zip(*found, strict=True))
+    return DescriptorPoints(*places), distance
+
+
+def _seen_from(surface, joints):
+    """Joints (F, J, 3) as an object that moves sees them: one that rests may come along all of it."""
+    if surface.mesh.is_static:
+        return joints
+    if surface.is_deforming:
+        return joints - surface.mesh.vertices.mean(axis=1, keepdims=True)
+    frames = np.repeat(np.arange(len(joints)), joints.shape[1])
+    return surface.to_first_state(joints.reshape(-1, 3), frames).reshape(joints.shape)
+
+
+def _lifted(surface, places, frames, height):
+    """Places on a surface at frames (P,), raised along its normals: (P, 3)."""
+    state = np.zeros_like(frames) if surface.mesh.is_static else frames
+    corner = surface.mesh.vertices[state[:, None], surface.mesh.triangles[places.triangle]]
+    at = np.einsum("pk,pkc->pc", places.barycentric, corner)
+    return at + height * surface.face_normals(places.triangle, frames)
+
+
+def _check(track, environment, effectors, height):
+    if not environment:
+        raise InputError("The environment is empty; choose at least one mesh object.")
+    if not 0 < height < np.inf:
+        raise InputError(f"The body's height must be above zero and finite, not {height}.")
+    if not 0 < track.fps < np.inf:
+        raise InputError(f"The motion has {track.fps} frames a second; give it a rate above zero.")
+    if np.shape(effectors) != (len(track.skeleton.names),):
+        raise InputError(f"{len(effectors)} effector marks were given for {len(track.skeleton.names)} joints.")
+    for mesh in environment:
+        if not mesh.is_static and len(mesh.vertices) != len(track.positions):
+            raise InputError(
+                f"'{mesh.name}' has {len(mesh.vertices)} states for {len(track.positions)} frames of motion."
+            )

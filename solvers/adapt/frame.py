@@ -1,0 +1,179 @@
+"""Adapt for a single frame of a bound motion, while its environment is being changed.
+
+A frame cannot know what ``adapt.solve`` smooths over time. It answers its collisions by itself;
+what the smoothing of a track that was solved before has added to the frame is added again. In that track's environment
+this is the track's frame, in another one it is near what solving the track again will give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.errors import InputError
+from ..core.types import TriangleMesh
+from ..rotations import row_quaternions as quat
+from ..surface.descriptor_frames import DescriptorPoints, descriptor_frames
+from ..surface.present import PresentSurfaces
+from ..warp import collision
+from ..warp.frame_collision import FrameColliders
+from ..warp.frame_warp import FrameGoals, FramePose, FrameTree, warp_frame
+from .binding import Binding
+from .options import AdaptOptions, checked_uses
+from .relationship import carries
+from .solve import SmoothedMoves
+from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, TARGET_EXIT, AdaptTerms
+
+# Frames that are caught between obstacles find no rest, and nobody sees the difference; a drag must not wait for them.
+MOST_ITERATIONS = 12
+# Surfaces can be asked from that much farther than needed, so that they do for a character that grows.
+_ROOM = 1.25
+
+
+@dataclass(frozen=True)
+class FrameResult:
+    """One row of an ``AdaptedMotion``: positions (J, 3), turns (J, 4)."""
+
+    positions: np.ndarray
+    turns: np.ndarray
+    converged: bool
+
+
+class FrameAdapter:
+    """Solves rows of a bound motion one at a time, in the environment as it was last told.
+
+    A result depends on the row and the environment, not on what was solved before.
+    """
+
+    def __init__(self, binding: Binding, options: AdaptOptions, moves: SmoothedMoves | None = None):
+        """moves: of a track that was solved of the same binding with the same options, or None.
+
+        Raises InputError for options out of range.
+        """
+        self._binding, self._options, self._moves = binding, options, moves
+        self._terms = AdaptTerms(binding, checked_uses(binding, binding.objects, options), options)
+        self._frame = FrameTree(binding.tree)
+        points = binding.points
+        self._columns = [np.flatnonzero(points.object_index == k) for k in range(len(binding.objects))]
+        self._points = [
+            DescriptorPoints(np.zeros(len(columns), int), points.triangle[columns], points.barycentric[columns])
+            for columns in self._columns
+        ]
+        self._origins, self._axes = np.empty((1, len(points), 3)), np.empty((1, len(points), 3, 3))
+        self._carry = np.empty((1, len(points), 12)) if len(binding.origins) == 1 else None
+        self._surfaces: PresentSurfaces | None = None
+        self._is_placed = False
+        tree = binding.tree
+        self._carrier = np.arange(len(tree.parents))
+        self._carrier[tree.leaves] = tree.parents[tree.leaves]
+
+    def update(self, environment: Sequence[TriangleMesh]) -> None:
+        """Take over the present state of the objects, world space, metres, in the binding's order.
+
+        Raises StaleBindingError where there are more or fewer objects than were bound, InputError where one cannot be
+        used, by name.
+        """
+        checked_uses(self._binding, environment, self._options)
+        surfaces, self._surfaces = self._surfaces, None
+        if surfaces is None:
+            surfaces, changed = PresentSurfaces(environment, _ROOM * self._farthest), ()
+            self._is_placed = False
+        else:
+            changed = surfaces.update(environment)
+        self._place_points(environment, changed if self._is_placed else range(len(environment)))
+        # After an error nothing is known, so that the next update reads everything again.
+        self._surfaces, self._is_placed = surfaces, True
+
+    def take_over(self, other: FrameAdapter) -> None:
+        """Go on with what another adapter of the same binding has made of the surfaces; that one starts anew."""
+        if other._surfaces is not None and other._surfaces.reach >= self._farthest:
+            self._surfaces, other._surfaces = other._surfaces, None
+            self._is_placed = False
+
+    @property
+    def _farthest(self) -> float:
+        """Metres within which the surfaces are asked."""
+        return max((1.0 + collision.MARGIN) * self._terms.reach, TARGET_EXIT * self._binding.scale)
+
+    def solve(self, row: int) -> FrameResult:
+        """Solve one row of the binding's track; ``update`` comes first."""
+        if self._surfaces is None or not self._is_placed:
+            raise InputError("The environment is not known yet; update it before a row is solved.")
+        count = len(self._binding.track.positions)
+        if not 0 <= row < count:
+            raise InputError(f"Row {row} is not one of the {count} that were bound.")
+        terms, rows = self._terms, slice(row, row + 1)
+        shift, turn = terms.shifts(rows, self._carry_at(row), self._axes[..., 0])
+        turns = terms.turns(rows, turn)
+        targets = terms.targets(rows, shift)
+        targets, affinity = terms.pinned(rows, targets + self._exits(row, targets), terms.affinity[:, rows])
+        start = terms.start(rows, turns[:, 0], targets)
+        goals = FrameGoals(
+            terms.offsets[..., row],
+            targets[..., 0],
+            affinity[..., 0],
+            terms.stiffness[..., row],
+            terms.facing(turns)[..., 0],
+            terms.facing_weight[..., row],
+            self._obstacles(row) if self._options.collision and terms.heeded else None,
+            terms.limits.at(row) if terms.limits is not None else None,
+        )
+        rotations, roots = start.rotations[..., 0], start.roots[..., 0]
+        if self._moves is not None:
+            rotations, roots = self._resumed(row, rotations, goals)
+        pose, used = warp_frame(self._frame, goals, rotations, roots, self._binding.scale, MOST_ITERATIONS)
+        if self._moves is not None:
+            pose = self._moved(row, pose, goals.offsets)
+        return self._result(pose, used < MOST_ITERATIONS)
+
+    def _place_points(self, environment, changed):
+        """Descriptors of the objects that have changed."""
+        binding = self._binding
+        for k in changed:
+            columns = self._columns[k]
+            now = descriptor_frames(self._points[k], [environment[k]])
+            self._origins[:, columns], self._axes[:, columns] = now
+            if self._carry is not None:
+                self._carry[:, columns] = carries((binding.origins[:, columns], binding.axes[:, columns]), now)
+
+    def _carry_at(self, row):
+        """(1, N, 12) of a row."""
+        if self._carry is not None:
+            return self._carry
+        origins, axes = (part[row : row + 1] for part in (self._binding.origins, self._binding.axes))
+        return carries((origins, axes), (self._origins, self._axes))
+
+    def _exits(self, row, targets):
+        """(J, 3, 1): the track's, else the frame's own."""
+        if self._moves is not None:
+            return self._moves.exits[..., row : row + 1]
+        if not self._options.collision:
+            return np.zeros_like(targets)
+        asked = [(self._surfaces, np.full(len(targets), k)) for k in self._terms.heeded]
+        return self._terms.exits(slice(row, row + 1), targets, asked)
+
+    def _obstacles(self, row):
+        terms, samples = self._terms, self._binding.samples
+        objects, goals = np.array(terms.heeded), terms.distance_goals.take(row)
+        sizes = terms.reach, collision.FRESH * self._binding.scale
+        return FrameColliders(self._surfaces, objects, samples, goals, COLLISION_WEIGHT, HOLD_WEIGHT, *sizes)
+
+    def _resumed(self, row, rotations, goals):
+        """A start bent like the track's frame and placed where the targets' mean is."""
+        rotations = quat.normalised(quat.mul(rotations, self._moves.start[..., row]))
+        roots = goals.targets[: self._binding.tree.roots]
+        pose = self._frame.forward(goals.offsets, rotations, roots)
+        gap = goals.affinity @ (goals.targets - pose.joints) / goals.affinity.sum()
+        return rotations, roots + gap
+
+    def _moved(self, row, pose, offsets):
+        """With what the track's last pass added to the frame."""
+        roots = quat.rotate(pose.rotations[: len(pose.roots)], self._moves.shifts[..., row])
+        rotations = quat.normalised(quat.mul(pose.rotations, self._moves.bends[..., row]))
+        return self._frame.forward(offsets, rotations, pose.roots + roots)
+
+    def _result(self, pose: FramePose, converged):
+        rank = self._binding.tree.rank
+        return FrameResult(pose.joints[rank], pose.rotations[self._carrier][rank], converged)

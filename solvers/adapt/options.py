@@ -1,0 +1,121 @@
+"""What the user chooses of Adapt, and what of it cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.errors import InputError, StaleBindingError
+from ..warp.joint_limits import JointLimits
+from .binding import Binding
+
+ATTACH, AVOID, IGNORE = "ATTACH", "AVOID", "IGNORE"
+
+
+@dataclass(frozen=True)
+class SurfaceUse:
+    """How a motion heeds one object. ATTACH keeps the relation both ways; AVOID only gives way when the object comes
+    closer; IGNORE does nothing. influence: 0 to 1."""
+
+    mode: str = ATTACH
+    influence: float = 1.0
+
+    def __post_init__(self):
+        if self.mode not in (ATTACH, AVOID, IGNORE):
+            raise InputError(f"Unknown mode '{self.mode}'; use {ATTACH}, {AVOID} or {IGNORE}.")
+        if not 0 <= self.influence <= 1:
+            raise InputError(f"An influence lies between 0 and 1, not at {self.influence}.")
+
+    @property
+    def heed(self) -> float:
+        """Influence, 0 where ignored."""
+        return 0.0 if self.mode == IGNORE else self.influence
+
+
+@dataclass(frozen=True)
+class Pin:
+    """Holds one joint at given places. joint: index.  positions: (F, 3) world.  weight: (F,) 0 to 1."""
+
+    joint: int
+    positions: np.ndarray
+    weight: np.ndarray
+
+
+@dataclass(frozen=True)
+class AdaptOptions:
+    """What the user sets.
+
+    surfaces: one use an object, in the binding's order; None attaches to all.  scale: of the character against bind.
+    collision: keep clear of the environment.  orientation: 0 to 1, how much hands, feet and head turn with it.
+    clearance: metres that a body keeps away unless it was closer, or the radius of its bone where that is more; None
+    for 5 cm at a 1.8 m body.  contact_reach: metres from where an effector touches within which it begins to be held, 0
+    to hold nothing; None for 6 cm at a 1.8 m body.
+    joint_weight: (J,) factors of the affinities, or None.
+    resized: (F, J, 3) the source pose of a character whose bones have changed, of which only the differences between
+    joints count; None scales the bound one.
+    """
+
+    surfaces: tuple[SurfaceUse, ...] | None = None
+    scale: float = 1.0
+    collision: bool = True
+    orientation: float = 1.0
+    pins: tuple[Pin, ...] = ()
+    limits: JointLimits | None = None
+    joint_weight: np.ndarray | None = None
+    resized: np.ndarray | None = None
+    clearance: float | None = None
+    contact_reach: float | None = None
+
+
+def checked_uses(binding: Binding, environment: Sequence, options: AdaptOptions) -> tuple[SurfaceUse, ...]:
+    """How each object of an environment, given in the binding's order, is heeded.
+
+    Raises StaleBindingError where there are more or fewer objects, InputError for options out of range.
+    """
+    if len(environment) != len(binding.objects):
+        raise StaleBindingError(
+            f"The motion is bound to {len(binding.objects)} objects ({', '.join(binding.objects)}), "
+            f"{len(environment)} were given; bind again."
+        )
+    _check_options(binding, options)
+    uses = options.surfaces or (SurfaceUse(),) * len(environment)
+    if len(uses) != len(environment):
+        raise InputError(f"{len(uses)} uses were given for {len(environment)} objects.")
+    return uses
+
+
+def _check_options(binding, options):
+    track = binding.track
+    names, shape = track.skeleton.names, track.positions.shape
+    if not 0 < options.scale < np.inf:
+        raise InputError(f"The character's scale must be above zero and finite, not {options.scale}.")
+    if not 0 <= options.orientation <= 1:
+        raise InputError(f"The orientation lies between 0 and 1, not at {options.orientation}.")
+    for name, value in (("clearance", options.clearance), ("contact distance", options.contact_reach)):
+        if value is not None and not 0 <= value < np.inf:
+            raise InputError(f"The {name} must be zero or more metres, not {value}.")
+    for pin in options.pins:
+        if not 0 <= pin.joint < len(names):
+            raise InputError(f"A pin holds joint {pin.joint} of {len(names)}; pin one that is solved.")
+        _check_pin(pin, names[pin.joint], track.frames)
+    weight, resized = options.joint_weight, options.resized
+    if weight is not None:
+        if weight.shape != (len(names),) or not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
+            raise InputError(f"Joint weights must be {len(names)} numbers, none below zero and not all zero.")
+    if resized is not None and (resized.shape != shape or not np.isfinite(resized).all()):
+        raise InputError(f"The resized pose has shape {resized.shape}; expected finite numbers of shape {shape}.")
+
+
+def _check_pin(pin, name, frames):
+    count = len(frames)
+    if pin.positions.shape != (count, 3) or pin.weight.shape != (count,):
+        raise InputError(
+            f"The pin of '{name}' has {len(pin.positions)} places and {len(pin.weight)} weights for {count} frames."
+        )
+    bad = np.flatnonzero(~np.isfinite(pin.positions).all(axis=1) | ~((pin.weight >= 0) & (pin.weight <= 1)))
+    if bad.size:
+        raise InputError(
+            f"The pin of '{name}' at frame {frames[bad[0]]:g} needs a place of numbers and a weight from 0 to 1."
+        )

@@ -1,0 +1,205 @@
+"""Adapt: a bound motion follows its changed environment.
+
+The targets are those of Al-Ashqar, Komura and Choi 2013 (section 7.1); the warp solves every frame to convergence and
+keeps clear of the environment in two passes: how far the first pass moves each joint is smoothed over time and handed
+to the second; frames that answer their collisions each by itself would jerk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.errors import InputError
+from ..core.steps import result_of, within
+from ..core.types import MeshTrack
+from ..rotations import quaternions as quat
+from ..skeleton.joint_tree import TreePose
+from ..surface.descriptor_frames import descriptor_frames
+from ..surface.track import SurfaceTrack
+from ..warp import collision
+from ..warp.collision import Colliders
+from ..warp.tree_goals import Goals
+from ..warp.tree_warp import MAX_ITERATIONS, warp_steps
+from .binding import Binding
+from .options import ATTACH, AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, checked_uses
+from .relationship import carries
+from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, LIGHT_COLLISION_WEIGHT, AdaptTerms
+
+__all__ = [
+    "ATTACH",
+    "AVOID",
+    "IGNORE",
+    "AdaptOptions",
+    "AdaptedMotion",
+    "Pin",
+    "SmoothedMoves",
+    "SurfaceUse",
+    "adapt",
+    "adapt_steps",
+]
+
+BATCH = 512
+DEFORMING_BATCH = 32
+
+
+@dataclass(frozen=True)
+class SmoothedMoves:
+    """What solving a whole track told of each frame that the frame cannot know by itself; tree order, frames last.
+
+    exits: (J, 3, F) metres that targets were moved out of objects.
+    start: (B, 4, F) turns of the pass that answers each frame's collisions, against the mean turn of the surroundings.
+    bends: (B, 4, F) what the last pass, which follows the smoothed moves, added to them.
+    shifts: (R, 3, F) and to the roots, metres, in the roots' own frames.
+    """
+
+    exits: np.ndarray
+    start: np.ndarray
+    bends: np.ndarray
+    shifts: np.ndarray
+
+    @classmethod
+    def between(cls, exits: np.ndarray, start: TreePose, first: TreePose, last: TreePose) -> SmoothedMoves:
+        """Of the carried pose, the first pass and the last."""
+        back = quat.conj(first.rotations)
+        return cls(
+            exits,
+            quat.mul(quat.conj(start.rotations), first.rotations),
+            quat.mul(back, last.rotations),
+            quat.rotate(back[: len(last.roots)], last.roots - first.roots),
+        )
+
+
+@dataclass(frozen=True)
+class AdaptedMotion:
+    """positions: (F, J, 3) world.  turns: (F, J, 4) quaternions (w, x, y, z), world, that turn each joint's source
+    orientation (a leaf turns with its parent).  iterations: (F,) of the passes together.  converged: (F,) bool.
+    moves: what one frame cannot know by itself."""
+
+    positions: np.ndarray
+    turns: np.ndarray
+    iterations: np.ndarray
+    converged: np.ndarray
+    moves: SmoothedMoves
+
+
+def adapt(binding: Binding, environment: list[MeshTrack], options: AdaptOptions | None = None) -> AdaptedMotion:
+    """Adapt all frames of a binding; see ``adapt_steps``."""
+    return result_of(adapt_steps(binding, environment, options))
+
+
+def adapt_steps(
+    binding: Binding, environment: list[MeshTrack], options: AdaptOptions | None = None
+) -> Generator[float, None, AdaptedMotion]:
+    """Adapt, yielding progress from 0 to 1.
+
+    environment: the changed meshes in the binding's order, one state or one a frame, world space, metres.
+    Raises StaleBindingError where it does not belong to the binding, InputError for options out of range.
+    """
+    options = options or AdaptOptions()
+    uses = _uses_over_time(binding, environment, options)
+    problem = _Problem(binding, environment, uses, options)
+    slices = _batches(len(binding.track.positions), problem.batch)
+    start = problem.start
+    free, used = yield from problem.run(slices, start, None, 0.0)
+    unconverged = used >= MAX_ITERATIONS
+    first = result = free
+    if options.collision and problem.surfaces:
+        near = problem.colliders(slices)
+        first, used_first = yield from problem.run(slices, free, near, 1 / 3)
+        # Against the carried pose, so that a motion that is carried rigidly is not smoothed itself.
+        carried = problem.start.joints
+        problem.follow(carried + problem.smoothed(first.joints - carried))
+        light = [c.weighted(LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT) for c in near]
+        result, used_light = yield from problem.run(slices, free, light, 2 / 3)
+        used = used + used_first + used_light
+        unconverged = used_light >= MAX_ITERATIONS
+    moves = SmoothedMoves.between(problem.exits, problem.start, first, result)
+    return _motion(binding, result, used, ~unconverged, moves)
+
+
+def _uses_over_time(binding, environment, options):
+    uses = checked_uses(binding, environment, options)
+    frames = len(binding.track.positions)
+    for mesh in environment:
+        if not mesh.is_static and len(mesh.vertices) != frames:
+            raise InputError(f"'{mesh.name}' has {len(mesh.vertices)} states for {frames} frames of motion.")
+    return uses
+
+
+def _batches(frames, size):
+    return [slice(start, min(start + size, frames)) for start in range(0, frames, size)]
+
+
+class _Problem:
+    """Everything about the whole range that does not depend on the pass; tree order, frames last."""
+
+    def __init__(self, binding: Binding, environment: list[MeshTrack], uses, options: AdaptOptions):
+        self.terms = terms = AdaptTerms(binding, uses, options)
+        self.tree = binding.tree
+        self.surfaces = [SurfaceTrack(environment[k]) for k in terms.heeded]
+        self.batch = DEFORMING_BATCH if any(s.is_deforming for s in self.surfaces) else BATCH
+        everything = slice(None)
+        changed = descriptor_frames(binding.points, environment)
+        shift, turn = terms.shifts(everything, carries((binding.origins, binding.axes), changed), changed[1][..., 0])
+        turns = terms.turns(everything, turn)
+        self.facing = terms.facing(turns)
+        self.targets = terms.targets(everything, shift)
+        self.exits = self._exits() if options.collision else np.zeros_like(self.targets)
+        self.targets, self.affinity = terms.pinned(everything, self.targets + self.exits, terms.affinity)
+        self.start = terms.start(everything, turns[:, 0], self.targets)
+
+    def _exits(self):
+        """Moves of targets to where they may be, smoothed: where the way out changes sides they would jump."""
+        count, _, frames = self.targets.shape
+        frame = np.repeat(np.arange(frames), count)
+        asked = [(surface, frame) for surface in self.surfaces]
+        return self.smoothed(self.terms.exits(slice(None), self.targets, asked))
+
+    def follow(self, joints):
+        """Ask the next pass for joints (J, 3, F) in place of the targets, which are in them already."""
+        self.targets, self.affinity = self.terms.following(slice(None), joints)
+
+    def smoothed(self, values):
+        """Over time, the last axis."""
+        return self.terms.smoothed(values)
+
+    def colliders(self, slices):
+        """Obstacles of each batch."""
+        terms, frames = self.terms, np.arange(self.targets.shape[-1])
+        goals, unit = terms.distance_goals, terms.binding.scale
+        sizes = terms.reach, collision.FRESH * unit
+        weights = COLLISION_WEIGHT, HOLD_WEIGHT
+        samples = terms.binding.samples
+        return [Colliders(self.surfaces, samples, goals.take(s), frames[s], *weights, *sizes) for s in slices]
+
+    def run(self, slices, start, obstacles, progress):
+        """One pass over all batches; yields progress, returns the pose and the iterations (F,)."""
+        terms, tree, frames = self.terms, self.tree, self.targets.shape[-1]
+        result, used = start.copy(), np.zeros(frames, int)
+        for k, part in enumerate(slices):
+            goals = Goals(
+                *(a[..., part] for a in (terms.offsets, self.targets, self.affinity, terms.stiffness)),
+                self.facing[..., part],
+                terms.facing_weight[..., part],
+                np.arange(frames)[part],
+                obstacles[k] if obstacles else None,
+                terms.limits,
+            )
+            rotations, roots = start.rotations[..., part], start.roots[..., part]
+            steps = warp_steps(tree, goals, rotations, roots, terms.binding.scale)
+            done = progress + (k + 1) / (3 * len(slices))
+            pose, used[part] = yield from within(steps, progress + k / (3 * len(slices)), done)
+            result.put(part, pose)
+            yield done
+        return result, used
+
+
+def _motion(binding, pose, used, converged, moves):
+    tree = binding.tree
+    carrier = np.arange(len(tree.parents))
+    carrier[tree.leaves] = tree.parents[tree.leaves]
+    turns = tree.to_track(pose.rotations[carrier])
+    return AdaptedMotion(tree.to_track(pose.joints), turns, used, converged, moves)

@@ -1,0 +1,279 @@
+"""What Adapt asks of each frame: its targets, turns, weights and distances.
+
+``AdaptTerms`` holds what a binding and the user's options say, whatever has become of the environment. Its methods add
+the environment for some rows (frames) of the range: all at once for a track, one for a frame that is solved by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from ..rotations import quaternions as quat
+from ..rotations.channels import matrix_to_quaternion
+from ..skeleton.joint_tree import TreePose
+from ..surface.sides import SidedSurface, sided
+from ..warp import collision
+from ..warp.collision import DistanceGoals
+from ..warp.joint_limits import WEIGHT as LIMIT_WEIGHT
+from ..warp.joint_limits import LimitSprings
+from . import clearance
+from .binding import BETWEEN_REACH, CONTACT_WEIGHT, Binding
+from .options import ATTACH, AVOID, AdaptOptions, SurfaceUse
+from .relationship import Relations
+
+# m^2 at 1.8 m: resistance of a joint to leave its source pose, of the root to leave the turn of its surroundings, of
+# hands, feet and head to leave the turn of theirs when they are close.
+POSE_STIFFNESS, ROOT_STIFFNESS, FACING_STIFFNESS = 0.02, 0.02, 0.05
+COLLISION_WEIGHT, LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT, FEEDBACK_WEIGHT = 20.0, 10.0, 20.0, 10.0
+# Seconds: what collisions add is smoothed over this.
+SMOOTHING = 0.067
+# Beyond this distance (metres at 1.8 m) a body of another size keeps the open space as it is.
+SCALED_CLEARANCE = 0.12
+# Metres at 1.8 m that a target may travel to leave an object by the side it was on.
+TARGET_EXIT = 0.4
+PIN_WEIGHT = 2000.0
+
+
+class AdaptTerms:
+    """Terms of the energy for F frames, J joints in tree order, B bodies; frames last.
+
+    heeded: indices of the objects that count.  clearance: metres to keep clear;  reach: metres within which objects
+    are looked for.  offsets (J, 3, F), affinity (J, F), stiffness (B, F), facing_weight (B, F), limits: of
+    ``tree_goals.Goals``, pins not in the affinity.  shares: (F, G, J) of the track's joints in the turns of the G
+    groups: all of them, then each body whose children are all leaves, ``ends`` (G - 1,), with its children.
+    """
+
+    def __init__(self, binding: Binding, uses: Sequence[SurfaceUse], options: AdaptOptions):
+        self.binding, self.options, self.uses = binding, options, uses
+        tree, track = binding.tree, binding.track
+        self.heeded = [k for k, use in enumerate(uses) if use.heed > 0]
+        size, unit = binding.scale * options.scale, binding.scale**2
+        self.clearance = collision.CLEARANCE * size if options.clearance is None else options.clearance
+        # Points between joints, which are looked up less far, must see that far too.
+        self.reach = max(collision.REACH * binding.scale, self.clearance / collision.BETWEEN_SHARE)
+        self.contact = binding.contact if options.contact_reach is None else binding.touching(options.contact_reach)
+        weight = _affinities(binding, uses, options, self.contact)
+        self.affinity = tree.from_track(weight)
+        if options.resized is None:
+            self.offsets = tree.offsets(tree.from_track(track.positions)) * options.scale
+        else:
+            self.offsets = tree.offsets(tree.from_track(options.resized))
+        frames = len(weight)
+        self.stiffness = np.full((tree.bodies, frames), POSE_STIFFNESS * unit)
+        self.ends, groups = _end_groups(tree) if options.orientation > 0 else ([], [])
+        self.shares = _shares(weight, groups)
+        self.facing_weight = np.zeros((tree.bodies, frames))
+        self.facing_weight[: tree.roots] = ROOT_STIFFNESS * unit
+        near = self._nearness
+        for body, group in zip(self.ends, groups, strict=True):
+            self.facing_weight[body] = FACING_STIFFNESS * unit * options.orientation * near[:, group].max(axis=1)
+        self.limits = None
+        if options.limits is not None:
+            self.limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
+        self._attached = _attached(binding, uses)
+        self._avoided = np.array([use.influence if use.mode == AVOID else 0.0 for use in uses])
+        # All joints in one piece with the source's turns; roots where they are.
+        still = quat.identity(tree.bodies, frames)
+        roots = tree.from_track(track.positions)[: tree.roots] * options.scale
+        self._rest = TreePose.forward(tree, self.offsets, still, roots).joints
+
+    def shifts(self, rows: slice, carry: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Displacements (f, J, 3) of the track's joints and blended turns (f, J, 3, 3) of their surroundings.
+
+        carry: of ``relationship.carries``, normals: (S, N, 3) of the descriptors now; S = 1 or one state a row.
+        """
+        binding, size = self.binding, self.options.scale
+        source, attached = binding.track.positions[rows], self._attached.part(rows)
+        shift, turn = attached.displaced(source, carry)
+        if self._avoided.any():
+            relations = self._pushing.part(rows)
+            pushed, _ = relations.displaced(source, carry)
+            normal = relations.mean_normals(normals)
+            # Against where everything else takes the joint: what moves along with it does not come closer.
+            closer = np.einsum("fjk,fjk->fj", pushed - relations.sums()[..., None] * shift, normal)
+            shift = shift + np.maximum(closer, 0.0)[..., None] * normal
+        if size != 1.0:
+            shift = shift + (size - 1.0) * self._grown(rows, attached.mean_normals(normals))
+        return shift, turn
+
+    def _grown(self, rows: slice, normals: np.ndarray) -> np.ndarray:
+        """Displacements (f, J, 3) of joints where the body grows to twice its size.
+
+        normals: (f, J, 3) blended ones of what is around each joint. What is near keeps its clearance in proportion;
+        all else goes along with the body, which grows away from where it is supported.
+        """
+        binding, source, share = self.binding, self.binding.track.positions[rows], self.shares[rows, 0, :, None]
+        near = binding.joint_distance[self.heeded, rows].min(axis=0, initial=np.inf)
+        out = np.clip(near, 0.0, SCALED_CLEARANCE * binding.scale)[..., None] * normals
+        support, axis = (share * source).sum(axis=1, keepdims=True), (share * normals).sum(axis=1, keepdims=True)
+        height = np.einsum("fjk,fjk->fj", source - support, axis) - np.einsum("fjk,fjk->fj", out, axis)
+        far = 1.0 - self._nearness[rows]
+        return out + (far * np.maximum(height, 0.0))[..., None] * axis
+
+    @cached_property
+    def _pushing(self) -> Relations:
+        """To the objects that are avoided."""
+        return self.binding.relations.masked(self._avoided[self.binding.points.object_index])
+
+    def turns(self, rows: slice, turn: np.ndarray) -> np.ndarray:
+        """Rotations (f, G, 4) nearest to the weighted means of I + turn (f, J, 3, 3) in each group."""
+        share = self.shares[rows]
+        mean = (share @ turn.reshape(*turn.shape[:2], 9)).reshape(*share.shape[:2], 3, 3)
+        u, _, vt = np.linalg.svd(mean + np.eye(3))
+        # Surroundings that were mirrored or turned against each other have a mean that is no rotation.
+        u[..., 2] *= np.linalg.det(u @ vt)[..., None]
+        return matrix_to_quaternion(u @ vt)
+
+    def facing(self, turns: np.ndarray) -> np.ndarray:
+        """(B, 4, f) of the groups' turns (f, G, 4): every body faces as all joints do, ends as they do themselves."""
+        out = np.repeat(turns[:, 0].T[None], self.binding.tree.bodies, axis=0)
+        out[self.ends] = np.moveaxis(turns[:, 1:], 0, -1)
+        return out
+
+    def targets(self, rows: slice, shift: np.ndarray) -> np.ndarray:
+        """(J, 3, f) of displacements (f, J, 3)."""
+        return self.binding.tree.from_track(self.binding.track.positions[rows] + shift)
+
+    def exits(self, rows: slice, targets: np.ndarray, asked: Sequence[tuple[SidedSurface, np.ndarray]]) -> np.ndarray:
+        """Moves (J, 3, f) of targets that the change has put inside an object, or too near, out to where they may be.
+
+        asked: each heeded surface with the frames (f J,) that it is asked for, row by row.
+        """
+        moved = targets.copy()
+        count, _, frames = targets.shape
+        for k, (surface, frame) in zip(self.heeded, asked, strict=True):
+            flat = np.ascontiguousarray(np.moveaxis(moved, -1, 0)).reshape(-1, 3)
+            hits = surface.query(flat, frame, self.reach)
+            side = self._joint_side[k][rows].ravel()
+            distance, normal = sided(surface, flat, frame, hits, side, TARGET_EXIT * self.binding.scale)
+            short = np.maximum(self._joint_least[k][rows].ravel() - distance, 0.0)
+            push = (short[:, None] * normal).reshape(frames, count, 3)
+            moved += np.moveaxis(push, 0, -1)
+        return moved - targets
+
+    @cached_property
+    def _joint_side(self) -> np.ndarray:
+        """(O, F, J) the triangles that joints face, tree order."""
+        return self.binding.side[:, :, self.binding.samples.at_joints]
+
+    @cached_property
+    def _joint_least(self) -> np.ndarray:
+        """(O, F, J) distances that joints keep, tree order."""
+        distance = self.binding.joint_distance * self.options.scale
+        return np.minimum(distance, self.clearance)[:, :, self.binding.tree.order]
+
+    def start(self, rows: slice, turn: np.ndarray, targets: np.ndarray) -> TreePose:
+        """All joints in one piece, turned by (f, 4) and placed where the targets' mean is."""
+        rest, turn = self._rest[..., rows], turn.T
+        joints = quat.rotate(turn, rest)
+        gap = np.einsum("fj,jkf->kf", self.shares[rows, 0, :][:, self.binding.tree.order], targets - joints)
+        joints += gap
+        tree = self.binding.tree
+        arms = joints.copy()
+        arms[tree.roots :] -= joints[tree.parents[tree.roots :]]
+        arms[: tree.roots] = 0.0
+        rotations = np.repeat(turn[None], tree.bodies, axis=0)
+        return TreePose(rotations, joints[: tree.roots].copy(), joints, arms)
+
+    def pinned(self, rows: slice, targets: np.ndarray, affinity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Targets (J, 3, f) and affinity (J, f) with the user's pins among them."""
+        if not self.options.pins:
+            return targets, affinity
+        targets, affinity = targets.copy(), affinity.copy()
+        for pin in self.options.pins:
+            joint, share = self.binding.tree.rank[pin.joint], pin.weight[rows]
+            # So that half a weight pulls half of the way, and a whole one all but holds.
+            weight = np.maximum(affinity[joint], 1.0) * share / (1.0 - share + 1.0 / PIN_WEIGHT)
+            total = affinity[joint] + weight
+            targets[joint] = (affinity[joint] * targets[joint] + weight * pin.positions[rows].T) / total
+            affinity[joint] = total
+        return targets, affinity
+
+    def following(self, rows: slice, joints: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Targets and affinity of a pass that follows joints (J, 3, f), which the targets are in already."""
+        return self.pinned(rows, joints, self.affinity[:, rows] + FEEDBACK_WEIGHT)
+
+    def smoothed(self, values: np.ndarray) -> np.ndarray:
+        """Over time, the last axis."""
+        return gaussian_filter1d(values, SMOOTHING / self.binding.dt, axis=-1, mode="nearest", truncate=3.0)
+
+    @cached_property
+    def distance_goals(self) -> DistanceGoals:
+        """Of the heeded objects, all frames."""
+        binding, size, unit = self.binding, self.options.scale, self.binding.scale
+        tree, samples = binding.tree, binding.samples
+        original = np.moveaxis(binding.distance[self.heeded].astype(float), 1, -1) * (unit * size)
+        influence = np.array([self.uses[k].influence for k in self.heeded])[:, None, None]
+        radius = np.maximum(binding.radii[tree.order][samples.child] * size, self.clearance)
+        # Where nothing was found at bind, no more is known than how far was looked.
+        seen = np.full(len(samples.child), BETWEEN_REACH)
+        seen[samples.at_joints] = clearance.REACH
+        least = np.minimum(original, np.minimum(radius, seen * (unit * size))[:, None])
+        attached = np.array([self.uses[k].mode == ATTACH for k in self.heeded])[:, None, None]
+        hold = np.zeros(original.shape)
+        contact = np.moveaxis(self.contact[self.heeded][:, :, tree.order], 1, -1)
+        # A foot that swings past a surface as low as it stands on it is not held there.
+        slow = np.moveaxis(binding.slow[self.heeded][:, :, tree.order], 1, -1).astype(float)
+        contact = contact * np.minimum(2.0 * self.smoothed(slow), 1.0)
+        hold[:, samples.at_joints] = contact * influence * attached
+        hold[~np.isfinite(original)] = 0.0
+        for pin in self.options.pins:
+            # The user's place counts, not the contact's.
+            hold[:, samples.at_joints[tree.rank[pin.joint]]] *= 1.0 - pin.weight
+        side = np.moveaxis(binding.side[self.heeded], 1, -1)
+        return DistanceGoals(least, np.where(np.isfinite(original), original, 0.0), hold, side)
+
+    @cached_property
+    def _nearness(self):
+        """(F, J) in (0, 1] of the track's joints to anything."""
+        binding = self.binding
+        near = np.maximum(binding.joint_distance[self.heeded].min(axis=0, initial=np.inf), 0.0)
+        return 1.0 / (1.0 + (near / (clearance.AFFINITY_RADIUS * binding.scale)) ** 2)
+
+
+def _end_groups(tree):
+    """Bodies whose children are all leaves (hands, feet, head), and each one's joints (track order), itself last."""
+    bodies, groups = [], []
+    for body in range(tree.roots, tree.bodies):
+        children = np.flatnonzero(tree.parents == body)
+        if not (children < tree.bodies).any():
+            bodies.append(body)
+            groups.append(tree.order[np.append(children, body)])
+    return bodies, groups
+
+
+def _shares(weight, groups):
+    """(F, 1 + len(groups), J) of weights (F, J) in their sums: over all joints, then over each group."""
+    inside = np.zeros((1 + len(groups), weight.shape[1]))
+    inside[0] = 1.0
+    for row, group in zip(inside[1:], groups, strict=True):
+        row[group] = 1.0
+    out = weight[:, None] * inside
+    total = out.sum(axis=-1, keepdims=True)
+    even = inside / inside.sum(axis=1, keepdims=True)
+    return np.where(total > 0, out / np.where(total > 0, total, 1.0), even)
+
+
+def _attached(binding, uses):
+    """The joints' relations to the objects that they are attached to.
+
+    What an object of less influence leaves of a joint follows the objects of full influence.
+    """
+    influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
+    relations = binding.relations_to(influence > 0).weighted(influence[binding.points.object_index])
+    whole = influence == 1.0
+    if whole.all() or not whole.any():
+        return relations
+    return relations.completed(binding.relations_to(whole))
+
+
+def _affinities(binding, uses, options, contact):
+    influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
+    heed = np.array([use.heed for use in uses])
+    contact = contact * influence[:, None, None]
+    out = clearance.affinities(binding.joint_distance, contact, heed, CONTACT_WEIGHT, binding.scale, binding.dt)
+    return out if options.joint_weight is None else out * options.joint_weight

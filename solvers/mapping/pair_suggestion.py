@@ -1,0 +1,119 @@
+"""Which pose to pair next: the frame of the source that would make a map surest over the whole of it.
+
+The paper (Rhodin et al. 2014, section 5.2) takes the frames whose own prediction is least sure; those are extremes
+and glitches. What a pair at frame i takes off the variance summed over all frames is sum_j C_ij^2 / (C_ii + sigma^2),
+C being the posterior covariance between frames (Cohn 1996, "Neural network exploration using optimal experiment
+design"): that is the "integrated" score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from ..core.errors import InputError
+from ..regression.ridge import NOISE
+
+INTEGRATED, PAPER = "integrated", "paper"
+_SAMPLE = 1000
+_LEFT_OUT = 1e-4
+
+
+@dataclass(frozen=True)
+class RowSpace:
+    """A source's features in few coordinates that keep its inner products: made once for a source.
+
+    axes: (P, r) orthonormal.  coordinates: (F, r), the features along the axes.  counted: (F,) bool, the frames that
+    may be proposed and are summed over.  squares: (r, r), the sum of the outer products of the counted coordinates.
+    prior: (F,), sum_j (x_i . x_j)^2 over the counted frames j.
+    """
+
+    axes: np.ndarray
+    coordinates: np.ndarray
+    counted: np.ndarray
+    squares: np.ndarray
+    prior: np.ndarray
+
+    @classmethod
+    def of(cls, features: np.ndarray, excluded: np.ndarray | None = None) -> RowSpace:
+        """Of features (F, P). excluded: (F,) bool, frames that shall not count, such as a tracker's glitches.
+
+        The axes come from at most 1000 counted frames, evenly spaced, and leave 1e-4 of their square out. No matrix
+        is larger than 1000 x 1000, however many frames or features there are.
+        Raises InputError where a feature is not finite, all are zero or all frames are excluded.
+        """
+        features = np.asarray(features, float)
+        counted = np.ones(len(features), bool) if excluded is None else ~np.asarray(excluded, bool)
+        bad = np.flatnonzero(~np.isfinite(features).all(axis=1))
+        if bad.size:
+            raise InputError(f"The source has numbers that are not finite at its frame {bad[0]}.")
+        usable = np.flatnonzero(counted)
+        if not usable.size:
+            raise InputError("All frames of the source are excluded; choose another range.")
+        axes = _main_axes(features[usable[np.linspace(0, len(usable) - 1, min(len(usable), _SAMPLE)).astype(int)]])
+        coordinates = features @ axes
+        squares = coordinates[counted].T @ coordinates[counted]
+        prior = np.einsum("fr,fr->f", coordinates @ squares, coordinates)
+        return cls(axes, coordinates, counted, squares, prior)
+
+
+def _main_axes(sample):
+    """Orthonormal (P, r) that keep all but a small share of the square of sample (m, P), by the smaller Gram matrix."""
+    wide = sample.shape[1] > len(sample)
+    squares, vectors = eigh(sample @ sample.T if wide else sample.T @ sample)
+    if not squares[-1] > 0.0:
+        raise InputError("The source's features are all zero; choose a range in which it moves.")
+    keep = np.cumsum(squares) > _LEFT_OUT * squares.sum()
+    return sample.T @ (vectors[:, keep] / np.sqrt(squares[keep])) if wide else vectors[:, keep]
+
+
+def scores(space: RowSpace, chosen: np.ndarray, score: str = INTEGRATED, noise: float = NOISE) -> np.ndarray:
+    """How much a pair at each frame would help, (F,), not negative; zero where the frame is excluded.
+
+    chosen: (n, P) features of the paired poses, n may be zero; they need not be frames of the source.
+    score: "integrated", the variance taken off all counted frames, or "paper", the variance at the frame itself.
+    The sum over all frames is written out in what was made once and n vectors: the cost is F r n.
+    """
+    if score not in (INTEGRATED, PAPER):
+        raise InputError(f"'{score}' is not a score; use {INTEGRATED} or {PAPER}.")
+    at = space.coordinates
+    chosen = np.asarray(chosen, float).reshape(-1, len(space.axes))
+    gain, variance = space.prior, np.einsum("fr,fr->f", at, at)
+    if len(chosen):
+        factor = cho_factor(chosen @ chosen.T + noise * np.eye(len(chosen)), lower=True)
+        inside = chosen @ space.axes
+        covariance = at @ inside.T
+        solved = cho_solve(factor, covariance.T).T
+        variance = np.maximum(variance - np.einsum("fn,fn->f", covariance, solved), 0.0)
+        known = inside @ space.squares
+        gain = gain - 2.0 * np.einsum("fn,fn->f", at @ known.T, solved)
+        gain = np.maximum(gain + np.einsum("fn,fn->f", solved @ (known @ inside.T), solved), 0.0)
+    return np.where(space.counted, variance if score == PAPER else gain / (variance + noise), 0.0)
+
+
+def suggest(score: np.ndarray, times: np.ndarray, count: int = 5, apart: float | None = None) -> np.ndarray:
+    """Frames of the best local maxima of score (F,), at most count, best first, at least apart seconds from each other.
+
+    times: (F,) seconds.  apart: by default a twentieth of the range for five.  Frames that score nothing are never
+    proposed. A level stretch counts by its first frame.
+    """
+    score, times = np.asarray(score, float), np.asarray(times, float)
+    if apart is None:
+        apart = (times[-1] - times[0]) / (4 * count)
+    before, after = np.concatenate(([-np.inf], score[:-1])), np.concatenate((score[1:], [-np.inf]))
+    peaks = np.flatnonzero((score > before) & (score >= after) & (score > 0.0))
+    found: list[int] = []
+    for peak in peaks[np.argsort(-score[peaks], kind="stable")]:
+        if len(found) < count and (np.abs(times[found] - times[peak]) >= apart).all():
+            found.append(int(peak))
+    return np.array(found, int)
+
+
+def confidence(variance: np.ndarray) -> np.ndarray:
+    """0 (unknown, red) to 1 (sure, green) from a map's variance (...).
+
+    As features have unit length on average, a variance of 1 is what is known of a usual pose when nothing is paired.
+    """
+    return np.clip(1.0 - np.asarray(variance, float), 0.0, 1.0)

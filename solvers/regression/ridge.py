@@ -1,0 +1,111 @@
+"""From a few pairs of poses to a linear map with its uncertainty: Bayesian ridge regression in dual form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from ..core.errors import InputError
+
+NOISE = 0.05
+
+
+@dataclass(frozen=True)
+class PoseRidge:
+    """The predictive distribution of Rhodin et al. 2014, eq. 3, through the n x n matrix of the pairs.
+
+    rows: (n, P) features of the paired source poses.  dual: (n, D), (rows rows^T + noise I)^-1 coefficients.
+    noise: sigma^2.
+    """
+
+    rows: np.ndarray
+    dual: np.ndarray
+    noise: float
+
+    @classmethod
+    def fit(cls, rows: np.ndarray, coefficients: np.ndarray, noise: float = NOISE) -> PoseRidge:
+        """rows: (n, P) features, their last one 1.  coefficients: (n, D) of the target.  noise: sigma^2 > 0.
+
+        Equal to ridge regression with penalty sigma^2 and no other intercept. Repeated and contradicting pairs are
+        averaged; see ``contradiction``. Raises InputError for fewer than two pairs or numbers that are not finite.
+        """
+        rows, coefficients = _checked(rows, coefficients)
+        if not noise > 0.0:
+            raise InputError(f"The noise of a map must be positive, not {noise:g}.")
+        factor = cho_factor(rows @ rows.T + noise * np.eye(len(rows)), lower=True)
+        return cls(rows, cho_solve(factor, coefficients), float(noise))
+
+    def predict(self, features: np.ndarray) -> np.ndarray:
+        """Mean (..., D) at features (..., P)."""
+        return (features @ self.rows.T) @ self.dual
+
+    def variance(self, features: np.ndarray) -> np.ndarray:
+        """x^T A^-1 x (...,) at features (..., P): what the pairs leave unknown, without the noise itself."""
+        return posterior_variance(features, self.rows, self.noise)
+
+
+def posterior_variance(features: np.ndarray, rows: np.ndarray, noise: float = NOISE) -> np.ndarray:
+    """x^T A^-1 x (...,) of features (..., P), A = I + rows^T rows / noise, by the identity of Woodbury.
+
+    rows: (n, P), n may be zero: then it is the squared length of the features.
+    """
+    prior = np.einsum("...p,...p->...", features, features)
+    if not len(rows):
+        return prior
+    covariance = features @ rows.T
+    factor = cho_factor(rows @ rows.T + noise * np.eye(len(rows)), lower=True)
+    solved = cho_solve(factor, covariance.reshape(-1, len(rows)).T).T.reshape(covariance.shape)
+    return np.maximum(prior - np.einsum("...n,...n->...", covariance, solved), 0.0)
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Two pairs, by their place in the list, and how much of the difference they ask for the map leaves out.
+
+    disagreement: 1 is a difference as large as two of the targets differ on average (RMS).
+    """
+
+    first: int
+    second: int
+    disagreement: float
+
+    @property
+    def serious(self) -> bool:
+        """At least half of a usual difference between targets is lost."""
+        return self.disagreement >= 0.5
+
+
+def contradiction(rows: np.ndarray, coefficients: np.ndarray, noise: float = NOISE) -> Contradiction:
+    """The two of n >= 2 pairs that can least be had both: alike in the source, different in the target.
+
+    rows: (n, P) features.  coefficients: (n, D).  For two pairs alone, d apart in the features, a share of
+    noise / (noise + d^2 / 2) of what they ask is left out. Raises InputError as ``PoseRidge.fit`` does.
+    """
+    ridge = PoseRidge.fit(rows, coefficients, noise)
+    left = np.asarray(coefficients, float) - ridge.predict(ridge.rows)
+    spread = np.sqrt(_squared_distances(np.asarray(coefficients, float)).sum() / (len(left) * (len(left) - 1)))
+    apart = np.sqrt(_squared_distances(left)) / (spread if spread > 0.0 else 1.0)
+    first, second = np.unravel_index(np.argmax(np.triu(apart, 1)), apart.shape)
+    if first == second:
+        first, second = 0, 1
+    return Contradiction(int(first), int(second), float(apart[first, second]))
+
+
+def _squared_distances(values):
+    """(n, n) between the rows of (n, D)."""
+    return ((values[:, None] - values[None]) ** 2).sum(axis=2)
+
+
+def _checked(rows, coefficients):
+    rows, coefficients = np.atleast_2d(np.asarray(rows, float)), np.atleast_2d(np.asarray(coefficients, float))
+    if len(rows) != len(coefficients):
+        raise InputError(f"{len(rows)} source poses for {len(coefficients)} target poses; pair them one to one.")
+    if len(rows) < 2:
+        raise InputError(f"A map needs at least two pairs and has {len(rows)}; add a pair.")
+    for values, side in ((rows, "source"), (coefficients, "target")):
+        bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+        if bad.size:
+            raise InputError(f"The {side} pose of pair {bad[0] + 1} has numbers that are not finite; remove the pair.")
+    return rows, coefficients

@@ -1,0 +1,187 @@
+"""What one captured body does, performed by another: a regression a part, and the torso's turns and travel."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.errors import InputError, PartError
+from ..core.steps import result_of
+from ..regression.gaussian_process import NEURAL_NETWORK, NOISE_FLOOR
+from ..rotations.rigid import ground_yaw, turned
+from .correspondence import DenseClip
+from .facing import facing
+from .motion_rows import seen_by_parts, with_velocity
+from .pose_regression import PoseRegression
+from .rigid_motion import Bodies, RigidPairs, RigidTransfer
+from .subject import Subject
+from .subject_track import SubjectTrack
+
+# Of the subject's size: parts nearer to each other, seen from above, do not tell where it faces.
+_ABOUT_ONE_PLACE = 0.1
+# Parts that, turned, are off by more than this share of their mean square answer to each other badly.
+_UNLIKE = 0.3
+
+Clip = tuple[SubjectTrack, SubjectTrack, DenseClip]
+
+
+@dataclass(frozen=True)
+class SurfaceTransfer:
+    """regressions: of each part (or one of the whole body) from the poses and velocities that ``seen_by_parts`` gives
+    it, to poses.  sizes: (K,) numbers of each part of the target.  rigid: of the torso."""
+
+    regressions: tuple[PoseRegression, ...]
+    sizes: tuple[int, ...]
+    rigid: RigidTransfer
+
+    @classmethod
+    def learn_steps(
+        cls,
+        clips: Sequence[Clip],
+        fps: float,
+        kernel: str = NEURAL_NETWORK,
+        noise_floor: float = NOISE_FLOOR,
+        seed: int = 0,
+        *,
+        bodies: Bodies,
+        whole: bool = False,
+    ) -> Generator[float, None, SurfaceTransfer]:
+        """From pairs of clips: tracks of the source and of the target, and which of their frames answer to each other.
+
+        fps: frames a second of the source's clips.  bodies: see ``bodies_of``.  Parts answer to each other by number
+        (Boukhayma et al. 2017, section 5.2).  whole: one regression of all parts' numbers together, for comparison.
+        Yields shares of the way.
+
+        The order of the clips makes no difference to poses; place and heading are those of the first.
+
+        Raises InputError where there is no clip, tracks differ in their number of parts, and PartError as
+        ``PoseRegression.fit``.
+        """
+        clips = list(clips)
+        _check(clips)
+        sizes = tuple(rows.shape[1] for rows in clips[0][1].rows)
+        pairs = [_pairs(clip, fps, whole) for clip in clips]
+        yield 0.05
+        regressions, count = [], len(pairs[0])
+        for part in range(count):
+            inputs, outputs = (np.concatenate([pair[part][side] for pair in pairs]) for side in (0, 1))
+            regressions.append(_fitted(part, inputs, outputs, kernel, noise_floor, seed))
+            yield 0.05 + 0.85 * (part + 1) / count
+        rigid = RigidTransfer.learn(rigid_pairs(clips), bodies)
+        yield 1.0
+        return cls(tuple(regressions), sizes, rigid)
+
+    def track(self, source: SubjectTrack, fps: float, start: np.ndarray | None = None) -> SubjectTrack:
+        """The target's track of a clip of the source at fps frames a second.
+
+        start: see ``RigidTransfer.apply``.  Raises InputError for a track of another number of parts, and as
+        ``with_velocity``.
+        """
+        inputs = _inputs(source, fps, len(self.regressions) < len(self.sizes))
+        if len(inputs) != len(self.regressions):
+            raise InputError(
+                f"The clip has {len(source.rows)} parts and what was learnt has {len(self.sizes)}; learn it again."
+            )
+        if any(given.shape[1] != len(one.input_mean) for given, one in zip(inputs, self.regressions, strict=True)):
+            raise InputError("Poses of the clip have other numbers than those that were learnt from; learn it again.")
+        rows = [regression.predict(given) for regression, given in zip(self.regressions, inputs, strict=True)]
+        if len(rows) < len(self.sizes):
+            rows = np.split(rows[0], np.cumsum(self.sizes)[:-1], axis=1)
+        return SubjectTrack(tuple(rows), *self.rigid.apply(source.rotations, source.translations, start))
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """All that is needed to build the same again: numbers, and a text for each regression's kernel."""
+        out = {"sizes": np.array(self.sizes)}
+        for number, regression in enumerate(self.regressions):
+            out |= {f"regression {number} {name}": value for name, value in regression.to_arrays().items()}
+        return out | {f"rigid {name}": value for name, value in self.rigid.to_arrays().items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> SurfaceTransfer:
+        """Of what ``to_arrays`` gave."""
+        sizes = tuple(int(size) for size in arrays["sizes"])
+        count = sum(name.startswith("regression ") and name.endswith(" kernel") for name in arrays)
+        found = [_beginning(arrays, f"regression {number} ") for number in range(count)]
+        regressions = tuple(PoseRegression.from_arrays(each) for each in found)
+        return cls(regressions, sizes, RigidTransfer.from_arrays(_beginning(arrays, "rigid ")))
+
+
+def learn_transfer(*arguments, **options) -> SurfaceTransfer:
+    """All of ``SurfaceTransfer.learn_steps`` at once."""
+    return result_of(SurfaceTransfer.learn_steps(*arguments, **options))
+
+
+def bodies_of(source: Subject, target: Subject) -> Bodies:
+    """Sizes of two subjects, and where the target faces in its local frame, by how the parts lie about the torso.
+
+    Where the parts lie about one place seen from above, or there is but one, or they lie otherwise in the two bodies,
+    shapes tell.
+    """
+    yaw, misfit = _layout_yaw(source, target)
+    if misfit > _UNLIKE:
+        shapes = [values for subject in (source, target) for values in (subject.captured.mean(axis=0), subject.mass)]
+        yaw = facing(*shapes)
+    return Bodies(source.size, target.size, yaw)
+
+
+def _layout_yaw(source: Subject, target: Subject) -> tuple[float, float]:
+    """Yaw that turns where the parts of one lie to where those of the other lie, seen from above, and how far off they
+    are then: the share of their mean square, or endless where they lie about one place."""
+    mine, other = (subject.layout / subject.size for subject in (source, target))
+    mine, other = mine - mine.mean(axis=0), other - other.mean(axis=0)
+    spreads = [np.square(places[:, :2]).sum(axis=1).mean() for places in (mine, other)]
+    if min(spreads) <= _ABOUT_ONE_PLACE**2:
+        return 0.0, np.inf
+    yaw = float(ground_yaw(other, mine))
+    away = other[:, :2] - turned(mine[:, :2], np.asarray(yaw))
+    return yaw, float(np.square(away).sum(axis=1).mean() / np.mean(spreads))
+
+
+def rigid_pairs(clips: Sequence[Clip]) -> RigidPairs:
+    """Where the torsos are at the moments that answer to each other, of all clips."""
+    found = []
+    for number, (source, target, dense) in enumerate(clips):
+        there = target.sampled(dense.target_rows)
+        here = source.rotations[dense.source_rows], source.translations[dense.source_rows]
+        found.append((*here, there.rotations, there.translations, np.full(len(there), number)))
+    return RigidPairs(*(np.concatenate(values) for values in zip(*found, strict=True)))
+
+
+def _fitted(part: int, *pairs_and_options) -> PoseRegression:
+    try:
+        return PoseRegression.fit(*pairs_and_options)
+    except InputError as problem:
+        raise PartError(part, str(problem)) from problem
+
+
+def _pairs(clip: Clip, fps: float, whole: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Inputs (n, P) and outputs (n, M) of each regression."""
+    source, target, dense = clip
+    inputs, outputs = _inputs(source, fps, whole), target.sampled(dense.target_rows).rows
+    if whole:
+        outputs = (np.concatenate(outputs, axis=1),)
+    return [(given[dense.source_rows], wanted) for given, wanted in zip(inputs, outputs, strict=True)]
+
+
+def _inputs(source: SubjectTrack, fps: float, whole: bool) -> list[np.ndarray]:
+    """Poses and velocities that each part's regression (or the whole body's) looks at."""
+    if whole:
+        return [with_velocity(np.concatenate(source.rows, axis=1), fps)]
+    return seen_by_parts([with_velocity(part, fps) for part in source.rows])
+
+
+def _beginning(arrays: dict[str, np.ndarray], start: str) -> dict[str, np.ndarray]:
+    return {name[len(start) :]: value for name, value in arrays.items() if name.startswith(start)}
+
+
+def _check(clips: list[Clip]) -> None:
+    if not clips:
+        raise InputError("There are no clips to learn from; add a pair of clips.")
+    for number, (source, target, _) in enumerate(clips, start=1):
+        if len(source.rows) != len(target.rows):
+            raise InputError(
+                f"Clip {number}: the source has {len(source.rows)} parts and the target {len(target.rows)}; give both "
+                "the same parts."
+            )

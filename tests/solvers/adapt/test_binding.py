@@ -1,0 +1,240 @@
+"""What binding keeps of a motion and its environment."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from benchmarks import edits
+from benchmarks.datasets import climb, data_folder
+from benchmarks.props import box, carried, flat_ground
+from solvers.adapt.binding import BETWEEN_REACH, body_samples, fit
+from solvers.core.errors import InputError
+from solvers.core.types import JointTrack, MeshTrack, Skeleton
+from solvers.skeleton.joint_tree import JointTree
+from solvers.surface.closest_point import SurfaceIndex
+from solvers.surface.descriptor_frames import descriptor_frames
+from solvers.surface.track import SurfaceTrack
+
+captured = pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+FRAMES = 60
+
+
+@pytest.fixture
+def walker(rng):
+    """A stick figure over a ground beside a box, with a hand that wanders over the box."""
+    skeleton = Skeleton(("hip", "chest", "head", "hand", "knee", "foot"), np.array([-1, 0, 1, 1, 0, 4]))
+    rest = np.array([[0, 0, 1.0], [0, 0, 1.4], [0, 0, 1.7], [0.5, 0, 1.05], [0.05, 0, 0.5], [0, 0, 0.06]])
+    time = np.linspace(0, 1, FRAMES)[:, None, None]
+    return JointTrack(skeleton, rest + 0.6 * time * [0, 1, 0] + 0.02 * np.sin(9 * time), 60.0, np.arange(FRAMES))
+
+
+@pytest.fixture
+def surroundings(walker):
+    return [flat_ground(walker.positions), box("Table", [0.3, -0.5, 0], [0.9, 1.2, 1.0])]
+
+
+EFFECTORS = np.array([False, False, False, True, False, True])
+
+
+def same_points(a, b, tolerance=0.0):
+    assert np.array_equal(a.object_index, b.object_index) and np.array_equal(a.triangle, b.triangle)
+    assert np.abs(a.barycentric - b.barycentric).max() <= tolerance
+
+
+def assert_same_sides(here, there, meshes):
+    """The same triangles, or others of the same plane."""
+    for o, mesh in enumerate(meshes):
+        near = here.side[o] >= 0
+        assert np.array_equal(near, there.side[o] >= 0)
+        normals = [SurfaceTrack(mesh).face_normals(b.side[o][near], np.zeros(near.sum(), int)) for b in (here, there)]
+        assert np.abs(normals[0] - normals[1]).max(initial=0.0) < 1e-9
+
+
+def moved(meshes, turn, shift, size=1.0):
+    return [MeshTrack(m.name, size * m.vertices @ turn.T + shift, m.triangles) for m in meshes]
+
+
+def test_binding_again_gives_the_same(walker, surroundings):
+    one, two = (fit(walker, surroundings, EFFECTORS, 1.8) for _ in range(2))
+    same_points(one.points, two.points)
+    for name in ("origins", "axes", "effective", "distance", "side", "hidden", "slow", "radii", "contact"):
+        assert np.array_equal(getattr(one, name), getattr(two, name))
+    assert (one.relations.weights != two.relations.weights).nnz == 0
+
+
+def test_distances_are_those_of_the_samples(walker, surroundings):
+    binding = fit(walker, surroundings, EFFECTORS, 1.8)
+    tree = JointTree.build(walker.skeleton.parents)
+    points = body_samples(tree, walker, 1.0).positions(tree.from_track(walker.positions))
+    for o, mesh in enumerate(surroundings):
+        for frame in (0, 31):
+            hits = SurfaceIndex(mesh.vertices[0], mesh.triangles).query(points[..., frame], BETWEEN_REACH)
+            near = np.isfinite(hits.distance)
+            assert near.any()
+            assert np.abs(binding.distance[o, frame][near] - hits.distance[near]).max() < 1e-6
+    for o, mesh in enumerate(surroundings):
+        hits = SurfaceIndex(mesh.vertices[0], mesh.triangles).query(walker.positions[7], 0.9)
+        near = np.isfinite(hits.distance)
+        assert np.abs(binding.joint_distance[o, 7][near] - hits.distance[near]).max() < 1e-6
+
+
+def test_descriptors_lie_on_the_objects_and_carry_their_frames(walker, surroundings):
+    binding = fit(walker, surroundings, EFFECTORS, 1.8)
+    assert set(binding.points.object_index) == {0, 1}
+    origins, axes = descriptor_frames(binding.points, surroundings)
+    assert np.array_equal(origins, binding.origins) and np.array_equal(axes, binding.axes)
+    ground = binding.points.object_index == 0
+    assert np.abs(origins[0, ground, 2]).max() < 1e-12 and np.allclose(axes[0, ground, 2, 0], 1)
+
+
+def test_effectors_touch_and_others_do_not(walker, surroundings):
+    still = replace(walker, positions=np.repeat(walker.positions[:1], FRAMES, axis=0))
+    contact = fit(still, surroundings, EFFECTORS, 1.8).contact
+    assert contact[0, :, 5].min() > 0.99 and contact[1, :, 3].min() > 0.99
+    assert not contact[:, :, ~EFFECTORS].any() and not contact[0, :, 3].any() and not contact[1, :, 5].any()
+
+
+@pytest.mark.parametrize("size", [1.0, 0.01, 100.0])
+def test_place_turn_and_unit_change_nothing(walker, surroundings, size):
+    turn, shift = Rotation.random(random_state=8).as_matrix(), size * np.array([3.0, -20, 7])
+    here = fit(walker, surroundings, EFFECTORS, 1.8)
+    track = replace(walker, positions=size * walker.positions @ turn.T + shift)
+    there = fit(track, moved(surroundings, turn, shift, size), EFFECTORS, size * 1.8)
+    same_points(here.points, there.points, 1e-9)
+    assert np.array_equal(here.hidden, there.hidden)
+    assert_same_sides(here, there, surroundings)
+    finite = np.isfinite(here.distance)
+    assert np.array_equal(finite, np.isfinite(there.distance))
+    assert np.abs(here.distance[finite] - there.distance[finite]).max() < 1e-6
+    assert np.abs(here.contact - there.contact).max() < 1e-6
+    assert np.abs((here.relations.weights - there.relations.weights).toarray()).max() < 1e-9
+    assert np.abs(there.radii / size - here.radii).max() < 1e-12
+
+
+@captured
+@pytest.mark.parametrize("number, start", [(0, 200), (0, 2400), (1, 1700)])
+def test_place_turn_and_unit_change_nothing_of_a_captured_clip(number, start):
+    scene = climb(number)
+    track = edits.sub_clip(scene.track, start, start + 300)
+    meshes = list(scene.environment.values())
+    effectors = np.isin(track.skeleton.names, [n for group in scene.effectors.values() for n in group])
+    here = fit(track, meshes, effectors, 1.8)
+    for size in (1.0, 0.3):
+        turn, shift = Rotation.random(random_state=8).as_matrix(), size * np.array([3.0, -20, 7])
+        other = replace(track, positions=size * track.positions @ turn.T + shift)
+        there = fit(other, moved(meshes, turn, shift, size), effectors, size * 1.8)
+        same_points(here.points, there.points, 1e-8)
+        assert np.array_equal(here.hidden, there.hidden)
+        assert_same_sides(here, there, meshes)
+        assert np.abs(here.contact - there.contact).max() < 1e-6
+
+
+@captured
+def test_a_clip_bound_before_gives_its_descriptors_first():
+    scene = climb(0)
+    meshes = list(scene.environment.values())
+    first, second = (edits.sub_clip(scene.track, a, a + 200) for a in (0, 2400))
+    marks = np.zeros(len(first.skeleton.names), bool)
+    one = fit(first, meshes, marks, 1.8)
+    two = fit(second, meshes, marks, 1.8, known=one.points)
+    n = len(one.points)
+    assert len(two.points) > n
+    assert np.array_equal(two.points.triangle[:n], one.points.triangle)
+    assert np.array_equal(two.points.barycentric[:n], one.points.barycentric)
+    assert len(two.points) - n <= len(fit(second, meshes, marks, 1.8).points)
+
+
+def swung(walker, mesh, frames=FRAMES):
+    """A rigid motion of everything, changing over time: the motion and the mesh as they are on a swinging ship."""
+    turns = Rotation.from_rotvec(np.linspace(0, 1.5, frames)[:, None] * [0.2, 0.1, 0.9])
+    shifts = np.linspace(0, 2, frames)[:, None] * [1.0, -0.5, 0.2]
+    positions = np.einsum("fab,fjb->fja", turns.as_matrix(), walker.positions) + shifts[:, None]
+    return replace(walker, positions=positions), [carried(m, turns.as_matrix(), shifts) for m in mesh]
+
+
+def test_an_environment_on_the_move_is_sampled_as_if_it_stood_still(walker, surroundings):
+    """What moves with its surroundings has the descriptors, distances and weights that it has at rest."""
+    here = fit(walker, surroundings, EFFECTORS, 1.8)
+    track, meshes = swung(walker, surroundings)
+    there = fit(track, meshes, EFFECTORS, 1.8)
+    same_points(here.points, there.points, 1e-9)
+    finite = np.isfinite(here.distance)
+    assert np.abs(here.distance[finite] - there.distance[finite]).max() < 1e-6
+    assert np.abs((here.relations.weights - there.relations.weights).toarray()).max() < 1e-9
+
+
+def test_a_joint_at_rest_over_a_moving_object_is_sampled_along_its_way(walker):
+    """A belt that runs under a foot that stays: the foot places descriptors all along the belt."""
+    still = replace(walker, positions=np.repeat(walker.positions[:1], FRAMES, axis=0))
+    belt = box("Belt", [-0.2, -3, -0.1], [0.2, 3, 0.0])
+    running = MeshTrack("Belt", belt.vertices + np.linspace(0, 2, FRAMES)[:, None, None] * [0, 1, 0], belt.triangles)
+    binding = fit(still, [running], EFFECTORS, 1.8)
+    along = binding.origins[0, :, 1]
+    assert np.ptp(along) > 1.5
+
+
+def test_what_rides_on_a_moving_object_touches_it(walker):
+    """A foot on a lift that rises at 0.5 m/s is in contact with it, as one on the ground is."""
+    still = np.repeat(walker.positions[:1], FRAMES, axis=0)
+    rise = np.linspace(0, 0.5 * FRAMES / 60, FRAMES)[:, None, None] * [0, 0, 1]
+    plate = box("Lift", [-0.5, -0.5, -0.1], [0.5, 0.5, 0])
+    lift = MeshTrack("Lift", plate.vertices + rise, plate.triangles)
+    binding = fit(replace(walker, positions=still + rise), [lift], EFFECTORS, 1.8)
+    assert binding.contact[0, :, 5].min() > 0.99
+
+
+def test_relations_to_some_objects_are_those_of_a_binding_without_the_others(walker, surroundings):
+    both = fit(walker, surroundings, EFFECTORS, 1.8)
+    alone = both.relations_to(np.array([True, False]))
+    assert both.relations_to(np.array([True, True])) is both.relations
+    assert both.relations_to(np.array([True, False])) is alone
+    ground = both.points.object_index == 0
+    assert not alone.weights[:, ~ground].nnz
+    total = np.asarray(alone.weights.sum(axis=1)).ravel()
+    assert np.abs(total - 1).max() < 1e-12
+    assert both.relations_to(np.array([False, False])).weights.nnz == 0
+
+
+@pytest.mark.parametrize("frames", [1, 2])
+def test_short_clips_are_bound(walker, surroundings, frames):
+    part = edits.sub_clip(walker, 10, 10 + frames)
+    binding = fit(part, surroundings, EFFECTORS, 1.8)
+    assert np.isfinite(binding.contact).all() and len(binding.points) > 2
+
+
+def test_what_cannot_be_bound_is_named(walker, surroundings):
+    for height in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(InputError, match="height"):
+            fit(walker, surroundings, EFFECTORS, height)
+    with pytest.raises(InputError, match="environment is empty"):
+        fit(walker, [], EFFECTORS, 1.8)
+    with pytest.raises(InputError, match="3 effector marks were given for 6 joints"):
+        fit(walker, surroundings, EFFECTORS[:3], 1.8)
+    with pytest.raises(InputError, match="frames a second"):
+        fit(replace(walker, fps=0.0), surroundings, EFFECTORS, 1.8)
+    flat = MeshTrack("Line", np.zeros((1, 3, 3)), np.array([[0, 1, 2]]))
+    with pytest.raises(InputError, match="'Line' has no triangle with an area"):
+        fit(walker, [flat], EFFECTORS, 1.8)
+    door = MeshTrack("Door", np.repeat(surroundings[1].vertices, 7, axis=0), surroundings[1].triangles)
+    with pytest.raises(InputError, match="'Door' has 7 states for 60 frames"):
+        fit(walker, [door], EFFECTORS, 1.8)
+    nowhere = [MeshTrack("Moon", m.vertices + 50, m.triangles) for m in surroundings[:1]]
+    with pytest.raises(InputError, match=r"No joint comes within .* \(Moon\)"):
+        fit(walker, nowhere, EFFECTORS, 1.8)
+
+
+def test_some_of_the_objects_keep_what_is_known_of_them(walker, surroundings):
+    """In the order asked for; joints, their effective places and what each object is to them stay as they were."""
+    bound = fit(walker, [*surroundings, box("Wall", [1.0, -1, 0], [1.2, 2, 2])], EFFECTORS, 1.8)
+    part = bound.among(np.array([2, 0]))
+    assert part.objects == ("Wall", bound.objects[0])
+    for name in ("distance", "side", "hidden", "slow"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(bound, name)[[2, 0]])
+    for new, old in ((0, 2), (1, 0)):
+        here, there = part.points.object_index == new, bound.points.object_index == old
+        assert here.sum() == there.sum() > 0
+        np.testing.assert_array_equal(part.origins[:, here], bound.origins[:, there])
+        np.testing.assert_array_equal(part.axes[:, here], bound.axes[:, there])
+    np.testing.assert_array_equal(part.effective, bound.effective)

@@ -1,0 +1,274 @@
+"""Adapt on many kinds of captured clips: hands and feet, animals, bars, a mug that moves; and on odd requests."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from benchmarks import datasets, edits
+from benchmarks.datasets import climb, data_folder
+from benchmarks.metrics import measure
+from benchmarks.props import box
+from solvers.adapt.binding import fit
+from solvers.adapt.solve import AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, adapt
+from solvers.core.errors import InputError
+from solvers.core.types import MeshTrack
+
+pytestmark = pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+
+CLIPS = {
+    "climb 0": (lambda: climb(0), 2200, 2500, "widened"),
+    "climb 1": (lambda: climb(1), 1750, 1900, "widened"),
+    "bars": (lambda: datasets.playground("01_06"), 300, 360, "shrunk"),
+    "obstacles": (datasets.obstacles, 40, 140, "block_in_the_way"),
+    "chair": (datasets.sitting, 60, 160, "lifted"),
+    "dog": (lambda: datasets.quadruped("Husky"), 0, 124, "bent"),
+    "mug": (datasets.mug, 0, 30, "larger"),
+}
+
+
+class Bound:
+    """A part of a captured scene, bound, and one edit of it."""
+
+    def __init__(self, make, start, stop, edit):
+        self.scene = make()
+        self.track = edits.sub_clip(self.scene.track, start, stop)
+        self.meshes = [window(m, start, stop) for m in self.scene.environment.values()]
+        self.after = [window(m, start, stop) for m in self.scene.changed(edit).values()]
+        names = self.track.skeleton.names
+        self.effectors = np.isin(names, [n for group in self.scene.effectors.values() for n in group])
+        self.binding = fit(self.track, self.meshes, self.effectors, self.scene.height)
+
+
+def window(mesh, start, stop):
+    return mesh if mesh.is_static else MeshTrack(mesh.name, mesh.vertices[start:stop], mesh.triangles)
+
+
+@pytest.fixture(scope="module", params=CLIPS)
+def clip(request):
+    return Bound(*CLIPS[request.param])
+
+
+@pytest.fixture(scope="module")
+def down():
+    """Down from the boxes to the ground: all objects matter."""
+    return Bound(*CLIPS["climb 0"])
+
+
+def moved(meshes, turn, shift, size=1.0):
+    return [MeshTrack(m.name, size * m.vertices @ turn.T + shift, m.triangles) for m in meshes]
+
+
+def gap(a, b):
+    return float(np.abs(a - b).max())
+
+
+TURN, SHIFT = Rotation.from_rotvec([0.3, -2.0, 1.1]).as_matrix(), np.array([5.0, -30.0, 2.0])
+
+
+def test_nothing_changed_gives_back_the_motion(clip):
+    motion = adapt(clip.binding, clip.meshes)
+    assert gap(motion.positions, clip.track.positions) < 1e-6 and motion.converged.all()
+
+
+def test_surroundings_moved_as_one_take_the_motion_along(clip):
+    motion = adapt(clip.binding, moved(clip.meshes, TURN, SHIFT))
+    assert gap(motion.positions, clip.track.positions @ TURN.T + SHIFT) < 1e-6 and motion.converged.all()
+
+
+def test_axes_units_and_place_do_not_matter(clip):
+    """Collisions, edges, contacts and convergence are decided alike in any coordinates."""
+    here = adapt(clip.binding, clip.after)
+    for size, seed in ((1.0, None), (100.0, 2), (0.01, 3)):
+        turn = np.eye(3)[[2, 0, 1]] if seed is None else Rotation.random(random_state=seed).as_matrix()
+        shift = size * np.array([3.0, -20.0, 7.0])
+        track = replace(clip.track, positions=size * clip.track.positions @ turn.T + shift)
+        binding = fit(track, moved(clip.meshes, turn, shift, size), clip.effectors, size * clip.scene.height)
+        motion = adapt(binding, moved(clip.after, turn, shift, size))
+        assert gap(motion.positions, size * here.positions @ turn.T + shift) < 1e-6 * size * clip.scene.height
+
+
+def test_bones_keep_their_lengths(clip):
+    motion = adapt(clip.binding, clip.after)
+    child = np.flatnonzero(clip.track.skeleton.parents >= 0)
+    parent = clip.track.skeleton.parents[child]
+    lengths = [np.linalg.norm(p[:, child] - p[:, parent], axis=-1) for p in (clip.track.positions, motion.positions)]
+    assert (np.abs(lengths[1] - lengths[0]) <= 1e-9 * lengths[0] + 1e-12).all()
+
+
+def test_a_second_run_is_the_same_to_the_last_bit(clip):
+    one, two = (adapt(clip.binding, clip.after).positions for _ in range(2))
+    assert np.array_equal(one, two)
+
+
+@pytest.fixture(scope="module", params=[(0, 2000, 2600), (1, 1500, 2200)], ids=["climb 0", "climb 1"])
+def long_part(request):
+    number, start, stop = request.param
+    return Bound(lambda: climb(number), start, stop, "lifted")
+
+
+@pytest.mark.parametrize("edit", ["stretched", "lifted", "widened", "moved", "tilted"])
+def test_contacts_are_kept(long_part, edit):
+    scene, track = long_part.scene, long_part.track
+    changed = list(scene.changed(edit).values())
+    after = replace(track, positions=adapt(long_part.binding, changed).positions)
+    figures = measure(track, after, long_part.meshes, changed, scene.effectors, scene.height)
+    print(scene.name, edit, figures)
+    assert figures["contact_frames"] > 1000 and figures["contacts_kept_pct"] >= 95
+    assert figures["penetration_pct"] <= figures["penetration_original_pct"] + 1
+    assert max(figures["jerk_mean_ratio"], figures["jerk_p95_ratio"]) <= 1.25
+    assert figures["bone_error_max_pct"] < 1e-6 and figures["clearance_lost_pct"] <= 10
+
+
+def walled(bound):
+    """With a wall three centimetres beside the whole motion, bound too."""
+    lo, hi = bound.track.positions.min(axis=(0, 1)), bound.track.positions.max(axis=(0, 1))
+    wall = box("Wall", [lo[0] - 0.6, hi[1] + 0.03, 0], [hi[0] + 0.6, hi[1] + 0.3, 3.0])
+    return fit(bound.track, [*bound.meshes, wall], bound.effectors, bound.scene.height), wall
+
+
+@pytest.fixture(scope="module")
+def beside(down):
+    return walled(down)
+
+
+def uses(bound, *last):
+    return (SurfaceUse(),) * len(bound.meshes) + last
+
+
+def test_an_ignored_object_is_as_if_it_had_never_been_bound(down, beside):
+    binding, wall = beside
+    assert (binding.points.object_index == len(down.meshes)).sum() > 10
+    ignored = AdaptOptions(surfaces=uses(down, SurfaceUse(IGNORE)))
+    never = adapt(down.binding, down.after).positions
+    elsewhere = MeshTrack("Wall", wall.vertices * 0.7 + 0.4, wall.triangles)
+    for found in (wall, elsewhere):
+        assert gap(adapt(binding, [*down.after, found], ignored).positions, never) < 1e-6
+    none = AdaptOptions(surfaces=uses(down, SurfaceUse(influence=0.0)))
+    assert gap(adapt(binding, [*down.after, elsewhere], none).positions, never) < 1e-6
+
+
+@pytest.mark.parametrize("use", [SurfaceUse(IGNORE), SurfaceUse(influence=0.4), SurfaceUse(AVOID)])
+def test_objects_heeded_less_do_not_hold_a_motion_back(down, beside, use):
+    """All else moves as one and takes the motion along, wherever a wall of little influence was near."""
+    binding, wall = beside
+    options = AdaptOptions(surfaces=uses(down, use))
+    still = [wall] if use.mode == IGNORE else moved([wall], TURN, SHIFT)
+    motion = adapt(binding, moved(down.meshes, TURN, SHIFT) + still, options)
+    assert gap(motion.positions, down.track.positions @ TURN.T + SHIFT) < 1e-6
+
+
+def test_influence_goes_smoothly_to_nothing(down, beside):
+    binding, wall = beside
+    away = MeshTrack("Wall", wall.vertices + [0, 0.3, 0], wall.triangles)
+
+    def result(influence):
+        options = AdaptOptions(surfaces=uses(down, SurfaceUse(influence=influence)))
+        return adapt(binding, [*down.meshes, away], options).positions
+
+    shifts = [np.abs(result(i) - down.track.positions).mean() for i in (0.0, 0.05, 0.3, 1.0)]
+    assert shifts[0] < 1e-6 and shifts[1] < 0.2 * shifts[3] and shifts[1] < shifts[2] < shifts[3]
+
+
+def test_avoiding_is_not_following(down, beside):
+    binding, wall = beside
+    avoid = AdaptOptions(surfaces=uses(down, SurfaceUse(AVOID)))
+
+    def result(shift, options=avoid):
+        return adapt(
+            binding, [*down.meshes, MeshTrack("Wall", wall.vertices + shift, wall.triangles)], options
+        ).positions
+
+    source = down.track.positions
+    assert gap(result([0, 0.3, 0]), source) < 1e-6
+    assert gap(result([0, 0.3, 0], AdaptOptions()), source) > 0.05
+    pushed = result([0, -0.15, 0])
+    inside = (pushed[..., 1] > wall.vertices[..., 1].min() - 0.15 + 0.01).any(axis=1)
+    assert inside.mean() < 0.02 and gap(pushed, source) > 0.1
+
+
+def test_pins_are_reached_within_a_millimetre(down):
+    frames = len(down.track.positions)
+    hand = down.track.skeleton.names.index("RightHand")
+    place = down.track.positions[:, hand] + [0.0, 0.03, 0.06]
+    ramp = np.clip(np.minimum(np.arange(frames) - 60, 240 - np.arange(frames)) / 36, 0, 1)
+    motion = adapt(down.binding, down.meshes, AdaptOptions(pins=(Pin(hand, place, ramp),)))
+    held = ramp == 1
+    assert held.sum() > 100
+    assert np.linalg.norm(motion.positions[held, hand] - place[held], axis=1).max() < 0.001
+    assert gap(motion.positions[ramp == 0][:30], down.track.positions[ramp == 0][:30]) < 1e-4
+
+
+@pytest.mark.parametrize("kind", ["half turn", "mirrored", "two half turns", "upside down"])
+def test_no_change_is_too_wild(kind):
+    """Surroundings whose mean rotation is no rotation at all still give a finite motion with the same bones."""
+    down = Bound(*CLIPS["climb 0"][:2], 2225, "lifted")
+    after = []
+    for k, mesh in enumerate(down.meshes):
+        centre = mesh.vertices.mean(axis=1, keepdims=True)
+        signs = {
+            "half turn": [-1, -1, 1] if k else [1, 1, 1],
+            "mirrored": [-1, 1, 1],
+            "two half turns": ([1, 1, 1], [-1, -1, 1], [1, -1, -1], [-1, 1, -1])[k],
+            "upside down": [1, -1, -1],
+        }[kind]
+        after.append(MeshTrack(mesh.name, (mesh.vertices - centre) * signs + centre, mesh.triangles))
+    motion = adapt(down.binding, after)
+    assert np.isfinite(motion.positions).all() and np.isfinite(motion.turns).all()
+    tree = down.binding.tree
+    lengths = [
+        np.linalg.norm(tree.offsets(tree.from_track(p))[1:], axis=1) for p in (motion.positions, down.track.positions)
+    ]
+    assert np.abs(lengths[0] - lengths[1]).max() < 1e-9
+
+
+def test_requests_that_cannot_be_met_are_named(down):
+    frames, joints = down.track.positions.shape[:2]
+    place, weight = np.zeros((frames, 3)), np.ones(frames)
+    bad_place = place.copy()
+    bad_place[17] = np.nan
+    cases = (
+        (AdaptOptions(pins=(Pin(joints, place, weight),)), f"joint {joints} of {joints}"),
+        (AdaptOptions(pins=(Pin(0, bad_place, weight),)), "pin of 'Hips' at frame 17"),
+        (AdaptOptions(pins=(Pin(0, place[:9], weight),)), f"9 places and {frames} weights"),
+        (AdaptOptions(pins=(Pin(0, place, 2 * weight),)), "weight from 0 to 1"),
+        (AdaptOptions(joint_weight=np.ones(2)), "Joint weights"),
+        (AdaptOptions(joint_weight=np.zeros(joints)), "not all zero"),
+        (AdaptOptions(joint_weight=np.full(joints, np.nan)), "Joint weights"),
+        (AdaptOptions(resized=np.zeros((2, 2, 3))), "resized pose"),
+        (AdaptOptions(orientation=np.nan), "orientation"),
+        (AdaptOptions(scale=np.inf), "scale"),
+        (AdaptOptions(scale=np.nan), "scale"),
+        (AdaptOptions(scale=-1.0), "scale"),
+        (AdaptOptions(surfaces=(SurfaceUse(),)), "1 uses were given for 4 objects"),
+    )
+    for options, message in cases:
+        with pytest.raises(InputError, match=message):
+            adapt(down.binding, down.meshes, options)
+    with pytest.raises(InputError, match="between 0 and 1"):
+        SurfaceUse(influence=np.nan)
+
+
+def test_meshes_that_cannot_be_used_are_named(down):
+    name = down.meshes[1].name
+    vertices, triangles = down.meshes[1].vertices, down.meshes[1].triangles
+
+    def changed(mesh):
+        return [down.meshes[0], mesh, *down.meshes[2:]]
+
+    with pytest.raises(InputError, match=f"'{name}' has no triangle with an area|of '{name}' has no area"):
+        adapt(down.binding, changed(MeshTrack(name, 0 * vertices, triangles)))
+    with pytest.raises(InputError, match=f"of '{name}', which has only 1"):
+        adapt(down.binding, changed(MeshTrack(name, vertices, triangles[:1])))
+    with pytest.raises(InputError, match=f"'{name}' has vertices that are not numbers"):
+        MeshTrack(name, vertices * np.nan, triangles)
+    with pytest.raises(InputError, match=f"'{name}' has no faces"):
+        MeshTrack(name, vertices, triangles[:0])
+
+
+def test_some_joints_may_count_for_nothing(down):
+    """A limb of weight zero hangs on the rest."""
+    hand = np.char.startswith(np.array(down.track.skeleton.names), "RightHand")
+    motion = adapt(down.binding, down.after, AdaptOptions(joint_weight=np.where(hand, 0.0, 1.0)))
+    assert np.isfinite(motion.positions).all() and motion.converged.mean() > 0.99

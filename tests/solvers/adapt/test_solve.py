@@ -1,0 +1,419 @@
+"""Adapt on captured clips: what must hold whatever the environment does."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from benchmarks import edits
+from benchmarks.datasets import climb, data_folder, uneven
+from benchmarks.metrics import measure
+from benchmarks.props import box
+from solvers.adapt.binding import fit, fit_steps
+from solvers.adapt.solve import AVOID, BATCH, IGNORE, AdaptOptions, Pin, SurfaceUse, _Problem, adapt, adapt_steps
+from solvers.core.errors import InputError, StaleBindingError
+from solvers.core.types import JointTrack, MeshTrack, Skeleton
+from solvers.warp.joint_limits import JointLimits
+
+pytestmark = pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+
+
+class Bound:
+    """A part of a captured scene, bound."""
+
+    def __init__(self, scene, start, stop):
+        self.scene = scene
+        self.track = edits.sub_clip(scene.track, start, stop)
+        self.meshes = list(scene.environment.values())
+        names = self.track.skeleton.names
+        self.effectors = np.isin(names, [n for group in scene.effectors.values() for n in group])
+        self.binding = fit(self.track, self.meshes, self.effectors, scene.height)
+
+    def changed(self, edit):
+        return list(self.scene.changed(edit).values())
+
+    def figures(self, motion, meshes, scale=1.0):
+        after = replace(self.track, positions=motion.positions)
+        return measure(self.track, after, self.meshes, meshes, self.scene.effectors, self.scene.height, scale=scale)
+
+
+@pytest.fixture(scope="module")
+def up():
+    """Up the tall box of the first climb: hands and feet on boxes and ground."""
+    return Bound(climb(0), 700, 1300)
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return Bound(uneven("03_01"), 0, 100)
+
+
+def moved(meshes, turn, shift, scale=1.0):
+    return [MeshTrack(m.name, scale * m.vertices @ turn.T + shift, m.triangles) for m in meshes]
+
+
+def gap(a, b):
+    return float(np.abs(a - b).max())
+
+
+@pytest.mark.parametrize("name", ["up", "walk"])
+def test_nothing_changed_gives_back_the_motion(name, request):
+    bound = request.getfixturevalue(name)
+    motion = adapt(bound.binding, bound.meshes)
+    assert gap(motion.positions, bound.track.positions) < 1e-6
+    assert gap(motion.turns[..., 0], 1.0) < 1e-9
+    assert motion.converged.all()
+
+
+@pytest.mark.parametrize("name", ["up", "walk"])
+def test_a_rigidly_moved_environment_takes_the_motion_along(name, request):
+    bound = request.getfixturevalue(name)
+    turn, shift = Rotation.from_rotvec([0.2, -0.4, 1.1]).as_matrix(), np.array([2.0, -1.0, 0.5])
+    motion = adapt(bound.binding, moved(bound.meshes, turn, shift))
+    assert gap(motion.positions, bound.track.positions @ turn.T + shift) < 1e-6
+    wanted = np.roll(Rotation.from_matrix(turn).as_quat(canonical=True), 1)
+    assert gap(np.abs(motion.turns @ wanted), 1.0) < 1e-9
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0, 0.01])
+def test_equivariance(up, scale):
+    """A rigid motion and a unit of everything, Y up for instance, changes the result in the same way."""
+    turn, shift = Rotation.from_euler("xyz", [-90, 0, 30], degrees=True).as_matrix(), scale * np.array([1.0, 2.0, -3.0])
+    track = replace(up.track, positions=scale * up.track.positions @ turn.T + shift)
+    binding = fit(track, moved(up.meshes, turn, shift, scale), up.effectors, scale * up.scene.height)
+    assert np.array_equal(binding.points.triangle, up.binding.points.triangle)
+    after = up.changed("lifted_and_tilted")
+    motion = adapt(binding, moved(after, turn, shift, scale))
+    here = adapt(up.binding, after)
+    assert gap(motion.positions, scale * here.positions @ turn.T + shift) < 1e-6 * scale * up.scene.height
+
+
+def test_frames_do_not_depend_on_their_batch(up):
+    """Every pass: a frame alone, shuffled or in another batch is the same frame."""
+    after = up.changed("tilted")
+    uses = (SurfaceUse(),) * len(after)
+    problem = _Problem(up.binding, after, uses, AdaptOptions())
+    frames = len(up.track.positions)
+
+    def solved(slices, start, near=None):
+        run = problem.run(slices, start, near, 0.0)
+        while True:
+            try:
+                next(run)
+            except StopIteration as end:
+                return end.value[0]
+
+    whole = [slice(0, frames)]
+    free = solved(whole, problem.start)
+    near = solved(whole, free, problem.colliders(whole))
+    odd = [slice(a, min(a + 7, frames)) for a in range(0, frames, 7)][::-1]
+    again = solved(odd, problem.start)
+    assert gap(free.joints, again.joints) < 1e-9
+    assert gap(near.joints, solved(odd, again, problem.colliders(odd)).joints) < 1e-9
+    few = np.array([590, 3, 251, 77])
+    alone = solved([few[[k]] for k in range(4)], problem.start)
+    assert gap(alone.joints[..., few], free.joints[..., few]) < 1e-9
+
+
+def test_longer_than_a_batch_is_seamless(up):
+    assert len(up.track.positions) > BATCH
+    figures = up.figures(adapt(up.binding, up.changed("lifted")), up.changed("lifted"))
+    assert figures["jerk_p95_ratio"] < 1.25
+
+
+@pytest.mark.parametrize("edit", ["stretched", "lifted", "widened", "moved", "tilted"])
+def test_edits_keep_contacts_clearance_and_smoothness(up, edit):
+    after = up.changed(edit)
+    motion = adapt(up.binding, after)
+    figures = up.figures(motion, after)
+    print(edit, figures)
+    assert figures["contacts_kept_pct"] >= 95
+    assert figures["penetration_pct"] <= figures["penetration_original_pct"] + 1
+    assert max(figures["jerk_mean_ratio"], figures["jerk_p95_ratio"]) <= 1.25
+    assert figures["clearance_lost_pct"] <= 10
+    assert figures["bone_error_max_pct"] < 1e-6
+    # And it is the environment that was followed, not the source that was kept.
+    kept = up.figures(replace(motion, positions=up.track.positions), after)
+    assert kept["contacts_kept_pct"] < figures["contacts_kept_pct"]
+
+
+@pytest.mark.parametrize("scale", [0.6, 1.5])
+def test_another_body_stands_as_high_in_proportion(walk, scale):
+    """It once was drawn into a crouch by what its hips and head kept of their old places."""
+    motion = adapt(walk.binding, walk.meshes, AdaptOptions(scale=scale))
+    assert motion.converged.all()
+    now, then = (np.ptp(p[..., 2], axis=1) for p in (motion.positions, walk.track.positions))
+    ratio = now / (scale * then)
+    assert 0.9 < ratio.min() and ratio.max() < 1.1
+
+
+@pytest.mark.parametrize("scale", [0.8, 1.2])
+def test_another_body_keeps_its_contacts_in_proportion(up, scale):
+    motion = adapt(up.binding, up.meshes, AdaptOptions(scale=scale))
+    figures = up.figures(motion, up.meshes, scale)
+    assert figures["contacts_kept_pct"] >= 95
+    assert figures["penetration_pct"] <= figures["penetration_original_pct"] + 2
+    assert max(figures["jerk_mean_ratio"], figures["jerk_p95_ratio"]) <= 1.35
+    resized = scale * up.track.positions
+    same = adapt(up.binding, up.meshes, AdaptOptions(scale=scale, resized=resized))
+    assert gap(same.positions, motion.positions) < 1e-9
+
+
+def swinging(mesh, angle, frames):
+    """The mesh turning about a vertical axis through its centre by a slow sine, one state a frame."""
+    centre = mesh.vertices[0].mean(axis=0)
+    angles = angle * np.sin(np.linspace(0, 3 * np.pi, frames))
+    turns = Rotation.from_rotvec(angles[:, None] * [0, 0, 1]).as_matrix()
+    return MeshTrack(mesh.name, np.einsum("fab,vb->fva", turns, mesh.vertices[0] - centre) + centre, mesh.triangles)
+
+
+def test_an_animated_environment(up):
+    """Bound while it swings: unchanged it gives identity, elsewhere it takes the motion along, still it stops it."""
+    frames = len(up.track.positions)
+    swing = [swinging(m, 0.1, frames) if m.name == "Box1" else m for m in up.meshes]
+    binding = fit(up.track, swing, up.effectors, up.scene.height)
+    assert gap(adapt(binding, swing).positions, up.track.positions) < 1e-6
+    turn, shift = Rotation.from_rotvec([0, 0.1, 0.7]).as_matrix(), np.array([0.3, 2.0, 0.1])
+    carried = adapt(binding, moved(swing, turn, shift))
+    assert gap(carried.positions, up.track.positions @ turn.T + shift) < 1e-6
+    wider = [swinging(m, 0.2, frames) if m.name == "Box1" else m for m in up.meshes]
+    after = replace(up.track, positions=adapt(binding, wider).positions)
+    figures = measure(up.track, after, swing, wider, up.scene.effectors, up.scene.height)
+    assert figures["contacts_kept_pct"] >= 95
+    assert figures["jerk_p95_ratio"] <= 1.35
+
+
+def test_a_deforming_environment(up):
+    """One state a frame that is no rigid motion: a box that breathes."""
+    part = edits.sub_clip(up.track, 0, 60)
+    pulse = 1.0 + 0.05 * np.sin(np.linspace(0, np.pi, 60))[:, None, None] * [0, 0, 1]
+    still = up.meshes
+    breathing = [MeshTrack(m.name, m.vertices * pulse if m.name == "Box1" else m.vertices, m.triangles) for m in still]
+    binding = fit(part, still, up.effectors, up.scene.height)
+    motion = adapt(binding, breathing)
+    for frame in (0, 17, 30, 59):
+        frozen = [m.state(frame) for m in breathing]
+        frozen = [MeshTrack(m.name, m.vertices[None], m.triangles) for m in frozen]
+        alone = adapt(binding, frozen, AdaptOptions(collision=False)).positions[frame]
+        moving = adapt(binding, breathing, AdaptOptions(collision=False)).positions[frame]
+        assert gap(alone, moving) < 1e-9
+    assert gap(motion.positions[0], part.positions[0]) < 0.01 < gap(motion.positions[30], part.positions[30])
+
+
+def wall_walker():
+    """A stick figure that slides along both sides of a wall 2 cm thick, first one, then the other."""
+    skeleton = Skeleton(("hip", "chest", "head", "foot"), np.array([-1, 0, 1, 0]))
+    rest = np.array([[0, 0, 1.0], [0, 0, 1.4], [0, 0, 1.7], [0, 0, 0.05]])
+    x = np.concatenate((np.full(60, 0.15), np.full(60, -0.15)))
+    y = np.concatenate((np.linspace(-0.5, 0.5, 60), np.linspace(0.5, -0.5, 60)))
+    positions = rest + np.stack((x, y, np.zeros(120)), axis=1)[:, None]
+    return JointTrack(skeleton, positions, 30.0, np.arange(120))
+
+
+def test_the_sides_of_a_thin_wall_are_told_apart():
+    """Descriptors lie on both sides; bulging one of them moves who is on that side only."""
+    track, wall = wall_walker(), box("Wall", [-0.01, -1, 0], [0.01, 1, 2])
+    binding = fit(track, [wall], np.zeros(4, bool), 1.8)
+    assert (binding.origins[0, :, 0] > 0.005).any() and (binding.origins[0, :, 0] < -0.005).any()
+    side = wall.vertices[0, :, 0] > 0
+    bulged = MeshTrack("Wall", wall.vertices + np.where(side[:, None], [0.2, 0, 0], 0.0), wall.triangles)
+    shift = adapt(binding, [bulged]).positions - track.positions
+    assert (shift[:50, :, 0] > 0.15).all()
+    assert np.abs(shift[70:]).max() < 0.01
+
+
+def test_ignored_objects_do_nothing(up):
+    after = up.changed("lifted")
+    ignored = AdaptOptions(surfaces=(SurfaceUse(IGNORE),) * len(after))
+    assert gap(adapt(up.binding, after, ignored).positions, up.track.positions) < 1e-9
+    # With one of them ignored the result is that of the others alone.
+    only = AdaptOptions(surfaces=tuple(SurfaceUse(IGNORE if m.name == "Box3" else "ATTACH") for m in after))
+    wild = [MeshTrack(m.name, m.vertices + (5.0 if m.name == "Box3" else 0.0), m.triangles) for m in after]
+    assert gap(adapt(up.binding, after, only).positions, adapt(up.binding, wild, only).positions) < 1e-9
+
+
+def test_influence_lies_between_nothing_and_all(up):
+    """The ground and boxes raised together by 10 cm with half the influence raise the motion by half of it."""
+    after = moved(up.meshes, np.eye(3), [0, 0, 0.1])
+    half = AdaptOptions(surfaces=(SurfaceUse(influence=0.5),) * len(after), collision=False)
+    shift = adapt(up.binding, after, half).positions - up.track.positions
+    assert np.abs(shift - [0, 0, 0.05]).max() < 1e-4
+
+
+def test_avoided_objects_only_push(up):
+    """A beam beside the path: moved away it changes nothing, moved into the body it pushes."""
+    at = up.track.positions[:, up.track.skeleton.names.index("Head")]
+    beam = box(
+        "Beam",
+        [at[:, 0].min() - 2, at[:, 1].min() - 1, at[:, 2].max() + 0.1],
+        [at[:, 0].max() + 2, at[:, 1].max() + 1, 3.5],
+    )
+    binding = fit(up.track, [*up.meshes, beam], up.effectors, up.scene.height)
+    uses = AdaptOptions(surfaces=(*(SurfaceUse(),) * len(up.meshes), SurfaceUse(AVOID)))
+
+    def result(height):
+        lifted = MeshTrack("Beam", beam.vertices + [0, 0, height], beam.triangles)
+        return adapt(binding, [*up.meshes, lifted], uses).positions
+
+    attached = adapt(binding, [*up.meshes, MeshTrack("Beam", beam.vertices + [0, 0, 0.5], beam.triangles)]).positions
+    assert gap(result(0.5), up.track.positions) < 1e-6 < 0.01 < gap(attached, up.track.positions)
+    head = up.track.skeleton.names.index("Head")
+    top = beam.vertices[..., 2].min() - 0.15
+    assert result(-0.15)[:, head, 2].max() < top + 0.01
+
+
+def test_pins_hold(up):
+    hand = up.track.skeleton.names.index("RightHand")
+    place = up.track.positions[:, hand] + [0.0, 0.05, 0.1]
+    weight = np.clip((np.arange(len(place)) - 200) / 36, 0, 1) * np.clip((400 - np.arange(len(place))) / 36, 0, 1)
+    motion = adapt(up.binding, up.meshes, AdaptOptions(pins=(Pin(hand, place, weight),)))
+    full = weight == 1
+    assert np.linalg.norm(motion.positions[full, hand] - place[full], axis=1).max() < 0.005
+    assert gap(motion.positions[:150], up.track.positions[:150]) < 1e-3
+
+
+def test_joint_weight_decides_who_gives_way(up):
+    after = up.changed("stretched")
+    toes = np.isin(up.track.skeleton.names, ["LeftToeBase", "RightToeBase"])
+    loose = adapt(up.binding, after, AdaptOptions(joint_weight=np.where(toes, 0.02, 1.0), collision=False))
+    firm = adapt(up.binding, after, AdaptOptions(joint_weight=np.where(toes, 20.0, 1.0), collision=False))
+    target = _Problem(up.binding, after, (SurfaceUse(),) * len(after), AdaptOptions(collision=False)).targets
+    target = up.binding.tree.to_track(target)[:, toes]
+    miss = [np.linalg.norm(m.positions[:, toes] - target, axis=-1).mean() for m in (loose, firm)]
+    assert miss[1] < 0.5 * miss[0]
+
+
+def test_limits_are_heeded_and_never_tighter_than_the_clip(up):
+    """Knees that may not bend beyond the clip's own range stay in it although a lower body wants to."""
+    names = up.track.skeleton.names
+    knees = np.array([names.index("LeftLeg"), names.index("RightLeg")])
+    frames = len(up.track.positions)
+    straight = np.tile([1.0, 0, 0, 0], (frames, 2, 1))
+    limits = JointLimits(knees, np.zeros((2, 3)), np.zeros((2, 3)), ("XYZ", "XYZ"), straight, straight)
+    same = adapt(up.binding, up.meshes, AdaptOptions(limits=limits))
+    assert gap(same.positions, up.track.positions) < 1e-6
+    after = up.changed("stretched")
+    bent = adapt(up.binding, after)
+    held = adapt(up.binding, after, AdaptOptions(limits=limits))
+
+    def knee_turn(motion):
+        thigh = Rotation.from_quat(np.roll(motion.turns[:, knees - 1], -1, axis=-1).reshape(-1, 4))
+        shin = Rotation.from_quat(np.roll(motion.turns[:, knees], -1, axis=-1).reshape(-1, 4))
+        return np.degrees((thigh.inv() * shin).magnitude())
+
+    assert np.percentile(knee_turn(held), 95) < 0.35 * np.percentile(knee_turn(bent), 95)
+
+
+def test_the_body_keeps_as_far_away_as_it_is_told_to():
+    """A wall that comes to 24 cm before a figure: it gives way to 40 cm, not at all to 10, and never from where it
+    was closer."""
+    track = wall_walker()
+    far = replace(track, positions=track.positions[:60] + [0.5, 0, 0], frames=np.arange(60))
+    wall = box("Wall", [-0.01, -1, 0], [0.01, 1, 2])
+    binding = fit(far, [wall], np.zeros(4, bool), 1.8)
+    nearer = MeshTrack("Wall", wall.vertices + [0.4, 0, 0], wall.triangles)
+
+    def distance(clearance, environment):
+        options = AdaptOptions(clearance=clearance, surfaces=(SurfaceUse(AVOID, 1e-6),))
+        return adapt(binding, [environment], options).positions[..., 0] - environment.vertices[..., 0].max()
+
+    assert np.abs(distance(None, nearer) - 0.24).max() < 1e-3
+    assert np.abs(distance(0.1, nearer) - 0.24).max() < 1e-3
+    assert distance(0.4, nearer).min() > 0.36
+    assert np.abs(distance(2.0, wall) - 0.64).max() < 1e-3
+
+
+def test_contacts_are_held_from_where_they_are_told_to(up):
+    """Hands and feet on boxes that are tilted stay less well at their distance when no contact is held."""
+    after = up.changed("tilted")
+    motions = [adapt(up.binding, after, AdaptOptions(contact_reach=r)) for r in (None, 0.06, 0.0)]
+    assert np.array_equal(motions[0].positions, motions[1].positions)
+    kept = [up.figures(motion, after)["contacts_kept_pct"] for motion in motions]
+    assert kept[2] < kept[0] - 2
+
+
+def test_another_clip_uses_the_descriptors_there_are(up):
+    again = fit(up.track, up.meshes, up.effectors, up.scene.height, known=up.binding.points)
+    assert len(again.points) == len(up.binding.points)
+
+
+@pytest.mark.parametrize("frames", [1, 2, 5])
+def test_short_clips(up, frames):
+    part = edits.sub_clip(up.track, 100, 100 + frames)
+    binding = fit(part, up.meshes, up.effectors, up.scene.height)
+    assert gap(adapt(binding, up.meshes).positions, part.positions) < 1e-6
+    assert np.isfinite(adapt(binding, up.changed("lifted")).positions).all()
+
+
+def test_what_one_frame_cannot_know_is_handed_on(up):
+    """The last pass bends a frame from what it did by itself; without collisions there is none."""
+    tree, frames = up.binding.tree, len(up.track.positions)
+    moves = adapt(up.binding, up.changed("mixed")).moves
+    assert moves.exits.shape == (len(tree.parents), 3, frames) and moves.shifts.shape == (tree.roots, 3, frames)
+    assert moves.start.shape == moves.bends.shape == (tree.bodies, 4, frames)
+    assert np.abs(moves.bends[:, 1:]).max() > 0.01 and np.abs(moves.shifts).max() > 1e-3
+    still = adapt(up.binding, up.meshes).moves
+    free = adapt(up.binding, up.changed("tilted"), AdaptOptions(collision=False)).moves
+    for same in (still, free):
+        assert max(np.abs(same.exits).max(), np.abs(same.bends[:, 1:]).max(), np.abs(same.shifts).max()) < 1e-6
+    assert np.abs(free.start[:, 1:]).max() > 0.01
+
+
+def test_progress_rises_and_can_be_dropped(up):
+    steps = adapt_steps(up.binding, up.changed("lifted"))
+    seen = [next(steps), next(steps)]
+    steps.close()
+    assert 0 < seen[0] <= seen[1] < 1
+    seen = list(adapt_steps(up.binding, up.changed("tilted")))
+    assert seen == sorted(seen) and seen[-1] <= 1 + 1e-9 and len(seen) > 12
+    shares = list(fit_steps(up.track, up.meshes, up.effectors, up.scene.height))
+    assert shares == sorted(shares) and 0 < shares[0] and shares[-1] < 1
+
+
+def test_what_cannot_be_bound_is_named(up):
+    with pytest.raises(InputError, match="environment is empty"):
+        fit(up.track, [], up.effectors, 1.8)
+    with pytest.raises(InputError, match="height"):
+        fit(up.track, up.meshes, up.effectors, 0.0)
+    far = [MeshTrack("Moon", m.vertices + 100.0, m.triangles) for m in up.meshes[:1]]
+    with pytest.raises(InputError, match="Moon"):
+        fit(up.track, far, up.effectors, 1.8)
+    short = [MeshTrack("Door", np.repeat(m.vertices, 3, axis=0), m.triangles) for m in up.meshes[:1]]
+    with pytest.raises(InputError, match="'Door' has 3 states for 600 frames"):
+        fit(up.track, short, up.effectors, 1.8)
+
+
+def test_what_cannot_be_adapted_is_named(up):
+    with pytest.raises(StaleBindingError, match="bound to 4 objects"):
+        adapt(up.binding, up.meshes[:2])
+    with pytest.raises(InputError, match="scale"):
+        adapt(up.binding, up.meshes, AdaptOptions(scale=0.0))
+    with pytest.raises(InputError, match="Unknown mode 'FOLLOW'"):
+        SurfaceUse("FOLLOW")
+    with pytest.raises(InputError, match="between 0 and 1"):
+        SurfaceUse(influence=1.5)
+    with pytest.raises(InputError, match="clearance must be zero or more metres, not -0.1"):
+        adapt(up.binding, up.meshes, AdaptOptions(clearance=-0.1))
+    with pytest.raises(InputError, match="contact distance must be zero or more metres, not nan"):
+        adapt(up.binding, up.meshes, AdaptOptions(contact_reach=float("nan")))
+    door = [MeshTrack(m.name, np.repeat(m.vertices, 3, axis=0), m.triangles) for m in up.meshes]
+    with pytest.raises(InputError, match="3 states for 600 frames"):
+        adapt(up.binding, door)
+
+
+def test_a_floor_under_a_stone_is_not_touched():
+    """A foot on a thin stone holds to the stone: raised, it takes the foot along, whatever the floor below does."""
+    skeleton = Skeleton(("hip", "knee", "ankle", "toe", "head"), np.array([-1, 0, 1, 2, 0]))
+    rest = np.array([[0, 0, 1.0], [0.02, 0, 0.55], [0, 0, 0.16], [0.12, 0, 0.1], [0, 0, 1.75]])
+    sway = 0.05 * np.sin(np.linspace(0, 4, 90))[:, None, None] * np.array([1.0, 0, 0])
+    positions = rest + sway * np.array([1.0, 0.5, 0, 0, 1.2])[:, None]
+    track = JointTrack(skeleton, positions, 30.0, np.arange(90))
+    floor = box("Floor", [-2, -2, -0.2], [2, 2, 0])
+    stone = box("Stone", [-0.2, -0.15, 0], [0.3, 0.15, 0.06])
+    binding = fit(track, [floor, stone], np.array([0, 0, 1, 1, 0], bool), 1.8)
+    assert binding.hidden[0, :, 2:4].all() and not binding.hidden[1].any()
+    assert binding.contact[0, :, 3].max() == 0 and binding.contact[1, :, 3].min() > 0.9
+    raised = MeshTrack("Stone", stone.vertices + [0, 0, 0.12], stone.triangles)
+    shift = adapt(binding, [floor, raised]).positions - positions
+    assert np.abs(shift[:, 2:4] - [0, 0, 0.12]).max() < 0.015

@@ -1,0 +1,138 @@
+"""The integrated score is what it claims to be, and on captured motion it picks better pairs than others do."""
+
+
+import numpy as np
+import pytest
+
+from benchmarks._map_source import clip
+from benchmarks.datasets import data_folder
+from solvers.core.errors import InputError
+from solvers.mapping.global_motion import GlobalMotion
+from solvers.mapping.pair_suggestion import RowSpace, confidence, scores, suggest
+from solvers.mapping.pose_features import PoseFeatures
+from solvers.regression.ridge import NOISE, PoseRidge, posterior_variance
+
+FRAMES = 60
+
+
+@pytest.fixture
+def source(rng):
+    """Features (F, P) that lie in five dimensions."""
+    return rng.normal(size=(FRAMES, 5)) @ rng.normal(size=(5, 40)) / 20
+
+
+def exact(source, chosen, kind, excluded=None):
+    """By the posterior covariance of all frames, written out."""
+    covariance = source @ np.linalg.inv(chosen.T @ chosen / NOISE + np.eye(source.shape[1])) @ source.T
+    if kind == "paper":
+        return np.diag(covariance)
+    counted = np.ones(len(source)) if excluded is None else ~excluded
+    return (covariance**2 * counted).sum(axis=1) / (np.diag(covariance) + NOISE)
+
+
+@pytest.mark.parametrize("kind", ["integrated", "paper"])
+@pytest.mark.parametrize("pairs", [0, 1, 6])
+def test_scores_are_those_of_the_posterior(source, rng, kind, pairs):
+    chosen = np.concatenate((source[:pairs], rng.normal(0, 0.1, (1, 40))))[: pairs and pairs + 1]
+    got = scores(RowSpace.of(source), chosen, kind)
+    np.testing.assert_allclose(got, exact(source, chosen, kind), rtol=1e-9, atol=1e-12)
+
+
+def test_the_score_is_the_variance_that_a_pair_takes_off(source):
+    chosen = source[[3, 9]]
+    got = scores(RowSpace.of(source), chosen)
+    before = posterior_variance(source, chosen).sum()
+    for frame in (0, 17, 59):
+        after = posterior_variance(source, np.concatenate((chosen, source[[frame]]))).sum()
+        assert got[frame] == pytest.approx(before - after)
+
+
+def test_excluded_frames_count_nothing(source):
+    excluded = np.zeros(FRAMES, bool)
+    excluded[[4, 20]] = True
+    glitched = source.copy()
+    glitched[[4, 20]] *= 50
+    got = scores(RowSpace.of(glitched, excluded), source[:2])
+    assert not got[excluded].any()
+    np.testing.assert_allclose(got[~excluded], exact(glitched, source[:2], "integrated", excluded)[~excluded])
+
+
+def test_leaving_small_axes_out_hardly_changes_the_score(rng):
+    source = rng.normal(size=(FRAMES, 40)) * 0.6 ** np.arange(40)
+    got, want = scores(RowSpace.of(source), source[:3]), exact(source, source[:3], "integrated")
+    assert RowSpace.of(source).axes.shape[1] < 15 and np.abs(got - want).max() < 5e-3 * want.max()
+
+
+def test_wide_and_long_sources_agree(source):
+    wide = np.tile(source, (1, 40)) / np.sqrt(40)
+    np.testing.assert_allclose(
+        scores(RowSpace.of(wide), wide[:3]), scores(RowSpace.of(source), source[:3]), rtol=1e-9, atol=1e-12
+    )
+
+
+def test_proposals_are_local_maxima_well_apart():
+    times = np.arange(200) / 50
+    score = 1 + np.sin(2 * np.pi * times) + 0.1 * np.sin(90 * times) + 0.01 * times
+    found = suggest(score, times)
+    assert len(found) == 5 and (np.diff(score[found]) <= 0).all()
+    assert np.diff(np.sort(times[found])).min() > 0.19
+    assert set(np.floor(times[found[:4]])) == {0, 1, 2, 3}
+    assert len(suggest(score, times, count=2)) == 2
+    np.testing.assert_array_equal(suggest(np.array([0.0, 2, 2, 0, 3]), np.arange(5.0)), [4, 1])
+    assert not len(suggest(np.zeros(9), np.arange(9.0)))
+
+
+def test_confidence_grows_with_pairs(source, rng):
+    rows = np.concatenate((source / np.sqrt((source**2).sum(axis=1).mean()), np.ones((FRAMES, 1))), axis=1)
+    levels = [confidence(posterior_variance(rows, rows[:n])).mean() for n in (0, 1, 3, 8)]
+    assert levels[0] == 0.0 and (np.diff(levels) > 0).all() and levels[-1] > 0.7
+
+
+def test_bad_input_is_named(source):
+    with pytest.raises(InputError, match="not finite at its frame 7"):
+        RowSpace.of(np.where(np.arange(FRAMES)[:, None] == 7, np.nan, source))
+    with pytest.raises(InputError, match="all zero"):
+        RowSpace.of(np.zeros((4, 3)))
+    with pytest.raises(InputError, match="excluded"):
+        RowSpace.of(source, np.ones(FRAMES, bool))
+    with pytest.raises(InputError, match="'best'"):
+        scores(RowSpace.of(source), source[:1], "best")
+
+
+CLIPS = {
+    "dog walk": ("dog", "walk00"),
+    "dog turn": ("dog", "turn00"),
+    "gallop": ("mesh", "horse_gallop"),
+    "samba": ("mesh", "human_samba"),
+    "crane": ("mesh", "human_crane"),
+    "chicken": ("mesh", "chicken_crossing"),
+    "kick": ("bvh", "bandai/dataset-1_kick_normal_001"),
+    "slash": ("bvh", "bandai/dataset-1_slash_normal_001"),
+    "dance": ("bvh", "misc/dance"),
+    "terrain": ("bvh", "cmu/03_03_uneven_terrain_30fps"),
+}
+
+
+@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+def test_integrated_picks_beat_uniform_ones_and_the_papers():
+    """SOLVERS.md, section 5: six pairs of a source with itself, mean error over all its frames."""
+    errors = []
+    for kind, name in CLIPS.values():
+        points, times = clip(kind, name)
+        points = GlobalMotion(points[0]).track(points).points
+        rows = PoseFeatures.fit(points, times).rows(points, times)
+        places, space = rows[:, : rows.shape[1] // 2], RowSpace.of(rows)
+
+        def error(picks, rows=rows, places=places):
+            predicted = PoseRidge.fit(rows[picks], places[picks]).predict(rows)
+            return np.linalg.norm(predicted - places, axis=1).mean() / np.linalg.norm(places, axis=1).mean()
+
+        picked = {"integrated": [], "paper": []}
+        for how, picks in picked.items():
+            for _ in range(6):
+                picks.append(int(np.argmax(scores(space, rows[picks], how))))
+        uniform = np.linspace(0, len(rows) - 1, 6).astype(int)
+        errors.append([error(picked["integrated"]), error(picked["paper"]), error(uniform)])
+    integrated, paper, uniform = np.transpose(errors)
+    assert (integrated < paper).all() and (integrated < uniform).all()
+    assert integrated.mean() < 0.8 * paper.mean() and integrated.mean() < 0.9 * uniform.mean()

@@ -1,0 +1,185 @@
+"""Features do not depend on the frame rate, are the same live and in a batch, and bear what trackers do."""
+
+import numpy as np
+import pytest
+
+from benchmarks.datasets import data_file, data_folder
+from solvers.core.errors import InputError
+from solvers.mapping.global_motion import GlobalMotion
+from solvers.mapping.pair_suggestion import RowSpace, scores
+from solvers.mapping.pose_features import HOLD, PoseFeatures
+from solvers.regression.ridge import PoseRidge
+
+JOINTS = 6
+
+
+def swing(times, seed=1):
+    """Positions (F, J, 3) of points that swing at up to 2 Hz."""
+    rng = np.random.default_rng(seed)
+    rate, phase = rng.uniform(3, 12, (JOINTS, 3)), rng.uniform(0, 6, (JOINTS, 3))
+    return rng.normal(size=(JOINTS, 3)) + 0.2 * np.sin(rate * times[:, None, None] + phase)
+
+
+TIMES = np.arange(240) / 60
+
+
+@pytest.fixture
+def clip():
+    return swing(TIMES)
+
+
+def test_rows_have_unit_length_and_the_motion_is_capped(clip):
+    rows = PoseFeatures.fit(clip, TIMES).rows(clip, TIMES)
+    assert rows.shape == (240, 6 * JOINTS + 1) and (rows[:, -1] == 1).all()
+    place, motion = rows[:, : 3 * JOINTS], rows[:, 3 * JOINTS : -1]
+    np.testing.assert_allclose((rows[:, :-1] ** 2).sum(axis=1).mean(), 1.0)
+    np.testing.assert_allclose(place.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose((motion**2).sum() / (place**2).sum(), 0.25)
+
+
+def test_slow_motion_is_not_raised():
+    slow = swing(TIMES / 20)
+    features = PoseFeatures.fit(slow, TIMES)
+    assert features.gain == 1.0
+    np.testing.assert_allclose((features.rows(slow, TIMES)[:, :-1] ** 2).sum(axis=1).mean(), 1.0)
+
+
+def test_size_and_place_do_not_matter(clip):
+    other = 3.5 * clip + [1, -2, 8]
+    np.testing.assert_allclose(
+        PoseFeatures.fit(other, TIMES).rows(other, TIMES), PoseFeatures.fit(clip, TIMES).rows(clip, TIMES), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("fps", [120, 90, 50, 30, 25, 24])
+def test_the_frame_rate_does_not_matter(clip, fps):
+    features = PoseFeatures.fit(clip, TIMES)
+    times = np.arange(0, TIMES[-1], 1 / fps)
+    rows = features.rows(swing(times), times)
+    exact = features.rows(swing(np.arange(0, 4, 1 / 1200)), np.arange(0, 4, 1 / 1200))
+    there = np.searchsorted(np.arange(0, 4, 1 / 1200), times - 1e-9)
+    error = np.sqrt(((rows - exact[there]) ** 2).sum(axis=1))
+    assert error.mean() < 0.02
+
+
+def test_live_is_the_same_as_the_batch(clip, rng):
+    times = np.sort(rng.uniform(0, 4, 240))
+    gappy = clip.copy()
+    gappy[rng.uniform(size=(240, JOINTS)) < 0.3] = np.nan
+    features = PoseFeatures.fit(clip, TIMES)
+    for positions, at in ((clip, TIMES), (clip, times), (gappy, times)):
+        rows, stream = features.rows(positions, at, HOLD), features.stream()
+        live = np.array([stream.step(p, t) for p, t in zip(positions, at, strict=True)])
+        np.testing.assert_allclose(live, rows, atol=1e-12)
+        assert len(stream._history) < 40
+    np.testing.assert_array_equal(features.rows(clip, TIMES), features.rows(clip, TIMES, HOLD))
+
+
+def test_a_stream_that_is_set_back_begins_anew(clip):
+    features = PoseFeatures.fit(clip, TIMES)
+    stream = features.stream()
+    for frame in range(100):
+        stream.step(clip[frame], TIMES[frame])
+    again = [stream.step(clip[frame], TIMES[frame]) for frame in (10, 11, 11, 12)]
+    np.testing.assert_allclose(again[3], features.rows(clip[10:13], TIMES[10:13])[2], atol=1e-12)
+
+
+def test_short_gaps_are_bridged(clip):
+    gappy = clip.copy()
+    gappy[20:24, 3], gappy[:3, 1], gappy[-2:, 0] = np.nan, np.nan, np.nan
+    features = PoseFeatures.fit(clip, TIMES)
+    change = features.rows(gappy, TIMES) - features.rows(clip, TIMES)
+    assert np.abs(change).max() < 0.15 and not change[60:-10].any()
+
+
+def test_a_joint_that_is_missing_throughout_is_left_out_or_named(clip):
+    names = tuple("abcdef")
+    gone = clip.copy()
+    gone[:, 2] = np.nan
+    features = PoseFeatures.fit(gone, TIMES, names)
+    assert list(features.used) == [True, True, False, True, True, True] and features.width == 31
+    assert features.rows(clip, TIMES).shape == (240, 31)
+    with pytest.raises(InputError, match="'c' is missing"):
+        PoseFeatures.fit(gone, TIMES, names, require_all=True)
+    with pytest.raises(InputError, match="'c' is missing"):
+        PoseFeatures.fit(clip, TIMES, names).rows(gone, TIMES)
+
+
+def test_a_live_joint_that_never_came_stands_at_its_mean(clip):
+    features = PoseFeatures.fit(clip, TIMES, tuple("abcdef"))
+    gone = clip[0].copy()
+    gone[2] = np.nan
+    stream = features.stream()
+    row = stream.step(gone, 0.0)
+    assert stream.missing == ("c",) and not row[6:9].any() and np.isfinite(row).all()
+
+
+def test_another_actor_keeps_mean_and_scale(clip):
+    other = swing(TIMES, seed=2)
+    features = PoseFeatures.fit(clip, TIMES)
+    rows = features.rows(other, TIMES)
+    np.testing.assert_allclose(rows[:, : 3 * JOINTS].reshape(-1, JOINTS, 3) * features.scale + features.mean, other)
+
+
+def test_bad_input_is_named(clip):
+    with pytest.raises(InputError, match="does not move"):
+        PoseFeatures.fit(np.repeat(clip[:1], 240, axis=0), TIMES)
+    with pytest.raises(InputError, match="does not move"):
+        PoseFeatures.fit(clip[:1], TIMES[:1])
+    with pytest.raises(InputError, match="No point"):
+        PoseFeatures.fit(np.full_like(clip, np.nan), TIMES)
+    with pytest.raises(InputError, match="frame 5"):
+        PoseFeatures.fit(clip, np.where(np.arange(240) == 5, 0.0, TIMES))
+    with pytest.raises(InputError, match="6 points"):
+        PoseFeatures.fit(clip, TIMES).rows(clip[:, :4], TIMES)
+    with pytest.raises(InputError, match="no frames"):
+        PoseFeatures.fit(clip[:0], TIMES[:0])
+
+
+@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.parametrize("clip", ["walk00", "turn00", "trot", "pace"])
+def test_a_map_learnt_at_60_runs_at_30(clip):
+    """SOLVERS.md, section 5: the map's output changes by at most 2 %."""
+    raw = np.loadtxt(data_file(f"point_seq/dog/dog_{clip}_joint_pos.txt"), delimiter=",")
+    points = raw.reshape(len(raw), -1, 3)[..., [0, 2, 1]] * [1, -1, 1]
+    times = np.arange(len(points)) / 60
+    points = GlobalMotion(points[0]).track(points).points
+    features = PoseFeatures.fit(points, times)
+    rows = features.rows(points, times)
+    pairs = np.linspace(0, len(rows) - 1, 8).astype(int)
+    ridge = PoseRidge.fit(rows[pairs], rows[pairs, : 3 * points.shape[1]])
+    full, half = ridge.predict(rows), ridge.predict(features.rows(points[::2], times[::2]))
+    change = np.linalg.norm(half - full[::2]) / np.linalg.norm(full - full.mean(axis=0))
+    assert change < 0.02
+
+
+@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.parametrize("part", ["LEFT_HAND", "RIGHT_HAND", "FACE"])
+def test_tracked_landmarks_with_gaps_become_features(part):
+    """Pixels, y down, hands missing in some frames; the same live, and finite throughout."""
+    data = np.load(data_file("point_seq/holistic_face_hands/essen.npz"))
+    seen = data[f"{part}_LANDMARKS_conf"] > 0
+    points = np.where(seen[..., None], data[f"{part}_LANDMARKS"].astype(float)[..., [0, 2, 1]] * [1, 1, -1], np.nan)
+    times = np.arange(len(points)) / float(data["fps"])
+    motion = GlobalMotion(points[seen.any(axis=1).argmax()], "translation")
+    points = motion.track(points).points
+    features = PoseFeatures.fit(points, times)
+    assert np.isfinite(features.rows(points, times)).all()
+    rows, stream = features.rows(points, times, HOLD), features.stream()
+    np.testing.assert_allclose([stream.step(p, t) for p, t in zip(points, times, strict=True)], rows, atol=1e-9)
+
+
+@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+def test_six_suggested_pairs_carry_a_gallop_onto_itself():
+    """SOLVERS.md, section 5, on raw points: at most 1.6 % of the diagonal and 0.75 of the nearest neighbour's error."""
+    vertices = np.load(data_file("mesh_seq/horse_gallop.npz"))["verts"][:24].astype(float)
+    points = GlobalMotion(vertices[0, :, [0, 2, 1]].T).track(vertices[..., [0, 2, 1]]).points
+    times = np.arange(24) / 24
+    rows = PoseFeatures.fit(points, times).rows(points, times)
+    space, picks, shapes = RowSpace.of(rows), [], points.reshape(24, -1)
+    for _ in range(6):
+        picks.append(int(np.argmax(scores(space, rows[picks]))))
+    mapped = PoseRidge.fit(rows[picks], shapes[picks] - shapes.mean(axis=0)).predict(rows) + shapes.mean(axis=0)
+    nearest = shapes[picks][np.argmin(((rows[:, None] - rows[picks]) ** 2).sum(axis=2), axis=1)]
+    error, theirs = (np.linalg.norm((s - shapes).reshape(24, -1, 3), axis=2).mean() for s in (mapped, nearest))
+    assert error < 0.016 * np.linalg.norm(np.ptp(vertices[0], axis=0)) and error < 0.75 * theirs

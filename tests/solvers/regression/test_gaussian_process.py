@@ -1,0 +1,282 @@
+"""The posterior and its likelihood are scikit-learn's and GPy's; learning finds what made the data, in any order."""
+
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+
+from solvers.core.errors import InputError
+from solvers.regression.gaussian_process import GaussianProcess, log_marginal_likelihood
+from solvers.regression.kernels import KERNELS, Linear, NeuralNetwork, SquaredExponential
+
+SOME = {"neural_network": (0.4, 0.7, 1.8), "squared_exponential": (1.3, 0.6), "linear": (0.8, 0.3)}
+
+
+def given(name, noise=0.05):
+    return dict(zip(KERNELS[name].names(), SOME[name], strict=True)) | {"noise": noise}
+
+
+def smooth_pairs(rng, count=40, width=6, outputs=4):
+    """Outputs that bend with the inputs, both about zero and of size one."""
+    inputs = rng.normal(size=(count, width))
+    return inputs, np.tanh(inputs @ rng.normal(size=(width, outputs)) * 0.5)
+
+
+@pytest.fixture
+def pairs(rng):
+    return smooth_pairs(rng)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_mean_and_variance_are_the_formula(name, pairs, rng):
+    inputs, outputs = pairs
+    process = GaussianProcess.fit(inputs, outputs, name, parameters=given(name))
+    kernel, at = KERNELS[name](*SOME[name]), rng.normal(size=(11, 6))
+    inverse = np.linalg.inv(kernel.prepared(inputs)(inputs) + 0.05 * np.eye(40))
+    cross = kernel.prepared(inputs)(at)
+    np.testing.assert_allclose(process.predict(at), cross @ inverse @ outputs, atol=1e-9)
+    expected = kernel.diagonal(at) - np.einsum("an,nm,am->a", cross, inverse, cross) + 0.05
+    np.testing.assert_allclose(process.variance(at), expected, atol=1e-9)
+    np.testing.assert_allclose(process.predict(at[2]), process.predict(at)[2], atol=1e-12)
+    np.testing.assert_allclose(process.variance(at[2]), process.variance(at)[2], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "build"),
+    [
+        ("squared_exponential", lambda kernels: 0.6 * kernels.RBF(1.3)),
+        ("linear", lambda kernels: 0.8 * kernels.DotProduct(np.sqrt(0.3 / 0.8))),
+    ],
+)
+def test_it_is_that_of_scikit_learn(name, build, pairs, rng):
+    theirs = pytest.importorskip("sklearn.gaussian_process")
+    (inputs, outputs), at = pairs, rng.normal(size=(11, 6))
+    full = build(theirs.kernels) + theirs.kernels.WhiteKernel(0.05)
+    theirs = theirs.GaussianProcessRegressor(full, alpha=0.0, optimizer=None).fit(inputs, outputs)
+    process = GaussianProcess.fit(inputs, outputs, name, parameters=given(name))
+    mean, deviation = theirs.predict(at, return_std=True)
+    np.testing.assert_allclose(process.predict(at), mean, atol=1e-8)
+    np.testing.assert_allclose(process.variance(at), deviation[:, 0] ** 2, atol=1e-8)
+    value, _ = log_marginal_likelihood(process.kernel, process.noise, inputs, outputs)
+    assert value == pytest.approx(theirs.log_marginal_likelihood_value_, rel=1e-10)
+
+
+def test_it_learns_the_parameters_that_scikit_learn_learns(pairs):
+    theirs = pytest.importorskip("sklearn.gaussian_process")
+    inputs, outputs = pairs
+    kernels = theirs.kernels
+    full = kernels.ConstantKernel(1.0, (1e-3, 1e4)) * kernels.RBF(1.0, (1e-2, 1e3)) + kernels.WhiteKernel(
+        0.1, (0.01, 10)
+    )
+    theirs = theirs.GaussianProcessRegressor(full, alpha=0.0).fit(inputs, outputs)
+    process = GaussianProcess.fit(inputs, outputs, "squared_exponential")
+    value, _ = log_marginal_likelihood(process.kernel, process.noise, inputs, outputs)
+    assert value == pytest.approx(theirs.log_marginal_likelihood_value_, abs=0.02)
+    np.testing.assert_allclose(
+        np.append(process.kernel.logs[::-1], np.log(process.noise)), theirs.kernel_.theta, atol=0.05
+    )
+
+
+def test_it_is_that_of_gpy(pairs, rng):
+    """Mean, variance, likelihood and its gradient; what ours learns is as likely as what GPy learns.
+
+    But for the bias, which GPy lets fall to zero here and ours keeps within its bounds: one nat of 160 numbers.
+    """
+    gpy = pytest.importorskip("GPy", reason="GPy asks for older packages: give it an environment of its own")
+    (inputs, outputs), at = pairs, rng.normal(size=(11, 6))
+    theirs = gpy.models.GPRegression(inputs, outputs, gpy.kern.MLP(6, 1.8, 0.4, 0.7), noise_var=0.05)
+    process = GaussianProcess.fit(inputs, outputs, parameters=given("neural_network"))
+    mean, variance = theirs.predict(at)
+    np.testing.assert_allclose(process.predict(at), mean, atol=1e-6)
+    np.testing.assert_allclose(process.variance(at), variance[:, 0], atol=1e-6)
+    value, gradient = log_marginal_likelihood(process.kernel, process.noise, inputs, outputs)
+    assert value == pytest.approx(theirs.log_likelihood(), rel=1e-6)
+    slopes = [theirs.mlp.weight_variance, theirs.mlp.bias_variance, theirs.mlp.variance, theirs.Gaussian_noise.variance]
+    expected = [float(slope.gradient[0] * slope[0]) for slope in slopes]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-4)
+    theirs.Gaussian_noise.variance.constrain_bounded(0.01, 10.0)
+    theirs.optimize(max_iters=200)
+    learnt = GaussianProcess.fit(inputs, outputs)
+    assert log_marginal_likelihood(learnt.kernel, learnt.noise, inputs, outputs)[0] > theirs.log_likelihood() - 1.0
+
+
+@pytest.mark.parametrize("kernel", [NeuralNetwork(0.4, 0.7, 1.8), SquaredExponential(1.3, 0.6), Linear(0.8, 0.3)])
+def test_gradients_are_those_of_finite_differences(kernel, pairs):
+    inputs, outputs = pairs
+    logs = np.append(kernel.logs, np.log(0.2))
+    _, gradient = log_marginal_likelihood(kernel, 0.2, inputs, outputs)
+    for number in range(len(logs)):
+        step = np.zeros(len(logs))
+        step[number] = 1e-5
+        above, below = (
+            log_marginal_likelihood(type(kernel).of_logs(at[:-1]), np.exp(at[-1]), inputs, outputs)[0]
+            for at in (logs + step, logs - step)
+        )
+        assert gradient[number] == pytest.approx((above - below) / 2e-5, rel=1e-6, abs=1e-6)
+
+
+def test_noise_that_made_the_data_is_found(rng):
+    inputs, outputs = smooth_pairs(rng, 120, 3, 8)
+    process = GaussianProcess.fit(inputs, outputs + rng.normal(0, 0.3, outputs.shape))
+    assert process.noise == pytest.approx(0.3**2, rel=0.15)
+    unseen = rng.normal(size=(200, 3))
+    assert GaussianProcess.fit(inputs, outputs).noise < 0.012
+    assert process.variance(unseen).min() >= process.noise
+
+
+def test_learning_is_at_the_greatest_likelihood_or_at_the_floor(pairs):
+    for name in KERNELS:
+        process = GaussianProcess.fit(*pairs, name)
+        _, gradient = log_marginal_likelihood(process.kernel, process.noise, *pairs)
+        assert process.noise >= 0.01 * (1.0 - 1e-12)
+        inside = np.abs(process.kernel.logs - KERNELS[name].typical(*_sizes(pairs)).logs) < np.log(1e3) - 1e-6
+        assert np.abs(gradient[:-1][inside]).max(initial=0.0) < 1e-3 * pairs[1].size
+        assert gradient[-1] < 1e-3 * pairs[1].size
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_belief_of_the_parameters_is_weighed_against_the_likelihood(name, pairs):
+    """At the greatest posterior: what the likelihood gains by a step, the belief loses."""
+    typical = KERNELS[name].typical(*_sizes(pairs)).logs
+    away = []
+    for spread in (1e-3, 0.2, 1.0):
+        process = GaussianProcess.fit(*pairs, name, spread=spread)
+        found = process.kernel.logs - typical
+        _, gradient = log_marginal_likelihood(process.kernel, process.noise, *pairs)
+        assert np.abs(gradient[:-1] - found / spread**2).max() < 1e-3 * pairs[1].size
+        away.append(np.linalg.norm(found))
+    assert away[0] < 1e-3 and away == sorted(away)
+    without, weak = GaussianProcess.fit(*pairs, name), GaussianProcess.fit(*pairs, name, spread=1e4)
+    values = [log_marginal_likelihood(each.kernel, each.noise, *pairs)[0] for each in (without, weak)]
+    assert values[0] == pytest.approx(values[1], abs=0.02)
+
+
+def _sizes(pairs):
+    return np.mean(np.sum(pairs[0] ** 2, axis=1)), np.mean(pairs[1] ** 2)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("count", [7, 40, 200])
+def test_the_order_of_the_pairs_makes_no_difference(name, count, rng):
+    """To the last bit, also where only some of the pairs are learnt from."""
+    inputs, outputs = smooth_pairs(rng, count)
+    order, at = rng.permutation(count), rng.normal(size=(5, 6))
+    plain, mixed = (GaussianProcess.fit(inputs[way], outputs[way], name) for way in (np.arange(count), order))
+    assert plain.kernel == mixed.kernel and plain.noise == mixed.noise
+    np.testing.assert_array_equal(plain.predict(at), mixed.predict(at))
+    np.testing.assert_array_equal(plain.variance(at), mixed.variance(at))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_rotation_of_the_inputs_changes_nothing_and_one_of_the_outputs_comes_along(name, rng):
+    inputs, outputs = smooth_pairs(rng, 200)
+    turn, other = (np.linalg.qr(rng.normal(size=(size, size)))[0] for size in (6, 4))
+    at = rng.normal(size=(20, 6))
+    plain = GaussianProcess.fit(inputs, outputs, name)
+    turned = GaussianProcess.fit(inputs @ turn, outputs @ other, name)
+    np.testing.assert_allclose(turned.predict(at @ turn), plain.predict(at) @ other, atol=1e-5)
+    np.testing.assert_allclose(turned.variance(at @ turn), plain.variance(at), rtol=1e-4, atol=1e-5)
+
+
+def test_seeds_draw_other_pairs_and_the_same_seed_the_same(rng):
+    inputs, outputs = smooth_pairs(rng, 200)
+    first, again, other = (GaussianProcess.fit(inputs, outputs, most=50, seed=seed) for seed in (1, 1, 2))
+    assert first.kernel == again.kernel != other.kernel
+    at = rng.normal(size=(50, 6))
+    assert np.sqrt(np.mean((first.predict(at) - other.predict(at)) ** 2)) < 0.03
+
+
+@pytest.mark.parametrize("name", ["neural_network", "squared_exponential"])
+def test_without_noise_the_pairs_are_met(name, rng):
+    inputs, outputs = smooth_pairs(rng, 15)
+    errors = []
+    for noise in (1e-2, 1e-4, 1e-8):
+        process = GaussianProcess.fit(inputs, outputs, name, parameters=given(name, noise))
+        errors.append(np.abs(process.predict(inputs) - outputs).max())
+    assert errors[0] > errors[1] > errors[2] and errors[2] < 1e-6
+    np.testing.assert_allclose(process.variance(inputs), 0.0, atol=1e-6)
+
+
+def test_far_from_all_pairs_the_squared_exponential_knows_nothing(pairs):
+    process = GaussianProcess.fit(*pairs, "squared_exponential", parameters=given("squared_exponential"))
+    np.testing.assert_allclose(process.predict(np.full(6, 50.0)), 0.0, atol=1e-12)
+    assert process.variance(np.full(6, 50.0)) == pytest.approx(0.6 + 0.05)
+
+
+def test_repeated_pairs_change_nothing_but_their_weight(pairs, rng):
+    inputs, outputs = pairs
+    at = rng.normal(size=(5, 6))
+    once = GaussianProcess.fit(inputs, outputs, parameters=given("neural_network", 0.05))
+    parameters = given("neural_network", 0.1)
+    twice = GaussianProcess.fit(np.tile(inputs, (2, 1)), np.tile(outputs, (2, 1)), parameters=parameters)
+    np.testing.assert_allclose(twice.predict(at), once.predict(at), atol=1e-9)
+
+
+def test_contradicting_pairs_are_averaged(rng):
+    inputs = np.repeat(rng.normal(size=(3, 4)), 2, axis=0)
+    outputs = rng.normal(size=(6, 2))
+    found = GaussianProcess.fit(inputs, outputs, parameters=given("neural_network", 1e-6)).predict(inputs[::2])
+    np.testing.assert_allclose(found, outputs.reshape(3, 2, 2).mean(axis=1), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_few_pairs_take_the_typical_parameters(name, rng):
+    inputs, outputs = smooth_pairs(rng, 5)
+    process = GaussianProcess.fit(inputs, outputs, name)
+    assert astuple(process.kernel) == pytest.approx(astuple(KERNELS[name].typical(*_sizes((inputs, outputs)))))
+    assert process.noise == pytest.approx(max(0.01, 0.03 * np.mean(outputs**2)))
+    assert GaussianProcess.fit(inputs, outputs, name, noise_floor=0.5).noise == 0.5
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("count", [5, 20])
+def test_outputs_that_are_zero_are_predicted(name, count, rng):
+    process = GaussianProcess.fit(rng.normal(size=(count, 4)), np.zeros((count, 3)), name)
+    at = rng.normal(size=(6, 4))
+    np.testing.assert_array_equal(process.predict(at), 0.0)
+    assert (process.variance(at) >= 0.01).all()
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_arrays_make_the_same_process(name, pairs, rng):
+    process = GaussianProcess.fit(*pairs, name)
+    arrays = process.to_arrays()
+    assert all(value.dtype.kind in "fU" for value in arrays.values())
+    again, at = GaussianProcess.from_arrays(arrays), rng.normal(size=(7, 6))
+    assert again.kernel == process.kernel and again.noise == process.noise
+    np.testing.assert_array_equal(again.predict(at), process.predict(at))
+    np.testing.assert_array_equal(again.variance(at), process.variance(at))
+
+
+def test_bad_input_is_named(pairs):
+    inputs, outputs = pairs
+    with pytest.raises(InputError, match="two pairs and has 1"):
+        GaussianProcess.fit(inputs[:1], outputs[:1])
+    with pytest.raises(InputError, match="one row a pair"):
+        GaussianProcess.fit(inputs, outputs[:7])
+    with pytest.raises(InputError, match="one row a pair"):
+        GaussianProcess.fit(inputs, outputs[:, 0])
+    with pytest.raises(InputError, match="source pose of pair 5"):
+        GaussianProcess.fit(np.where(np.arange(40)[:, None] == 4, np.nan, inputs), outputs)
+    with pytest.raises(InputError, match="target pose of pair 3"):
+        GaussianProcess.fit(inputs, np.where(np.arange(40)[:, None] == 2, np.inf, outputs))
+    with pytest.raises(InputError, match="part does not move"):
+        GaussianProcess.fit(np.tile(inputs[0], (40, 1)), outputs)
+    with pytest.raises(InputError, match="Noise must be positive"):
+        GaussianProcess.fit(inputs, outputs, noise_floor=0.0)
+    with pytest.raises(InputError, match="spread of the parameters must be positive"):
+        GaussianProcess.fit(inputs, outputs, spread=0.0)
+    with pytest.raises(InputError, match="'cubic' is not a kernel"):
+        GaussianProcess.fit(inputs, outputs, "cubic")
+    with pytest.raises(InputError, match="weight, bias, variance, noise; weight were given"):
+        GaussianProcess.fit(inputs, outputs, parameters={"weight": 1.0})
+    with pytest.raises(InputError, match="'bias' must be positive"):
+        GaussianProcess.fit(inputs, outputs, parameters=given("neural_network") | {"bias": 0.0})
+
+
+def test_a_singular_matrix_names_the_noise(pairs):
+    inputs, outputs = (np.tile(values, (3, 1)) for values in pairs)
+    with pytest.raises(InputError, match="Raise Noise"):
+        GaussianProcess.fit(inputs, outputs, "linear", parameters=given("linear", 1e-19))
+    with pytest.raises(InputError, match="Raise Noise"):
+        log_marginal_likelihood(Linear(0.8, 0.3), 1e-19, inputs, outputs)

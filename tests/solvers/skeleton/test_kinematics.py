@@ -1,0 +1,196 @@
+"""Properties that hold for every rig; agreement with Blender itself is in tests/scene/test_rigs.py."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from solvers.core.errors import InputError
+from solvers.skeleton import kinematics
+from solvers.skeleton.kinematics import Rig
+
+FRAMES = 7
+PARENTS = np.array([-1, 0, 1, 2, 1, 4, 0, -1, 7])
+
+
+def random_matrices(rng, *shape, size=1.0):
+    out = np.zeros((*shape, 4, 4))
+    turns = Rotation.random(int(np.prod(shape)), random_state=rng.integers(1 << 30)).as_matrix()
+    out[..., :3, :3] = turns.reshape(*shape, 3, 3)
+    out[..., :3, 3] = rng.normal(0, size, (*shape, 3))
+    out[..., 3, 3] = 1.0
+    return out
+
+
+def make_rig(rng, scale="FULL", rotation=True, local=True, connect=None, modes=None):
+    bones = len(PARENTS)
+    return Rig(
+        names=tuple(f"bone.{b}" for b in range(bones)),
+        parents=PARENTS,
+        rest=random_matrices(rng, bones),
+        lengths=np.ones(bones),
+        use_connect=np.zeros(bones, bool) if connect is None else connect,
+        inherit_rotation=np.full(bones, rotation),
+        inherit_scale=(scale,) * bones,
+        use_local_location=np.full(bones, local),
+        rotation_modes=modes or ("QUATERNION",) * bones,
+    )
+
+
+def make_basis(rng, rig, scale=None):
+    basis = random_matrices(rng, FRAMES, len(rig.names), size=0.3)
+    if scale == "uniform":
+        basis[..., :3, :3] *= rng.uniform(0.5, 2.0, (*basis.shape[:2], 1, 1))
+    if scale == "non-uniform":
+        basis[..., :3, :3] *= rng.uniform(0.5, 2.0, (*basis.shape[:2], 1, 3))
+    basis[:, rig.use_connect, :3, 3] = 0.0
+    return basis
+
+
+def orientation(matrices):
+    turn = matrices[..., :3, :3]
+    return turn / np.linalg.norm(turn, axis=-2, keepdims=True)
+
+
+def identity(rig, frames=FRAMES):
+    return np.tile(np.eye(4), (frames, len(rig.names), 1, 1))
+
+
+def test_rest_is_rest():
+    rig = make_rig(np.random.default_rng(0))
+    np.testing.assert_allclose(
+        kinematics.pose_matrices(rig, identity(rig)), np.tile(rig.rest, (FRAMES, 1, 1, 1)), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    "scale, rotation, local", list(itertools.product(kinematics.INHERIT_SCALE, (True, False), (True, False)))
+)
+def test_basis_from_pose_is_the_inverse(scale, rotation, local):
+    rng = np.random.default_rng(1)
+    connect = np.arange(len(PARENTS)) % 3 == 2
+    rig = make_rig(rng, scale, rotation, local, connect)
+    basis = make_basis(rng, rig, "non-uniform")
+    back = kinematics.basis_from_pose(rig, kinematics.pose_matrices(rig, basis))
+    np.testing.assert_allclose(back, basis, atol=1e-9)
+
+
+def test_basis_from_pose_survives_a_bone_scaled_to_nothing():
+    rng = np.random.default_rng(2)
+    rig = make_rig(rng)
+    basis = make_basis(rng, rig)
+    basis[3, 1, :3, :3] = 0.0
+    pose = kinematics.pose_matrices(rig, basis)
+    back = kinematics.basis_from_pose(rig, pose)
+    assert np.isfinite(back).all()
+    np.testing.assert_allclose(kinematics.pose_matrices(rig, back), pose, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", kinematics.INHERIT_SCALE)
+@pytest.mark.parametrize("rotation", [True, False])
+@pytest.mark.parametrize("size", [None, "uniform"])
+def test_rotated_bones_have_the_orientations_asked_for(scale, rotation, size):
+    rng = np.random.default_rng(3)
+    rig = make_rig(rng, scale, rotation)
+    basis = make_basis(rng, rig, size)
+    increments = random_matrices(rng, FRAMES, len(rig.names))[..., :3, :3]
+    heads = {0: rng.normal(0, 1, (FRAMES, 3)), 4: rng.normal(0, 1, (FRAMES, 3))}
+    new = kinematics.rotate_bones(rig, basis, increments, heads)
+    before, after = kinematics.pose_matrices(rig, basis), kinematics.pose_matrices(rig, new)
+    np.testing.assert_allclose(orientation(after), increments @ orientation(before), atol=1e-9)
+    for bone, head in heads.items():
+        np.testing.assert_allclose(after[:, bone, :3, 3], head, atol=1e-9)
+    kept = np.setdiff1d(np.arange(len(rig.names)), list(heads))
+    np.testing.assert_array_equal(new[:, kept, :3, 3], basis[:, kept, :3, 3])
+    sizes = [np.linalg.norm(m[..., :3, :3], axis=-2) for m in (basis, new)]
+    np.testing.assert_allclose(*sizes, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [None, "uniform", "non-uniform"])
+def test_no_increment_changes_nothing(size):
+    rng = np.random.default_rng(4)
+    rig = make_rig(rng)
+    basis = make_basis(rng, rig, size)
+    new = kinematics.rotate_bones(rig, basis, identity(rig)[..., :3, :3])
+    np.testing.assert_allclose(new, basis, atol=1e-12)
+
+
+def test_one_turn_for_all_bones_turns_the_character():
+    rng = np.random.default_rng(5)
+    rig = make_rig(rng)
+    basis = make_basis(rng, rig, "uniform")
+    turn = random_matrices(rng, 1)[0]
+    before = kinematics.pose_matrices(rig, basis)
+    heads = {b: before[:, b, :3, 3] @ turn[:3, :3].T + turn[:3, 3] for b in np.flatnonzero(PARENTS < 0)}
+    increments = np.broadcast_to(turn[:3, :3], (FRAMES, len(PARENTS), 3, 3))
+    after = kinematics.pose_matrices(rig, kinematics.rotate_bones(rig, basis, increments, heads))
+    np.testing.assert_allclose(after, turn @ before, atol=1e-9)
+
+
+def test_frames_do_not_depend_on_each_other():
+    rng = np.random.default_rng(6)
+    rig = make_rig(rng, "ALIGNED")
+    basis = make_basis(rng, rig, "non-uniform")
+    increments = random_matrices(rng, FRAMES, len(rig.names))[..., :3, :3]
+    all_at_once = kinematics.rotate_bones(rig, basis, increments)
+    alone = [kinematics.rotate_bones(rig, basis[[f]], increments[[f]]) for f in range(FRAMES)]
+    np.testing.assert_allclose(all_at_once, np.concatenate(alone), atol=1e-12)
+
+
+def test_mirrored_bone_keeps_its_mirror():
+    rng = np.random.default_rng(7)
+    rig = make_rig(rng)
+    basis = make_basis(rng, rig)
+    basis[:, 1, :3, :3] *= -1.0
+    increments = random_matrices(rng, FRAMES, len(rig.names))[..., :3, :3]
+    new = kinematics.rotate_bones(rig, basis, increments)
+    after = orientation(kinematics.pose_matrices(rig, new))
+    np.testing.assert_allclose(after, increments @ orientation(kinematics.pose_matrices(rig, basis)), atol=1e-9)
+    assert (np.linalg.det(new[:, 1, :3, :3]) < 0).all()
+
+
+def test_unsolved_bones_ride_on_solved_ancestors():
+    rng = np.random.default_rng(8)
+    rig = make_rig(rng)
+    given = random_matrices(rng, FRAMES, 2)[..., :3, :3]
+    carried = kinematics.carry_increments(rig.parents, np.array([1, 4]), given)
+    for bone, source in ((1, 0), (2, 0), (3, 0), (4, 1), (5, 1)):
+        np.testing.assert_array_equal(carried[:, bone], given[:, source])
+    for bone in (0, 6, 7, 8):
+        np.testing.assert_array_equal(carried[:, bone], np.tile(np.eye(3), (FRAMES, 1, 1)))
+
+
+def test_channels_round_trip_in_every_rotation_mode():
+    rng = np.random.default_rng(9)
+    modes = (*kinematics.ROTATION_MODES, "XYZ")
+    rig = make_rig(rng, modes=modes)
+    shape = (50, len(modes))
+    location, scale = rng.normal(size=(*shape, 3)), rng.uniform(0.5, 2.0, (*shape, 3))
+    scale *= np.where(rng.uniform(size=(len(modes), 3)) < 0.3, -1.0, 1.0)
+    rotation = np.cumsum(rng.normal(0.0, 0.1, (*shape, 4)), axis=0) + (1.0, 0.2, 0.3, 0.4)
+    rotation[:, 0] /= np.linalg.norm(rotation[:, 0], axis=-1, keepdims=True)
+    rotation[:, 1, 1:] = (0.6, 0.0, 0.8)
+    rotation[:, 2:, 3] = 0.0
+    basis = kinematics.channels_to_basis(rig, location, rotation, scale)
+    back = kinematics.basis_to_channels(rig, basis, rotation[0], np.sign(scale[0]))
+    for found, given in zip(back, (location, rotation, scale), strict=True):
+        np.testing.assert_allclose(found, given, atol=1e-9)
+
+
+def test_bad_input_is_named():
+    rng = np.random.default_rng(10)
+    connect = np.arange(len(PARENTS)) == 2
+    rig = make_rig(rng, connect=connect)
+    basis = make_basis(rng, rig)
+    increments = identity(rig)[..., :3, :3]
+    with pytest.raises(InputError, match="'bone.2' is connected"):
+        kinematics.rotate_bones(rig, basis, increments, {2: np.zeros((FRAMES, 3))})
+    with pytest.raises(InputError, match="shape"):
+        kinematics.rotate_bones(rig, basis, increments[:, :2])
+    with pytest.raises(InputError, match="no bone 'spine'"):
+        rig.index("spine")
+    with pytest.raises(InputError, match="'a' comes before its parent"):
+        Rig(("a", "b"), np.array([1, -1]), *[None] * 4, ("FULL",) * 2, None, ("XYZ",) * 2)
+    with pytest.raises(InputError, match="unknown inherit scale 'HALF'"):
+        make_rig(rng, scale="HALF")

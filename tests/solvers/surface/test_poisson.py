@@ -1,0 +1,108 @@
+"""Vertices from gradients and places: exact where they agree, steered by pins, free of size and resolution."""
+
+import numpy as np
+import pytest
+
+from solvers.core.errors import InputError
+from solvers.surface.cotangent import surface_operators
+from solvers.surface.poisson import Pins, PoissonSystem
+
+RADIUS = 2.0
+
+
+@pytest.fixture
+def tube(rng):
+    """A bumpy closed tube and, beside it, a loose vertex: vertices (V, 3), triangles (T, 3)."""
+    around, along = 12, 10
+    angle, height = np.meshgrid(np.arange(around) * 2 * np.pi / around, np.arange(along), indexing="ij")
+    vertices = np.stack((np.cos(angle), np.sin(angle), 0.5 * height), axis=-1).reshape(-1, 3)
+    vertices += rng.normal(0, 0.05, vertices.shape)
+    i, j = (a.reshape(-1) for a in np.meshgrid(np.arange(around), np.arange(along - 1), indexing="ij"))
+    left, right = i * along + j, (i + 1) % around * along + j
+    corner = np.stack((left, right, right + 1, left + 1))
+    triangles = np.concatenate((corner[[0, 1, 2]].T, corner[[0, 2, 3]].T))
+    return np.concatenate((vertices, [[7.0, 7.0, 7.0]])), triangles
+
+
+def divergence_of(surface, vertices):
+    gradients = surface.gradients(np.swapaxes(vertices, -1, -2))
+    return (surface.divergence @ gradients.reshape(-1, gradients.shape[-2] * gradients.shape[-1]).T).T.reshape(
+        *gradients.shape[:-2], -1
+    )
+
+
+def test_a_pose_comes_back(rng, tube):
+    vertices, triangles = tube
+    surface = surface_operators(vertices, triangles)
+    system = PoissonSystem.build(surface, RADIUS)
+    poses = vertices + rng.normal(0, 0.5, (4, *vertices.shape))
+    found = system.solve(divergence_of(surface, poses), np.swapaxes(poses, 1, 2))
+    assert found.shape == (4, 3, len(vertices))
+    assert np.abs(np.swapaxes(found, 1, 2) - poses).max() < 1e-12
+    # Some processors sum one column in another order than several.
+    assert np.abs(found[1] - system.solve(divergence_of(surface, poses[1]), poses[1].T)).max() < 1e-12
+
+
+def test_equal_to_a_dense_solve_and_linear(rng, tube):
+    vertices, triangles = tube
+    surface = surface_operators(vertices, triangles)
+    pins = Pins(np.array([3, 70, 3]), np.array([2.0, 5.0, 1.0]))
+    system = PoissonSystem.build(surface, RADIUS, 0.3, pins)
+    divergence, places = rng.normal(size=(2, 3, len(vertices)))
+    goals = rng.normal(size=(3, 3))
+    dense = surface.laplacian.toarray() + np.diag(0.3 / RADIUS**2 * surface.mass)
+    right = divergence + 0.3 / RADIUS**2 * surface.mass * places
+    for vertex, weight, goal in zip(pins.vertices, pins.weight, goals.T, strict=True):
+        dense[vertex, vertex] += weight
+        right[:, vertex] += weight * goal
+    found = system.solve(divergence, places, goals)
+    assert np.abs(found - np.linalg.solve(dense, right.T).T).max() < 1e-10
+    parts = system.solve(divergence) + system.solve(positions=places) + system.solve(goals=goals)
+    assert np.abs(found - parts).max() < 1e-10
+
+
+def test_loose_vertices_go_to_their_places(rng, tube):
+    vertices, triangles = tube
+    surface = surface_operators(vertices, triangles)
+    divergence, places = rng.normal(size=(2, 3, len(vertices)))
+    divergence[:, surface.vertex_component < 0] = 0.0
+    found = PoissonSystem.build(surface, RADIUS).solve(divergence, places)
+    assert np.abs(found[:, -1] - places[:, -1]).max() < 1e-12
+
+
+def test_places_fix_the_centroid(tube):
+    vertices, triangles = tube
+    surface = surface_operators(vertices, triangles)
+    found = PoissonSystem.build(surface, RADIUS).solve(divergence_of(surface, 1.2 * vertices), vertices.T + 3.0)
+    mass = surface.mass * (surface.vertex_component >= 0)
+    assert np.abs((found - vertices.T - 3.0) @ mass).max() < 1e-9
+
+
+def test_pins_pull_and_the_rest_follows(tube):
+    vertices, triangles = tube
+    surface = surface_operators(vertices, triangles)
+    divergence, goal = divergence_of(surface, vertices), vertices[[40]].T + [[0.0], [0.0], [2.0]]
+    moved = []
+    for weight in (0.1, 1.0, 100.0):
+        system = PoissonSystem.build(surface, RADIUS, pins=Pins(np.array([40]), np.array([weight])))
+        moved.append(system.solve(divergence, vertices.T, goal)[2] - vertices[:, 2])
+    assert moved[0][40] < moved[1][40] < moved[2][40]
+    assert moved[2][40] == pytest.approx(2.0, abs=0.1)
+    assert 0 < moved[2][100] < moved[2][40]
+
+
+def test_free_of_size(rng, tube):
+    vertices, triangles = tube
+    bent, places = vertices + rng.normal(0, 0.3, vertices.shape), vertices + rng.normal(0, 0.3, vertices.shape)
+    found = []
+    for scale in (1.0, 1000.0):
+        surface = surface_operators(scale * vertices, triangles)
+        system = PoissonSystem.build(surface, scale * RADIUS)
+        found.append(system.solve(divergence_of(surface, scale * bent), scale * places.T) / scale)
+    assert np.abs(found[0] - found[1]).max() < 1e-10
+
+
+def test_a_pin_that_is_not_there(tube):
+    vertices, triangles = tube
+    with pytest.raises(InputError, match="121 vertices"):
+        PoissonSystem.build(surface_operators(vertices, triangles), RADIUS, pins=Pins(np.array([121]), np.ones(1)))

@@ -1,0 +1,63 @@
+"""Where a body faces against another: any place, size, heading and resolution, the smaller turn where both do."""
+
+import numpy as np
+import pytest
+
+from benchmarks.datasets import data_folder
+from benchmarks.mesh_sequences import mesh_sequence
+from solvers.surface.cotangent import lumped_mass
+from solvers.transfer.facing import facing
+
+needs_data = pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+
+
+def turned(points, yaw):
+    cosine, sine = np.cos(yaw), np.sin(yaw)
+    return points @ np.array([[cosine, sine, 0], [-sine, cosine, 0], [0, 0, 1]])
+
+
+def apart(one, two):
+    return abs(np.angle(np.exp(1j * (one - two))))
+
+
+def figure(rng, count, nose=0.15):
+    """Points of a standing figure with feet and a nose ahead, unevenly spread, and the area that each stands for."""
+    pieces = (((-0.2, -0.12, 0.0), (0.2, 0.12, 1.6)), ((-0.2, 0.1, 0.0), (0.2, 0.12 + nose, 0.08)))
+    shares = 0.9, 0.1
+    counts = count, count
+    points = [rng.uniform(*ends, (some, 3)) for ends, some in zip(pieces, counts, strict=True)]
+    return np.concatenate(points), np.repeat(np.divide(shares, counts), counts)
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.4, -1.3, 2.6, np.pi])
+def test_any_place_size_heading_and_resolution(rng, yaw):
+    (one, of_one), (other, of_other) = figure(rng, 700), figure(rng, 2500)
+    found = facing(one, of_one, 1.7 * turned(other, yaw) + (3, -2, 5), of_other)
+    assert apart(found, yaw) < 0.1
+
+
+def test_back_is_the_other_way(rng):
+    (one, of_one), (other, of_other) = figure(rng, 900), figure(rng, 900)
+    there = facing(one, of_one, turned(other, 1.0), of_other)
+    assert apart(there, -facing(turned(other, 1.0), of_other, one, of_one)) < 0.1
+
+
+def test_where_front_is_as_good_as_back_the_smaller_turn_counts(rng):
+    points, weights = figure(rng, 900, nose=0.0)
+    points = np.concatenate((points, points * (-1, -1, 1)))
+    for yaw in (0.3, -0.3):
+        assert apart(facing(points, np.tile(weights, 2), turned(points, yaw), np.tile(weights, 2)), yaw) < 0.05
+
+
+@needs_data
+@pytest.mark.parametrize("one, other", [("cat_poses", "lion_poses"), ("wolf_skinned_poses", "walking_cat")])
+@pytest.mark.parametrize("yaw", [0.0, 1.2, np.pi])
+def test_animals_of_two_kinds(one, other, yaw):
+    """All are captured facing the same way."""
+    bodies = []
+    for name in (one, other):
+        vertices, triangles = mesh_sequence(name)
+        shape = vertices.mean(axis=0) @ np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
+        bodies.append((shape, lumped_mass(vertices[0], triangles)))
+    (cat, of_cat), (lion, of_lion) = bodies
+    assert apart(facing(cat, of_cat, turned(lion, yaw), of_lion), yaw) < 0.15

@@ -1,0 +1,74 @@
+"""Mirrored clips are told in any pose and size; what poses, moves or grows is not one, nor what cannot be told."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from benchmarks.datasets import data_folder
+from benchmarks.mesh_sequences import mesh_sequence
+from solvers.transfer.handedness import is_mirrored
+from solvers.transfer.subject import learn_subject
+from tests.bendy_bodies import NAMES, dance, memberships, performed, tube
+
+VERTICES, TRIANGLES = tube()
+CLIPS = [performed(VERTICES, dance(seed)) for seed in (1, 2)]
+X = np.array((-1.0, 1.0, 1.0))
+
+
+@pytest.fixture(scope="module")
+def subject():
+    return learn_subject(CLIPS, TRIANGLES, memberships(VERTICES), NAMES)
+
+
+@pytest.mark.parametrize("scale", (0.01, 1.0, 100.0))
+@pytest.mark.parametrize("seed", (1, 3, 4))
+def test_a_mirrored_clip_is_told_and_the_clip_itself_is_not(subject, seed, scale):
+    clip = scale * performed(VERTICES, dance(seed)).astype(np.float32)
+    assert not is_mirrored(clip, subject)
+    for axis in range(3):
+        assert is_mirrored(clip * np.roll(X, axis) + 5.0, subject)
+    assert not is_mirrored(clip * (-1, -1, 1), subject)  # half a turn
+
+
+def test_one_frame_will_do(subject):
+    assert is_mirrored(X * CLIPS[0][7:8], subject)
+    assert not is_mirrored(CLIPS[0][7:8], subject)
+
+
+def test_a_subject_that_is_mirrored_itself(subject):
+    mirrored = learn_subject([X * clip for clip in CLIPS], TRIANGLES, memberships(VERTICES), NAMES)
+    assert not is_mirrored(X * CLIPS[1], mirrored)
+    assert is_mirrored(CLIPS[1], mirrored)
+
+
+def test_sheets_cannot_be_told():
+    """A flat one is its own mirror image; one that waves folds both ways."""
+    across, along = (part.ravel() for part in np.meshgrid(np.arange(20), np.arange(20)))
+    first = np.flatnonzero((across < 19) & (along < 19))
+    triangles = np.concatenate(
+        [np.stack((first, first + 1, first + 21), 1), np.stack((first, first + 21, first + 20), 1)]
+    )
+    flat = np.column_stack((across, along, 0.0 * along))[None].repeat(9, axis=0)
+    wave = flat + np.sin(0.7 * along - np.arange(9)[:, None])[..., None] * (0, 0, 1)
+    for captured in (flat, wave):
+        for clip in (flat, wave, -wave):
+            assert not is_mirrored(clip, SimpleNamespace(captured=captured, triangles=triangles))
+
+
+@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.parametrize("name", ("human_samba", "human_crane", "horse_gallop", "horse_collapse", "cat_poses"))
+def test_captured_bodies(name):
+    """Against two frames of it, and against all: a horse that collapses has no pose in common with one that stands."""
+    clip, triangles = mesh_sequence(name)
+    for captured in (clip, clip[:2]):
+        known = SimpleNamespace(captured=captured, triangles=triangles)
+        assert not is_mirrored(clip, known)
+        assert is_mirrored(X * clip, known)
+
+
+def test_triangles_that_are_points(subject):
+    clip = CLIPS[0].copy()
+    clip[:, 1] = clip[:, 0]
+    assert not is_mirrored(clip, subject)
+    assert is_mirrored(X * clip, subject)

@@ -1,0 +1,322 @@
+"""One body's motion performed by another: identity, unseen clips, moved worlds, order, storage."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from benchmarks import datasets
+from benchmarks.mesh_sequences import edge_lengths, mesh_sequence
+from solvers.core.errors import InputError
+from solvers.transfer.correspondence import ClipRows, DenseClip, densify
+from solvers.transfer.ground_contact import with_clearance
+from solvers.transfer.part_matching import match_parts
+from solvers.transfer.part_suggestion import suggest_parts
+from solvers.transfer.subject import SubjectTrack, learn_subject
+from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of, learn_transfer
+from solvers.transfer.torso_frame import to_world
+from tests.bendy_bodies import NAMES, dance, memberships, performed, stiff_memberships, tube
+
+needs_data = pytest.mark.skipif(datasets.data_folder() is None, reason="../shared/data is absent")
+FPS = 15.0
+SEEN, UNSEEN = (1, 2, 3, 4), 7
+SIZE = 1.5
+# The target's mesh has other vertices, and lies another way in its local frame.
+SOURCE, TARGET = tube(), tube(rings=31, around=10, girth=0.25)
+TURN = Rotation.from_euler("z", 2.0).as_matrix()
+
+
+def source_clip(seed):
+    return performed(SOURCE[0], dance(seed))
+
+
+def target_clip(seed):
+    """The same motion by the larger one, in a world turned against the source's."""
+    angles, breath, turns, ground = dance(seed)
+    return performed(TARGET[0], (0.8 * angles, breath, turns, ground), SIZE) @ TURN.T
+
+
+def dense(frames=60):
+    rows = np.arange(frames)
+    return DenseClip(rows, rows.astype(float), np.zeros((frames, frames)), np.stack((rows, rows), 1), rows, "")
+
+
+@pytest.fixture(scope="module")
+def source():
+    return learn_subject([source_clip(seed) for seed in SEEN], SOURCE[1], memberships(SOURCE[0]), NAMES)
+
+
+@pytest.fixture(scope="module")
+def target():
+    return learn_subject([target_clip(seed) for seed in SEEN], TARGET[1], memberships(TARGET[0]), NAMES)
+
+
+@pytest.fixture(scope="module")
+def clips(source, target):
+    return [(source.read(source_clip(seed)), target.read(target_clip(seed)), dense()) for seed in SEEN]
+
+
+@pytest.fixture(scope="module")
+def learnt(clips, source, target):
+    return learn_transfer(clips, FPS, bodies=bodies_of(source, target))
+
+
+def vertices_at(subject, track, frames):
+    return np.array([
+        to_world(subject.assemble(tuple(rows[f] for rows in track.rows)), track.rotations[f], track.translations[f])
+        for f in frames
+    ])  # fmt: skip
+
+
+def rms(one, two):
+    return np.sqrt(np.mean(np.sum((one - two) ** 2, axis=-1)))
+
+
+def test_an_unseen_clip_is_performed(learnt, source, target):
+    clip, wanted = source_clip(UNSEEN), target_clip(UNSEEN)
+    track = learnt.track(source.read(clip), FPS, start=learnt.rigid.source_place)
+    frames = range(0, 60, 5)
+    away = rms(vertices_at(target, track, frames), wanted[::5])
+    still = rms(np.broadcast_to(wanted.mean(axis=0), wanted.shape), wanted)
+    assert away < 0.05 and away < 0.1 * still
+
+
+def test_a_body_onto_itself(clips, source):
+    own = [(track, track, pairs) for track, _, pairs in clips]
+    learnt = learn_transfer(own, FPS, bodies=bodies_of(source, source))
+    clip = source_clip(UNSEEN)
+    read = source.read(clip)
+    track = learnt.track(read, FPS, start=learnt.rigid.source_place)
+    assert np.abs(track.rotations - read.rotations).max() < 1e-9
+    assert np.abs(track.translations - read.translations).max() < 1e-9
+    assert rms(vertices_at(source, track, range(0, 60, 5)), clip[::5]) < 0.02
+
+
+@pytest.mark.parametrize("stiff", [("source",), ("target",), ("source", "target")])
+def test_stiff_trunks(stiff):
+    """Of one or both: limbs are learnt as ever, a trunk that is stiff in the source alone from the limbs."""
+    makes = {"source": (SOURCE, 1.0), "target": (TARGET, SIZE)}
+
+    def clip(of, seed):
+        angles, breath, *place = dance(seed)
+        (vertices, _), size = makes[of]
+        breath = 0.0 * breath if of in stiff else 0.1 * angles[:, 0]
+        return performed(vertices, (angles * (0.8 if of == "target" else 1.0), breath, *place), size)
+
+    bodies = []
+    for of, ((rest, triangles), _) in makes.items():
+        masks = stiff_memberships(rest)
+        bodies.append(learn_subject([clip(of, seed) for seed in SEEN], triangles, masks, NAMES))
+    source, target = bodies
+    tracks = [(source.read(clip("source", seed)), target.read(clip("target", seed))) for seed in SEEN]
+    ends = np.array(((0, 0), (20, 20), (40, 40), (59, 59)))
+    pairs = densify([ClipRows(one.rows, two.rows, ends) for one, two in tracks])
+    clips = [(*both, one) for both, one in zip(tracks, pairs, strict=True)]
+    learnt = learn_transfer(clips, FPS, bodies=bodies_of(*bodies))
+    learnt = SurfaceTransfer.from_arrays(learnt.to_arrays())
+    track = learnt.track(source.read(clip("source", UNSEEN)), FPS, start=learnt.rigid.source_place)
+    wanted = clip("target", UNSEEN)
+    found = vertices_at(target, track, range(0, 60, 5))
+    still = rms(np.broadcast_to(wanted.mean(axis=0), wanted.shape), wanted)
+    assert rms(found, wanted[::5]) < 0.1 * still
+
+
+def test_a_single_frame_is_a_pose_that_is_held(learnt, source, target):
+    read = source.read(source_clip(UNSEEN))
+    one = SubjectTrack(tuple(rows[9:10] for rows in read.rows), read.rotations[9:10], read.translations[9:10])
+    held = learnt.track(one, FPS)
+    long = learnt.track(read.sampled(np.full(12, 9.0)), FPS)
+    for one, two in zip(held.rows, long.rows, strict=True):
+        assert np.abs(one - two).max() < 1e-12
+    assert np.abs(held.rotations - long.rotations).max() < 1e-12 and len(held) == 1
+
+
+@needs_data
+@pytest.mark.parametrize("yaw", [1.2, np.pi])
+def test_one_part_that_faces_another_way(yaw):
+    """A cat's walk by the same cat in a world that is turned: without parts, and hardly tilting, its shape tells."""
+    vertices, triangles = mesh_sequence("walking_cat")
+    clip = vertices[:, :, [0, 2, 1]] * (1, -1, 1)
+    other = clip @ Rotation.from_euler("z", yaw).as_matrix().T
+    mask = np.ones((1, clip.shape[1]), bool)
+    cat, twin = (learn_subject([each], triangles, mask, ("Body",)) for each in (clip, other))
+    tracks = cat.read(clip), twin.read(other)
+    learnt = learn_transfer([(*tracks, dense(len(clip)))], FPS, bodies=bodies_of(cat, twin))
+    frames = range(0, len(clip), 4)
+    away = rms(vertices_at(twin, learnt.track(tracks[0], FPS), frames), other[::4])
+    assert away < 0.004 * np.ptp(clip[0], axis=0).max()
+    assert complex(*learnt.rigid.way) == pytest.approx(1.0, abs=0.02)
+
+
+@needs_data
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (0, 1, 3, 2, 4), (0, 3, 2, 1, 4)])
+def test_where_a_body_faces_with_parts_that_are_exchanged(order):
+    """A cat whose legs answer to another leg of itself faces where it faces."""
+    vertices, triangles = mesh_sequence("walking_cat")
+    clip = vertices[:, :, [0, 2, 1]] * (1, -1, 1)
+    parts = suggest_parts(clip[0], triangles)
+    names = tuple("abcde")
+    one = learn_subject([clip], triangles, parts, names)
+    other = learn_subject([clip @ Rotation.from_euler("z", 0.8).as_matrix().T], triangles, parts[list(order)], names)
+    assert bodies_of(one, other).yaw == pytest.approx(0.8, abs=0.1)
+
+
+def test_a_moved_source_world_changes_nothing(clips, source, target, learnt):
+    turn, shift = Rotation.from_euler("z", 1.0).as_matrix(), np.array((5.0, 2.0, 1.0))
+
+    def moved(track):
+        return SubjectTrack(track.rows, turn @ track.rotations, track.translations @ turn.T + shift)
+
+    other = learn_transfer([(moved(a), b, c) for a, b, c in clips], FPS, bodies=bodies_of(source, target))
+    read = source.read(source_clip(UNSEEN))
+    before, after = learnt.track(read, FPS), other.track(moved(read), FPS)
+    assert all(np.abs(one - two).max() < 1e-9 for one, two in zip(before.rows, after.rows, strict=True))
+    assert np.abs(before.rotations - after.rotations).max() < 1e-6
+    assert np.abs(before.translations - after.translations).max() < 1e-6
+
+
+def test_the_order_of_the_clips_changes_only_place_and_heading(clips, source, target, learnt):
+    other = learn_transfer(clips[::-1], FPS, bodies=bodies_of(source, target))
+    read = source.read(source_clip(UNSEEN))
+    before, after = learnt.track(read, FPS), other.track(read, FPS)
+    assert all(np.abs(one - two).max() < 1e-9 for one, two in zip(before.rows, after.rows, strict=True))
+    assert np.abs(np.ptp(after.translations - before.translations, axis=0)).max() < 0.05
+
+
+def test_fractions_of_the_targets_frames(clips, source, target):
+    """Pairs at half the target's frames: what was captured at twice the rate is learnt from all the same."""
+    coarse = []
+    for here, there, _ in clips:
+        half = SubjectTrack(tuple(rows[::2] for rows in there.rows), there.rotations[::2], there.translations[::2])
+        rows = np.arange(59)
+        coarse.append((here, half, DenseClip(rows, rows / 2, np.zeros((59, 30)), np.zeros((0, 2), int), rows / 2, "")))
+    one = learn_transfer(coarse, FPS, bodies=bodies_of(source, target))
+    track = one.track(source.read(source_clip(UNSEEN)), FPS, start=one.rigid.source_place)
+    assert rms(vertices_at(target, track, range(0, 60, 10)), target_clip(UNSEEN)[::10]) < 0.06
+
+
+def test_limbs_see_the_torso(clips, source, target):
+    """A target whose limbs go with its trunk too: limbs alone do not tell that."""
+    mixed = []
+    for here, there, pairs in clips:
+        trunk = here.rows[0][:, :1]
+        rows = (there.rows[0], *(limb + 3.0 * trunk for limb in there.rows[1:]))
+        mixed.append((here, SubjectTrack(rows, there.rotations, there.translations), pairs))
+    learnt = learn_transfer(mixed[1:], FPS, bodies=bodies_of(source, target))
+    here, there, _ = mixed[0]
+    found = learnt.track(here, FPS)
+    for limb, wanted, plain in zip(found.rows[1:], there.rows[1:], clips[0][1].rows[1:], strict=True):
+        assert rms(limb, wanted) < 0.25 * rms(plain, wanted)
+
+
+def test_the_way_goes_with_the_size(learnt):
+    assert np.hypot(*learnt.rigid.way) == pytest.approx(SIZE, rel=0.02)
+    assert learnt.rigid.headings == pytest.approx(np.full(4, 2.0), abs=0.05)
+
+
+def test_facing_is_told_by_the_parts(source, target):
+    bodies = bodies_of(source, target)
+    assert bodies.ratio == pytest.approx(SIZE, rel=0.1)
+    assert bodies.yaw == pytest.approx(2.0, abs=0.3)
+
+
+def test_whole_body_for_comparison(clips, source, target):
+    whole = learn_transfer(clips, FPS, bodies=bodies_of(source, target), whole=True)
+    track = whole.track(source.read(source_clip(UNSEEN)), FPS)
+    assert len(whole.regressions) == 1
+    assert [rows.shape[1] for rows in track.rows] == [rows.shape[1] for rows in clips[0][1].rows]
+    again = SurfaceTransfer.from_arrays(whole.to_arrays())
+    assert np.array_equal(again.track(source.read(source_clip(UNSEEN)), FPS).rows[1], track.rows[1])
+
+
+def test_arrays_make_the_same_again(learnt, source):
+    again = SurfaceTransfer.from_arrays(learnt.to_arrays())
+    read = source.read(source_clip(UNSEEN))
+    before, after = learnt.track(read, FPS), again.track(read, FPS)
+    assert all(np.array_equal(one, two) for one, two in zip(before.rows, after.rows, strict=True))
+    assert np.array_equal(before.translations, after.translations)
+
+
+def test_learning_tells_how_far_it_is_and_can_be_dropped(clips, source, target):
+    steps = SurfaceTransfer.learn_steps(clips, FPS, bodies=bodies_of(source, target))
+    shares = [next(steps), next(steps)]
+    steps.close()
+    assert 0 < shares[0] < shares[1] < 1
+
+
+def test_bad_input_is_named(clips, source, target, learnt):
+    bodies = bodies_of(source, target)
+    with pytest.raises(InputError, match="no clips"):
+        learn_transfer([], FPS, bodies=bodies)
+    here, there, pairs = clips[0]
+    fewer = SubjectTrack(there.rows[:2], there.rotations, there.translations)
+    with pytest.raises(InputError, match="Clip 1: the source has 3 parts and the target 2"):
+        learn_transfer([(here, fewer, pairs)], FPS, bodies=bodies)
+    still = SubjectTrack((0 * here.rows[0], *here.rows[1:]), here.rotations, here.translations)
+    with pytest.raises(InputError, match="Part 1: The part does not move"):
+        learn_transfer([(still, there, pairs)], FPS, bodies=bodies)
+    narrow = SubjectTrack(tuple(rows[:, 1:] for rows in here.rows), here.rotations, here.translations)
+    with pytest.raises(InputError, match="other numbers than those that were learnt from"):
+        learnt.track(narrow, FPS)
+    with pytest.raises(InputError, match="has 2 parts"):
+        learnt.track(SubjectTrack(here.rows[:2], here.rotations, here.translations), FPS)
+
+
+# ------------------------------------------------------------------------------------------------ two captured people
+
+PEOPLE = ("human_samba", "human_crane")
+PAIRS = np.array(((0, 0), (9, 18), (15, 24), (20, 29), (27, 36), (31, 39)), float)
+LIMBS = ("Torso", "Limb 1", "Limb 2", "Limb 3", "Limb 4")
+
+
+def captured(name):
+    """Vertices, Z up, and triangles."""
+    vertices, triangles = mesh_sequence(name)
+    return np.stack((vertices[..., 0], -vertices[..., 2], vertices[..., 1]), axis=-1), triangles
+
+
+@pytest.fixture(scope="module")
+def people():
+    """Of each: vertices, triangles, subject, track."""
+    clips = [captured(name) for name in PEOPLE]
+    masks = [suggest_parts(vertices[0], triangles) for vertices, triangles in clips]
+    order = match_parts(clips[0][0][0], masks[0], clips[1][0][0], masks[1])
+    masks[1] = masks[1][order]
+    found = []
+    for (vertices, triangles), mask in zip(clips, masks, strict=True):
+        subject = learn_subject([vertices], triangles, mask, LIMBS)
+        found.append((vertices, triangles, subject, subject.read(vertices)))
+    return found
+
+
+@needs_data
+@pytest.mark.parametrize("backward", [False, True])
+def test_a_dance_performed_by_the_other(people, backward):
+    (_, _, source, read), (shape, triangles, target, there) = people[::-1] if backward else people
+    pairs = PAIRS[:, ::-1] if backward else PAIRS
+    (found,) = densify([ClipRows(read.rows, there.rows, pairs)])
+    learnt = learn_transfer([(read, there, found)], 30.0, bodies=bodies_of(source, target))
+    track = with_clearance(learnt.track(read, 30.0), target, read, source, 30.0)
+    made = vertices_at(target, track, range(len(track)))
+    assert np.isfinite(made).all()
+    own, lengths = edge_lengths(shape, triangles), edge_lengths(made, triangles)
+    excess = np.maximum(lengths / own.max(axis=0), own.min(axis=0) / lengths)
+    assert (excess > 1.25).mean() < 1e-4 and (excess > 1.1).mean() < 2e-3
+    low = made[..., 2].min(axis=1) - target.floor
+    assert -0.06 < low.min() and low.max() < 0.1
+    # As lively as it was captured, and no more.
+    shake, wanted = (np.linalg.norm(np.diff(each, 2, axis=0), axis=2).mean() for each in (made, shape))
+    assert 0.3 * wanted < shake < 1.5 * wanted
+    # They faced opposite ways when they were captured.
+    assert abs(abs(learnt.rigid.headings[0]) - np.pi) < 0.4
+
+
+@needs_data
+def test_a_captured_person_onto_itself_at_frames_not_learnt_from(people):
+    """Every second frame is learnt from; those between come nearer than halfway between their neighbours."""
+    for shape, _, subject, read in people:
+        even, odd = np.arange(0, 40, 2), np.arange(1, 39, 2)
+        pairs = DenseClip(even, even.astype(float), np.zeros((40, 40)), np.zeros((0, 2), int), even, "")
+        learnt = learn_transfer([(read, read, pairs)], 30.0, bodies=bodies_of(subject, subject))
+        track = learnt.track(read, 30.0, start=learnt.rigid.source_place)
+        away = rms(vertices_at(subject, track, odd), shape[odd])
+        assert away < 0.01 and away < 0.8 * rms(0.5 * (shape[odd - 1] + shape[odd + 1]), shape[odd])

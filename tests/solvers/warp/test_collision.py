@@ -1,0 +1,226 @@
+"""Half-spaces: never nearer than allowed, contacts held, and nothing missed by asking seldom."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from benchmarks.props import box, carried, height_field
+from solvers.core.types import MeshTrack
+from solvers.skeleton.joint_tree import JointTree
+from solvers.surface.track import SurfaceTrack
+from solvers.warp.collision import BETWEEN_SHARE, BodySamples, Colliders, DistanceGoals
+
+FRAMES = 20
+REACH = 0.3
+WEIGHT, HOLD = 20.0, 7.0
+
+
+@dataclass
+class Counted:
+    """A surface that counts the points it is asked about."""
+
+    surface: SurfaceTrack
+    asked: int = 0
+
+    def query(self, points, frames, reach):
+        self.asked += len(points)
+        return self.surface.query(points, frames, reach)
+
+
+def surfaces(rng, kinds):
+    """Closed objects around the origin that stand still, swing or wobble, and a thick one to be deep inside."""
+    swing = Rotation.from_rotvec(np.linspace(0, 1, FRAMES)[:, None] * [0.3, 0.8, 0.1]).as_matrix()
+    shift = np.linspace(0, 0.3, FRAMES)[:, None] * [1, 0, 0]
+    still = box("Still", [-1, -1, -0.5], [1, 1, -0.1])
+    jelly = box("Jelly", [-0.8, -0.9, 0.2], [-0.2, 0.9, 0.5])
+    found = {
+        "still": still,
+        "rigid": carried(box("Swing", [0.2, -0.4, -0.3], [0.5, 0.4, 0.6]), swing, shift),
+        "deforming": MeshTrack("Jelly", jelly.vertices + 0.05 * rng.normal(size=(FRAMES, 8, 3)), jelly.triangles),
+        "thick": box("Thick", [-0.7, -0.7, -0.7], [0.7, 0.7, 0.7]),
+        "ground": height_field("Ground", np.arange(-3.0, 4), np.arange(-3.0, 4), np.full((7, 7), -0.2)),
+    }
+    return [Counted(SurfaceTrack(found[kind])) for kind in kinds]
+
+
+@pytest.fixture
+def body(rng, body_parents, problems):
+    tree = JointTree.build(body_parents)
+    joints = tree.from_track(problems["track"](rng, body_parents, FRAMES))
+    joints -= joints.mean(axis=0)
+    lengths = np.median(np.linalg.norm(tree.offsets(joints), axis=1), axis=-1)
+    return tree, BodySamples.of(tree, lengths, 0.08), joints
+
+
+def goals_for(rng, objects, samples, held_share=0.1):
+    shape = (objects, len(samples.body), FRAMES)
+    hold = np.where(rng.random(shape) < held_share, rng.random(shape), 0.0)
+    side = np.full(shape, -1)
+    return DistanceGoals(rng.uniform(-0.02, 0.05, shape), rng.uniform(0, 0.1, shape), hold, side)
+
+
+def colliders(found, samples, goals, fresh=0.0):
+    """fresh = 0 asks every near sample at every call."""
+    return Colliders(found, samples, goals, np.arange(FRAMES), WEIGHT, HOLD, REACH, fresh)
+
+
+def rows(h):
+    """Half-spaces in an order of their own, one row each."""
+    table = np.column_stack([h.frame, h.body, h.child, h.fraction, h.weight, h.shortfall, h.normal])
+    return table[np.lexsort(table.T[::-1])]
+
+
+def named(h):
+    """Shortfalls by sample and frame."""
+    return dict(zip(zip(h.child, h.fraction, h.frame, strict=True), h.shortfall, strict=True))
+
+
+def walk(rng, joints, steps):
+    """Poses that drift, rest and jump."""
+    for step in range(steps):
+        size = (0.003, 0.02, 0.1, 0.0, 0.5)[step % 5]
+        per_frame = rng.random(FRAMES) < 0.8
+        joints = joints + size * per_frame * rng.normal(size=joints.shape)
+        yield joints
+
+
+def test_samples_lie_on_the_bones_and_include_all_joints(body):
+    tree, samples, joints = body
+    at = samples.positions(joints)
+    assert np.abs(at[samples.at_joints] - joints).max() < 1e-14
+    assert ((samples.fraction > 0) == (samples.body != samples.child)).all() and samples.fraction.max() == 1
+    bone = np.linalg.norm(joints[samples.child] - joints[samples.body], axis=1)
+    along = np.linalg.norm(at - joints[samples.body], axis=1)
+    assert np.abs(along - samples.fraction[:, None] * bone).max() < 1e-12
+    for child in range(tree.roots, len(tree.parents)):
+        assert (samples.body[samples.child == child] == tree.parents[child]).all()
+        places = samples.fraction[samples.child == child]
+        assert np.allclose(np.diff(places, prepend=0), 1 / len(places))
+        length = np.median(bone[samples.child == child])
+        assert length / len(places) <= 0.08 + 1e-6 and (len(places) == 1 or length / (len(places) - 1) > 0.08)
+
+
+def test_bones_without_length_are_sampled_once():
+    tree = JointTree.build(np.array([-1, 0, 1, -1]))
+    samples = BodySamples.of(tree, np.array([9.0, 9.0, 0.0, 0.0]), 0.08)
+    assert len(samples.body) == 4 and np.array_equal(samples.at_joints, [0, 1, 2, 3])
+
+
+def test_halfspaces_are_the_shortfalls_of_the_distances(rng, body):
+    _, samples, joints = body
+    found = surfaces(rng, ("still", "rigid", "deforming"))
+    goals = goals_for(rng, 3, samples)
+    ours = rows(colliders(found, samples, goals)(joints))
+    points = samples.positions(joints)
+    expected = []
+    for obj, counted in enumerate(found):
+        for frame in range(FRAMES):
+            hits = counted.surface.query(points[..., frame], np.full(len(points), frame), REACH)
+            distance = hits.distance
+            normal = (points[..., frame] - hits.closest) / distance[:, None]
+            joint = np.isin(samples.fraction, (0.0, 1.0))
+            within = np.abs(distance) <= np.where(joint, REACH, BETWEEN_SHARE * REACH)
+            for p in np.flatnonzero(within):
+                head = (frame, samples.body[p], samples.child[p], samples.fraction[p])
+                short = goals.least[obj, p, frame] - distance[p]
+                if short > 0:
+                    expected.append((*head, WEIGHT, short, *normal[p]))
+                if goals.hold[obj, p, frame] > 0:
+                    weight = HOLD * goals.hold[obj, p, frame]
+                    expected.append((*head, weight, goals.held[obj, p, frame] - distance[p], *normal[p]))
+    expected = np.array(expected)
+    assert len(ours) == len(expected) > 100
+    assert np.abs(ours - expected[np.lexsort(expected.T[::-1])]).max() < 1e-12
+
+
+@pytest.mark.parametrize("kinds", [("still", "rigid", "deforming"), ("thick",), ("ground", "still")])
+def test_what_is_not_asked_again_would_not_have_answered(rng, body, kinds):
+    """Along a path of poses the half-spaces are those of a query of all samples at every call."""
+    _, samples, joints = body
+    found = surfaces(rng, kinds)
+    goals = goals_for(rng, len(kinds), samples)
+    kept = colliders(found, samples, goals)
+    asked = []
+    for pose in walk(rng, joints, 25):
+        before = sum(s.asked for s in found)
+        ours = rows(kept(pose))
+        asked.append(sum(s.asked for s in found) - before)
+        fresh = rows(colliders([s.surface for s in found], samples, goals)(pose))
+        assert ours.shape == fresh.shape
+        assert np.abs(ours - fresh).max(initial=0.0) < 1e-12
+    everything = len(kinds) * len(samples.body) * FRAMES
+    assert asked[0] == everything
+
+
+def test_a_kept_tangent_plane_is_nearly_the_surface(rng, body):
+    """Samples near a surface are not asked again for 4 mm of way; what they answer is wrong by little."""
+    _, samples, joints = body
+    found = surfaces(rng, ("still", "rigid"))
+    goals = goals_for(rng, 2, samples)
+    goals = DistanceGoals(goals.least, goals.held, np.zeros_like(goals.hold), goals.side)
+    kept = colliders(found, samples, goals, 0.004)
+    first = kept(joints)
+    shift = 0.0039 * rng.normal(size=3)
+    shift *= min(1.0, 0.0039 / np.linalg.norm(shift))
+    before = sum(s.asked for s in found)
+    moved = kept(joints + shift[:, None])
+    asked = sum(s.asked for s in found) - before
+    exact = colliders([s.surface for s in found], samples, goals)(joints + shift[:, None])
+    known = named(exact)
+    error = [short - known.get(name, 0.0) for name, short in named(moved).items()]
+    assert len(first.shortfall) > 50 and asked < 0.1 * before
+    assert np.median(np.abs(error)) < 1e-6 and np.abs(error).max() < 0.004
+
+
+def test_samples_far_from_everything_are_asked_once(rng, body):
+    _, samples, joints = body
+    found = surfaces(rng, ("still", "rigid", "deforming"))
+    kept = colliders(found, samples, goals_for(rng, 3, samples, 0.0))
+    kept(joints + 0.0)
+    before = sum(s.asked for s in found)
+    kept(joints + 1e-4)
+    again = sum(s.asked for s in found) - before
+    assert again < 0.6 * before
+
+
+def test_frames_taken_keep_what_is_known_and_answer_the_same(rng, body):
+    _, samples, joints = body
+    found = surfaces(rng, ("still", "rigid", "deforming"))
+    goals = goals_for(rng, 3, samples)
+    whole = colliders(found, samples, goals)
+    whole(joints)
+    keep = np.array([17, 2, 9])
+    part = whole.take(keep)
+    before = sum(s.asked for s in found)
+    ours = part(joints[..., keep])
+    asked = sum(s.asked for s in found) - before
+    assert asked < 0.7 * 3 * len(samples.body) * len(keep)
+    expected = colliders(found, samples, goals)(joints).take(keep, FRAMES)
+    assert np.abs(rows(ours) - rows(expected)).max() < 1e-12
+    for pose in walk(rng, joints, 10):
+        expected = colliders(found, samples, goals)(pose).take(keep, FRAMES)
+        assert np.abs(rows(part(pose[..., keep])) - rows(expected)).max() < 1e-12
+
+
+def test_other_weights_keep_what_is_known(rng, body):
+    _, samples, joints = body
+    found = surfaces(rng, ("still", "rigid"))
+    goals = goals_for(rng, 2, samples)
+    heavy = colliders(found, samples, goals)
+    first = heavy(joints)
+    light = heavy.weighted(3.0, 2.0)
+    before = sum(s.asked for s in found)
+    second = light(joints)
+    assert sum(s.asked for s in found) - before < 0.7 * before
+    assert np.array_equal(first.shortfall, second.shortfall)
+    held = first.weight != WEIGHT
+    assert np.allclose(second.weight[~held], 3.0)
+    assert np.allclose(second.weight[held], first.weight[held] * 2.0 / HOLD)
+    # Each goes its own way from here.
+    for pose in walk(rng, joints, 6):
+        fresh = rows(colliders(found, samples, goals)(pose))
+        light(pose)
+        assert np.abs(rows(heavy(joints)) - rows(first)).max() < 1e-12
+        assert len(rows(light(pose))) == len(fresh)
