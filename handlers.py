@@ -7,7 +7,9 @@ from bpy.app.handlers import persistent
 
 from .state import cache, mesh_edits, prepare_overrides
 from .state.live_runs import live_runs
-from .workflows import live, registry, scene_file, stream_follow
+from .workflows.command_line import scene_file
+from .workflows.core import live, registry
+from .workflows.stream import follow
 
 
 @persistent
@@ -25,7 +27,7 @@ def _updated(scene, depsgraph) -> None:
 @persistent
 def _undone(*_args) -> None:
     """Undo and redo replace all objects, and bring the live action back as it was along with what it was solved for."""
-    stream_follow.settle()
+    follow.settle()
     mesh_edits.note_undo()
     live.look_through(registry.registered())
     live.follow_shown()
@@ -34,8 +36,8 @@ def _undone(*_args) -> None:
 @persistent
 def _end_stream(*_args) -> None:
     """Another file is open: what is listened to belonged to the last one."""
-    stream_follow.close()
-    stream_follow.settle()
+    follow.close()
+    follow.settle()
 
 
 @persistent
@@ -56,7 +58,7 @@ def _keep_settings_of_overrides(*_args) -> None:
 @persistent
 def _play_takes(*_args) -> None:
     """A file is saved with its recordings in their places; the next frame of a stream sets them aside again."""
-    stream_follow.play_takes()
+    follow.play_takes()
 
 
 @persistent
@@ -106,7 +108,7 @@ def unregister() -> None:
             calls.remove(handler)
     if bpy.app.timers.is_registered(_loaded):
         bpy.app.timers.unregister(_loaded)
-    stream_follow.close()
+    follow.close()
     live.stop_all()
     cache.clear()
 

@@ -35,7 +35,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .workflows.base import Workflow
+    from .workflows.core.base import Workflow
 
 DONE, FAILED = 0, 1
 _PRINTED_IN_VAIN = errno.EPIPE, errno.ENOSPC
@@ -52,7 +52,7 @@ def main(argv: list[str], opens_file: bool = False, workflows: Sequence[Workflow
     """
     from .scene import interrupts
     from .solvers.core.errors import MotionLoomError, TooLargeError
-    from .workflows import registry
+    from .workflows.core import registry
 
     command = argv[0] if argv else ""
     try:
@@ -144,7 +144,8 @@ def build_parser(workflows, opens_file: bool) -> argparse.ArgumentParser:
 def _run(args, opens_file: bool) -> dict:
     import bpy
 
-    from .workflows import live, scene_file
+    from .workflows.command_line import scene_file
+    from .workflows.core import live
 
     if opens_file:
         scene_file.open_scene(args.file)

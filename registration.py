@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .workflows.base import Workflow
+    from .workflows.core.base import Workflow
 
 _cli_commands: list = []
 
@@ -29,7 +29,8 @@ def register(workflows: Sequence[Workflow] | None = None) -> None:
 
     # Imported only now: these load SciPy, and its absence deserves a better message than theirs.
     from . import handlers, jobs, operators, panels, state
-    from .workflows import WORKFLOWS, registry
+    from .workflows import WORKFLOWS
+    from .workflows.core import registry
 
     registry.use(WORKFLOWS if workflows is None else workflows)
     state.register(registry.registered())
@@ -43,7 +44,7 @@ def unregister() -> None:
     import bpy
 
     from . import handlers, operators, panels, state
-    from .workflows import registry
+    from .workflows.core import registry
 
     while _cli_commands:
         bpy.utils.unregister_cli_command(_cli_commands.pop())

@@ -20,8 +20,8 @@ CHANGED, CHANGES = 3, 20
 WARMING, PLAYED = 500, 2000
 # Part of a frame: module, class and function that it is the time of.
 PARTS = {
-    "check": ("workflows.map_live", "MapFollower", "check"),
-    "sample": ("workflows.map_live", "", "result_at"),
+    "check": ("workflows.map.follower", "MapFollower", "check"),
+    "sample": ("workflows.map.follower", "", "result_at"),
     "features": ("solvers.mapping.source_motion", "SourceStream", "step"),
     "regression": ("solvers.mapping.track", "MotionMap", "coefficients"),
     "back_projection": ("solvers.shapes.target_space", "TargetSpace", "face_pose"),
@@ -99,7 +99,7 @@ def stream_figures(stage: MapScene) -> dict[str, float]:
 
 def bake_figures(stage: MapScene) -> dict[str, float]:
     """Seconds and megabytes of each kind of bake, and the error of weighted shape keys over the diagonal."""
-    run, bakes = stage.module("workflows.map_run"), stage.module("workflows.mesh_bake")
+    run, bakes = stage.module("workflows.map.run"), stage.module("workflows.mesh.bake")
     figures: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
         bpy.ops.wm.save_as_mainfile(filepath=str(Path(folder) / "map.blend"), check_existing=False)

@@ -24,7 +24,7 @@ class MapScene:
 
     def __init__(self, package: str, mesh_source: bool = False):
         self.package = package
-        self.live = self.module("workflows.live")
+        self.live = self.module("workflows.core.live")
         self.runs = self.module("state.live_runs").live_runs
         bpy.ops.wm.read_homefile(use_empty=True)
         self.scene, self.layer = bpy.context.scene, bpy.context.view_layer
@@ -48,11 +48,11 @@ class MapScene:
     @property
     def frames(self) -> np.ndarray:
         """Scene frames (F,) of the source."""
-        return self.module("workflows.map_model").clip_of(self.target).frames
+        return self.module("workflows.map.model").clip_of(self.target).frames
 
     @property
     def components(self) -> int:
-        return self.module("workflows.map_model").target_of(self.target).space.components
+        return self.module("workflows.map.model").target_of(self.target).space.components
 
     def module(self, name: str):
         return importlib.import_module(f"{self.package}.{name}")

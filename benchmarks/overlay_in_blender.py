@@ -27,7 +27,7 @@ REDRAWS = 100
 def figures() -> dict:
     """Medians and 95th percentiles, ms."""
     package = _enable()
-    rig = _scene(importlib.import_module(f"{package}.workflows.adapt_run"))
+    rig = _scene(importlib.import_module(f"{package}.workflows.adapt.run"))
     for name in ("ghost", "points", "relations", "contacts"):
         setattr(rig.motion_loom_adapt, f"show_{name}", True)
     drawing = importlib.import_module(f"{package}.panels.overlays")
@@ -58,7 +58,7 @@ def figures() -> dict:
 
 
 def _size(package, rig) -> str:
-    binding = importlib.import_module(f"{package}.workflows.adapt_model").stored_of(rig).binding
+    binding = importlib.import_module(f"{package}.workflows.adapt.model").stored_of(rig).binding
     joints, points, objects = len(binding.track.skeleton.names), len(binding.points), len(binding.objects)
     return f"{joints} joints, {points} descriptors, {objects} objects"
 

@@ -36,7 +36,7 @@ def _demo(args, package: str) -> None:
     import show
 
     began = time.perf_counter()
-    adapt = importlib.import_module(f"{package}.workflows.adapt")
+    adapt = importlib.import_module(f"{package}.workflows.adapt.workflow")
     stage = show.stage_of(args.clip)
     rig, scene = stage.rig, bpy.context.scene
     pictures = show.Show(rig, stage.changes.moments(scene), args)

@@ -126,7 +126,7 @@ class _Watch:
         import numpy as np
 
         self.actions = importlib.import_module(f"{package}.scene.actions")
-        self.live = importlib.import_module(f"{package}.workflows.live")
+        self.live = importlib.import_module(f"{package}.workflows.core.live")
         self.runs = importlib.import_module(f"{package}.state.live_runs").live_runs
         self.rig, self.ghost, self.scene = rig, ghost, bpy.context.scene
         frames = np.arange(self.scene.frame_start, self.scene.frame_end + 1)

@@ -147,7 +147,7 @@ def _cycle_of_clip(package: str, cat) -> list[tuple[str, float, float]]:
     import panel
     from caterpillar import FPS, PERIOD
 
-    model = importlib.import_module(f"{package}.workflows.map_model")
+    model = importlib.import_module(f"{package}.workflows.map.model")
     clip, cycle = model.clip_of(cat), _cycle(model.source_track_of(cat).features)
     print(f"One cycle of the clip takes {cycle / clip.fps:.2f} s")
     panel.press("map_suggest")
@@ -186,7 +186,7 @@ class _Watch:
     """Measures of what the target does, live and baked."""
 
     def __init__(self, package: str, scene: Scene):
-        parts = ("map_model", "map_run", "mesh_bake", "live")
+        parts = ("map.model", "map.run", "mesh.bake", "core.live")
         self.model, self.run, self.bakes, self.live_runs = (
             importlib.import_module(f"{package}.workflows.{part}") for part in parts
         )

@@ -135,7 +135,7 @@ class _Watch:
     """Measures of what the target does, live and baked."""
 
     def __init__(self, package: str, people):
-        parts = ("transfer_run", "mesh_bake", "live")
+        parts = ("transfer.run", "mesh.bake", "core.live")
         self.run, self.bakes, self.live_runs = (
             importlib.import_module(f"{package}.workflows.{part}") for part in parts
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..workflows.deform_copy import copy_rig, summary, why_no_copy
+from ..workflows.adapt.deform_copy import copy_rig, summary, why_no_copy
 from .reporting import ChangeOperator
 
 

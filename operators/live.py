@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..workflows import registry
+from ..workflows.core import registry
 from .steps import StepOperator
 
 

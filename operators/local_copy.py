@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..workflows.mesh_local_copy import local_copy
-from ..workflows.mesh_target import target_in
+from ..workflows.mesh.local_copy import local_copy
+from ..workflows.mesh.target import target_in
 from .reporting import ChangeOperator
 
 

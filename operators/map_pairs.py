@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..workflows import map_pairs
-from ..workflows.map_pair_file import load_pairs, save_pairs
+from ..workflows.map import pairs
+from ..workflows.map.pair_file import load_pairs, save_pairs
 from .reporting import ChangeOperator
 
 _FILTER = "*.json"
@@ -14,7 +14,7 @@ _FILTER = "*.json"
 class _PairOperator(ChangeOperator):
     """A change of the pairs of the active mesh."""
 
-    needs = map_pairs.why_no_pairs
+    needs = pairs.why_no_pairs
 
 
 class MOTION_LOOM_OT_map_add_pair(_PairOperator, bpy.types.Operator):
@@ -24,7 +24,7 @@ class MOTION_LOOM_OT_map_add_pair(_PairOperator, bpy.types.Operator):
     bl_label = "Add Pair"
 
     def apply(self, context):
-        return map_pairs.add_pair(context)
+        return pairs.add_pair(context)
 
 
 class MOTION_LOOM_OT_map_remove_pair(_PairOperator, bpy.types.Operator):
@@ -32,12 +32,12 @@ class MOTION_LOOM_OT_map_remove_pair(_PairOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.map_remove_pair"
     bl_label = "Remove Pair"
-    needs = map_pairs.why_no_choice
+    needs = pairs.why_no_choice
 
     index: bpy.props.IntProperty(name="Pair", description="Counts from 0; -1: the active one", default=-1)
 
     def apply(self, context):
-        return map_pairs.remove_pair(context, self.index)
+        return pairs.remove_pair(context, self.index)
 
 
 class MOTION_LOOM_OT_map_show_pair(_PairOperator, bpy.types.Operator):
@@ -45,10 +45,10 @@ class MOTION_LOOM_OT_map_show_pair(_PairOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.map_show_pair"
     bl_label = "Go to Pair"
-    needs = map_pairs.why_no_choice
+    needs = pairs.why_no_choice
 
     def apply(self, context):
-        return map_pairs.show_pair(context)
+        return pairs.show_pair(context)
 
 
 class MOTION_LOOM_OT_map_suggest(_PairOperator, bpy.types.Operator):
@@ -58,7 +58,7 @@ class MOTION_LOOM_OT_map_suggest(_PairOperator, bpy.types.Operator):
     bl_label = "Suggest"
 
     def apply(self, context):
-        return map_pairs.suggest(context)
+        return pairs.suggest(context)
 
 
 class MOTION_LOOM_OT_map_next_suggestion(_PairOperator, bpy.types.Operator):
@@ -66,12 +66,12 @@ class MOTION_LOOM_OT_map_next_suggestion(_PairOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.map_next_suggestion"
     bl_label = "Next Suggestion"
-    needs = map_pairs.why_no_suggestion
+    needs = pairs.why_no_suggestion
 
     step: bpy.props.IntProperty(name="Step", description="1: the next one, -1: the one before", default=1)
 
     def apply(self, context):
-        return map_pairs.next_suggestion(context, self.step)
+        return pairs.next_suggestion(context, self.step)
 
 
 class _FileOperator(_PairOperator):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 
 from ..solvers.core.errors import MotionLoomError
-from ..workflows import map_pairs
-from ..workflows.mesh_target import target_in
+from ..workflows.map import pairs
+from ..workflows.mesh.target import target_in
 from .reporting import ExplainedOperator
 
 _ADD, _SKIP, _END = {"RET", "NUMPAD_ENTER"}, {"BACK_SPACE"}, {"ESC"}
@@ -18,13 +18,13 @@ class MOTION_LOOM_OT_map_perform(ExplainedOperator, bpy.types.Operator):
     bl_idname = "motion_loom.map_perform"
     bl_label = "Perform Pairs"
     bl_options = {"UNDO", "INTERNAL"}
-    needs = map_pairs.why_no_pairs
+    needs = pairs.why_no_pairs
 
     count: bpy.props.IntProperty(name="Poses", description="How many poses of the target are shown", default=6, min=2)
 
     def invoke(self, context, _event):
         try:
-            self._frames = map_pairs.poses_to_perform(target_in(context), self.count)
+            self._frames = pairs.poses_to_perform(target_in(context), self.count)
         except MotionLoomError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -37,13 +37,13 @@ class MOTION_LOOM_OT_map_perform(ExplainedOperator, bpy.types.Operator):
     def modal(self, context, event):
         if event.value != "PRESS" or event.type not in _ADD | _SKIP | _END:
             return {"PASS_THROUGH"}  # playback, the view and all else go on
-        if map_pairs.why_no_pairs(context):
+        if pairs.why_no_pairs(context):
             return self._end(context)  # another object was made active, or undo went back past what was learnt
         if event.type in _END:
             return self._end(context)
         if event.type in _ADD:
             try:
-                self.report({"INFO"}, map_pairs.add_pair(context))
+                self.report({"INFO"}, pairs.add_pair(context))
                 self._added += 1
             except MotionLoomError as error:
                 self.report({"ERROR"}, str(error))

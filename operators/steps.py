@@ -6,9 +6,9 @@ import time
 
 import bpy
 
-from ..workflows import registry
-from ..workflows.base import run_to_end
-from ..workflows.live import paused, while_paused
+from ..workflows.core import registry
+from ..workflows.core.base import run_to_end
+from ..workflows.core.live import paused, while_paused
 from .reporting import REPORTED, WorkflowOperator
 
 # Work this long between two redraws: long enough to lose little, short enough for Esc to feel immediate.

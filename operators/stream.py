@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..workflows import stream_follow
+from ..workflows.stream import follow
 from .reporting import ReportingOperator
 
 
@@ -19,10 +19,10 @@ class MOTION_LOOM_OT_stream_start(_StreamOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.stream_start"
     bl_label = "Start Listening"
-    needs = stream_follow.why_not_start
+    needs = follow.why_not_start
 
     def apply(self, context):
-        return stream_follow.start(context)
+        return follow.start(context)
 
 
 class MOTION_LOOM_OT_stream_stop(_StreamOperator, bpy.types.Operator):
@@ -30,10 +30,10 @@ class MOTION_LOOM_OT_stream_stop(_StreamOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.stream_stop"
     bl_label = "Stop Listening"
-    needs = stream_follow.why_not_stop
+    needs = follow.why_not_stop
 
     def apply(self, context):
-        return stream_follow.stop()
+        return follow.stop()
 
 
 class MOTION_LOOM_OT_stream_record(_StreamOperator, bpy.types.Operator):
@@ -41,10 +41,10 @@ class MOTION_LOOM_OT_stream_record(_StreamOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.stream_record"
     bl_label = "Record"
-    needs = stream_follow.why_not_record
+    needs = follow.why_not_record
 
     def apply(self, context):
-        return stream_follow.record()
+        return follow.record()
 
 
 class MOTION_LOOM_OT_stream_keep(_StreamOperator, bpy.types.Operator):
@@ -53,10 +53,10 @@ class MOTION_LOOM_OT_stream_keep(_StreamOperator, bpy.types.Operator):
     bl_idname = "motion_loom.stream_keep"
     bl_label = "Stop Recording"
     bl_options = {"UNDO", "INTERNAL"}
-    needs = stream_follow.why_not_keep
+    needs = follow.why_not_keep
 
     def apply(self, context):
-        return stream_follow.keep()
+        return follow.keep()
 
 
 CLASSES = (

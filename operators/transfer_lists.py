@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..workflows import transfer_pairs, transfer_parts
-from ..workflows.mesh_target import why_no_target
+from ..workflows.mesh.target import why_no_target
+from ..workflows.transfer import pairs, parts
 from .reporting import ChangeOperator
 
 
@@ -17,7 +17,7 @@ class MOTION_LOOM_OT_transfer_add_clip(ChangeOperator, bpy.types.Operator):
     needs = why_no_target
 
     def apply(self, context):
-        return transfer_pairs.add_clip(context)
+        return pairs.add_clip(context)
 
 
 class MOTION_LOOM_OT_transfer_remove_clip(ChangeOperator, bpy.types.Operator):
@@ -25,10 +25,10 @@ class MOTION_LOOM_OT_transfer_remove_clip(ChangeOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.transfer_remove_clip"
     bl_label = "Remove Clips"
-    needs = transfer_pairs.why_no_clip
+    needs = pairs.why_no_clip
 
     def apply(self, context):
-        return transfer_pairs.remove_clip(context)
+        return pairs.remove_clip(context)
 
 
 class MOTION_LOOM_OT_transfer_suggest_parts(ChangeOperator, bpy.types.Operator):
@@ -36,10 +36,10 @@ class MOTION_LOOM_OT_transfer_suggest_parts(ChangeOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.transfer_suggest_parts"
     bl_label = "Suggest Parts"
-    needs = transfer_parts.why_no_suggestion
+    needs = parts.why_no_suggestion
 
     def apply(self, context):
-        return transfer_parts.suggest(context)
+        return parts.suggest(context)
 
 
 class MOTION_LOOM_OT_transfer_add_part(ChangeOperator, bpy.types.Operator):
@@ -50,7 +50,7 @@ class MOTION_LOOM_OT_transfer_add_part(ChangeOperator, bpy.types.Operator):
     needs = why_no_target
 
     def apply(self, context):
-        return transfer_parts.add_part(context)
+        return parts.add_part(context)
 
 
 class MOTION_LOOM_OT_transfer_remove_part(ChangeOperator, bpy.types.Operator):
@@ -58,10 +58,10 @@ class MOTION_LOOM_OT_transfer_remove_part(ChangeOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.transfer_remove_part"
     bl_label = "Remove Part"
-    needs = transfer_parts.why_no_part
+    needs = parts.why_no_part
 
     def apply(self, context):
-        return transfer_parts.remove_part(context)
+        return parts.remove_part(context)
 
 
 class MOTION_LOOM_OT_transfer_add_pair(ChangeOperator, bpy.types.Operator):
@@ -69,10 +69,10 @@ class MOTION_LOOM_OT_transfer_add_pair(ChangeOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.transfer_add_pair"
     bl_label = "Add Pair"
-    needs = transfer_pairs.why_no_pairs
+    needs = pairs.why_no_pairs
 
     def apply(self, context):
-        return transfer_pairs.add_pair(context)
+        return pairs.add_pair(context)
 
 
 class MOTION_LOOM_OT_transfer_remove_pair(ChangeOperator, bpy.types.Operator):
@@ -80,12 +80,12 @@ class MOTION_LOOM_OT_transfer_remove_pair(ChangeOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.transfer_remove_pair"
     bl_label = "Remove Pair"
-    needs = transfer_pairs.why_no_choice
+    needs = pairs.why_no_choice
 
     index: bpy.props.IntProperty(name="Pair", description="Counts from 0; -1: the active one", default=-1)
 
     def apply(self, context):
-        return transfer_pairs.remove_pair(context, self.index)
+        return pairs.remove_pair(context, self.index)
 
 
 class MOTION_LOOM_OT_transfer_show_pair(ChangeOperator, bpy.types.Operator):
@@ -93,10 +93,10 @@ class MOTION_LOOM_OT_transfer_show_pair(ChangeOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.transfer_show_pair"
     bl_label = "Go to Pair"
-    needs = transfer_pairs.why_no_choice
+    needs = pairs.why_no_choice
 
     def apply(self, context):
-        return transfer_pairs.show_pair(context)
+        return pairs.show_pair(context)
 
 
 class MOTION_LOOM_OT_transfer_suggest_pair(ChangeOperator, bpy.types.Operator):
@@ -104,10 +104,10 @@ class MOTION_LOOM_OT_transfer_suggest_pair(ChangeOperator, bpy.types.Operator):
 
     bl_idname = "motion_loom.transfer_suggest_pair"
     bl_label = "Suggest Pair"
-    needs = transfer_pairs.why_no_pairs
+    needs = pairs.why_no_pairs
 
     def apply(self, context):
-        return transfer_pairs.suggest_pair(context)
+        return pairs.suggest_pair(context)
 
 
 CLASSES = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import bpy
 
 from ..solvers.core.errors import MotionLoomError
-from ..workflows import transfer_path
-from ..workflows.mesh_target import target_in
-from ..workflows.overlay import free_width, screen_sides
+from ..workflows.core.overlay import free_width, screen_sides
+from ..workflows.mesh.target import target_in
+from ..workflows.transfer import path
 from .reporting import ReportingOperator
 
 _REMOVE, _END, _CANCEL = {"X", "DEL", "BACK_SPACE"}, {"RET", "NUMPAD_ENTER", "SPACE"}, {"ESC", "RIGHTMOUSE"}
@@ -20,25 +20,25 @@ class MOTION_LOOM_OT_transfer_edit_path(ReportingOperator, bpy.types.Operator):
     bl_idname = "motion_loom.transfer_edit_path"
     bl_label = "Edit Path"
     bl_options = {"UNDO", "INTERNAL"}
-    needs = transfer_path.why_no_path
+    needs = path.why_no_path
 
     def invoke(self, context, _event):
         try:
-            transfer_path.require_path(context)
+            path.require_path(context)
         except MotionLoomError as error:
             return self.failed(error)
         target_in(context).motion_loom_transfer.show_path = True
-        self._before, self._held = transfer_path.pairs_now(context), None
+        self._before, self._held = path.pairs_now(context), None
         context.workspace.status_text_set(_HELP)
         context.window_manager.modal_handler_add(self)
         context.area.tag_redraw()
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
-        if transfer_path.why_no_path(context):
+        if path.why_no_path(context):
             return self._end(context)  # another object was made active, or undo went back past what was read
         if event.type in _CANCEL and event.value == "PRESS":
-            transfer_path.put_pairs(context, self._before)
+            path.put_pairs(context, self._before)
             return self._end(context, {"CANCELLED"})
         if event.type in _END and event.value == "PRESS":
             return self._end(context)
@@ -46,18 +46,18 @@ class MOTION_LOOM_OT_transfer_edit_path(ReportingOperator, bpy.types.Operator):
         if event.type == "LEFTMOUSE" and event.value == "PRESS":
             if place is None:
                 return {"PASS_THROUGH"}
-            self._held = transfer_path.grab(context, place)
+            self._held = path.grab(context, place)
             self._area = self._area_under(context, event)
             return {"RUNNING_MODAL"}
         if event.type == "LEFTMOUSE" and event.value == "RELEASE" and self._held is not None:
             self._held = None
             return {"RUNNING_MODAL"}
         if event.type == "MOUSEMOVE" and self._held is not None:
-            transfer_path.drag(context, self._held, self._place_in(self._area, event))
+            path.drag(context, self._held, self._place_in(self._area, event))
             return {"RUNNING_MODAL"}
         if event.type in _REMOVE and event.value == "PRESS" and place is not None:
             try:
-                transfer_path.remove_at(context, place)
+                path.remove_at(context, place)
             except MotionLoomError as error:
                 self.failed(error)
             return {"RUNNING_MODAL"}
@@ -70,7 +70,7 @@ class MOTION_LOOM_OT_transfer_edit_path(ReportingOperator, bpy.types.Operator):
         """Where the mouse is in the picture of the viewport under it, shares; None where it is outside."""
         area = self._area_under(context, event)
         place = area and self._place_in(area, event)
-        return place if place and transfer_path.is_in_picture(place) else None
+        return place if place and path.is_in_picture(place) else None
 
     def _area_under(self, context, event):
         return next(
@@ -88,7 +88,7 @@ class MOTION_LOOM_OT_transfer_edit_path(ReportingOperator, bpy.types.Operator):
         region = next(region for region in area.regions if region.type == "WINDOW")
         left, width = free_width(area, region)
         side = max(*screen_sides(width, region.height, is_square=True), 1.0)
-        return transfer_path.in_picture((event.mouse_x - region.x - left) / side, (event.mouse_y - region.y) / side)
+        return path.in_picture((event.mouse_x - region.x - left) / side, (event.mouse_y - region.y) / side)
 
     def _end(self, context, result=frozenset({"FINISHED"})):
         context.workspace.status_text_set(None)

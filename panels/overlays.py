@@ -15,7 +15,7 @@ from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 
 from ..solvers.core.errors import MotionLoomError
-from ..workflows import overlay as overlays
+from ..workflows.core import overlay as overlays
 
 _MODES = {"OBJECT", "POSE"}
 _POINT, _RIM, _LINE = 6.0, 2.0, 1.6  # pixels

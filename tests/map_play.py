@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 from bl_ext.devrepo.motion_loom.scene import actions
-from bl_ext.devrepo.motion_loom.workflows import live
+from bl_ext.devrepo.motion_loom.workflows.core import live
 
 from tests import map_scenes
 from tests.rig_scenes import fingerprint

@@ -30,6 +30,10 @@ ALLOWED = {
     "__init__": {"registration"},
 }
 LAYERS = set(ALLOWED)
+# Packages of workflows that any workflow may stand on; every other one is a workflow, which no other imports.
+SHARED = {"core", "interface", "command_line", "mesh", "environment"}
+# They need bpy, or what needs it, only once it is there.
+LATE = {"__init__.py", "registration.py", "jobs.py", "checkout.py"}
 
 
 def modules():
@@ -97,10 +101,11 @@ def packages_imported(layer: str) -> dict[str, set[str]]:
         names = [name.split(".") for _, name, relative in imported(path, tree) if relative]
         others = {parts[1] for parts in names if parts[0] == layer and len(parts) > 2}
         found.setdefault(package, set()).update(others - {package})
+    found.pop("", None)  # the layer's own page, which names its packages
     return found
 
 
-@pytest.mark.parametrize("layer", ["solvers"])
+@pytest.mark.parametrize("layer", ["solvers", "workflows"])
 def test_packages_stand_in_no_circle(layer):
     """Each package can be read, tested and thrown out without those that stand on it."""
     needs = packages_imported(layer)
@@ -109,6 +114,22 @@ def test_packages_stand_in_no_circle(layer):
         free = {package for package, others in needs.items() if not others & needs.keys()}
         assert free, f"a circle among {sorted(needs)}"
         needs = {package: others for package, others in needs.items() if package not in free}
+
+
+def test_a_workflow_imports_no_other_workflow():
+    for package, others in packages_imported("workflows").items():
+        assert others <= SHARED, f"workflows/{package} imports {sorted(others - SHARED)}"
+
+
+@pytest.mark.parametrize("path", list(modules()), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_stand_at_the_top(path):
+    """One inside a function hides a circle."""
+    if str(path.relative_to(ROOT)) in LATE:
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    inside = (inner for function in functions for inner in ast.walk(function))
+    assert not [node.lineno for node in inside if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
 def test_root_package_imports_nothing_at_module_level():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from bl_ext.devrepo.motion_loom.scene.part_groups import write_parts
-from bl_ext.devrepo.motion_loom.workflows import live
+from bl_ext.devrepo.motion_loom.workflows.core import live
 
 from tests import map_play
 

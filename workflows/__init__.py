@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .adapt import Adapt
-from .bake import Bake
-from .base import Workflow
-from .map import Map
-from .stream import Stream
-from .transfer import Transfer
+from .adapt.workflow import Adapt
+from .bake.workflow import Bake
+from .core.base import Workflow
+from .map.workflow import Map
+from .stream.workflow import Stream
+from .transfer.workflow import Transfer
 
 WORKFLOWS: tuple[Workflow, ...] = (Adapt(), Map(), Transfer(), Stream(), Bake())

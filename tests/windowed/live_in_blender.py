@@ -109,7 +109,7 @@ def settings():
 
 
 def status():
-    return part("workflows.live").status(rig(), "adapt")
+    return part("workflows.core.live").status(rig(), "adapt")
 
 
 def depsgraph():
@@ -126,23 +126,23 @@ def shown(graph=None) -> np.ndarray:
 
 def solved() -> np.ndarray:
     """(F, B, 3) the same, solved afresh for the scene as it is, nothing being changed for it."""
-    moment = part("workflows.live").Moment(bpy.context.scene, depsgraph(), None)
-    steps = part("workflows.adapt_live").AdaptFollower().job(rig(), moment)
+    moment = part("workflows.core.live").Moment(bpy.context.scene, depsgraph(), None)
+    steps = part("workflows.adapt.follower").AdaptFollower().job(rig(), moment)
     return _heads(part("solvers.core.steps").result_of(steps).solution.motion)
 
 
 def swept() -> np.ndarray:
     """As ``solved``, stepping through the frames."""
-    problems, base = part("workflows.adapt_problem"), part("workflows.base")
-    with part("workflows.live").paused():
+    problems, base = part("workflows.adapt.problem"), part("workflows.core.base")
+    with part("workflows.core.live").paused():
         problem = base.run_to_end(problems.gather_steps(bpy.context, rig()))
     return _heads(part("solvers.core.steps").result_of(problems.solve_steps(problem)).motion)
 
 
 def curves() -> np.ndarray:
     """(F, B, 3) what the curves of the action that plays say, at the frames of ``solved``."""
-    scene, motions, actions = bpy.context.scene, part("scene.motion"), part("workflows.adapt_action")
-    frames = part("workflows.adapt_model").stored_of(rig()).binding.track.frames
+    scene, motions, actions = bpy.context.scene, part("scene.motion"), part("workflows.adapt.action")
+    frames = part("workflows.adapt.model").stored_of(rig()).binding.track.frames
     return _heads(motions.motion_by_curves(scene, rig(), *actions.played_action(rig()), frames, {}))
 
 

@@ -67,7 +67,7 @@ class MapScript(MeshScript):
         return [self.target()]
 
     def wanted(self, frame: float) -> np.ndarray:
-        ob, live = self.target(), part("workflows.map_live")
+        ob, live = self.target(), part("workflows.map.follower")
         coefficients, position, heading = live.result_at(ob, np.array([frame]))
         vertices, world = live.pose_of(ob, coefficients[0], position[0], heading[0])
         return vertices @ world[:3, :3].T + world[:3, 3]
@@ -501,7 +501,7 @@ def overlays(session: Session):
     session.check("drawn over the whole window", is_drawn())
     bpy.ops.screen.back_to_previous()
     yield 0.3
-    problem = part("workflows.overlay").problem_of("map", copy())
+    problem = part("workflows.core.overlay").problem_of("map", copy())
     session.check("nothing is wrong with it", problem is None, problem or "")
     yield from _cost(session, drawing)
 

@@ -55,7 +55,7 @@ class MeshScript:
         return self.settings().live_copy
 
     def status(self):
-        return part("workflows.live").status(self.target(), self.workflow)
+        return part("workflows.core.live").status(self.target(), self.workflow)
 
     def digest(self) -> str:
         """Of all that is the user's in the meshes: their keys, the animation of those, and their own channels."""

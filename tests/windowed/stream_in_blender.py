@@ -34,7 +34,7 @@ senders: list[subprocess.Popen] = []
 
 
 def status():
-    return part("workflows.stream_follow").status()
+    return part("workflows.stream.follow").status()
 
 
 def open_panel() -> None:
@@ -112,7 +112,7 @@ def listen(session: Session):
     yield from press(START)
     session.check("listening", status() is not None)
     yield from session.quiet("nothing is sent")
-    follow = part("workflows.stream_follow")
+    follow = part("workflows.stream.follow")
     spent, usual = [], follow._place
 
     def timed(run):

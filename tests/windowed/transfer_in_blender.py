@@ -70,7 +70,7 @@ class TransferScript(MeshScript):
         return [bpy.data.objects[name] for name in ("Ann", "Bob", "Ann Again")]
 
     def wanted(self, frame: float) -> np.ndarray:
-        ob, live = self.target(), part("workflows.transfer_live")
+        ob, live = self.target(), part("workflows.transfer.follower")
         vertices, world = live.pose_of(ob, *live.result_at(ob, frame))
         return vertices @ world[:3, :3].T + world[:3, 3]
 
@@ -301,10 +301,10 @@ def _answer(frame: float) -> float:
 
 def _at(source: float, target: float) -> tuple[int, int]:
     """Where in the window two frames, 1 to 40, are in the picture."""
-    left, bottom, width, height = part("workflows.transfer_overlay").PLACE
+    left, bottom, width, height = part("workflows.transfer.overlay").PLACE
     area = viewport()
     region = canvas(area)
-    start, free = part("workflows.overlay").free_width(area, region)
+    start, free = part("workflows.core.overlay").free_width(area, region)
     side = min(free, region.height)
     x = region.x + start + side * (left + width * (source - 1) / 39)
     return round(x), round(region.y + side * (bottom + height * (target - 1) / 39))
@@ -319,7 +319,7 @@ def _speed(session: Session):
         at, is_moved = (step // 2 % 4) / 39, step % 2 == 0
         began = time.perf_counter()
         if is_moved:
-            part("workflows.transfer_path").drag(bpy.context, 2, (18 / 39 + at, 17 / 39 + at))
+            part("workflows.transfer.path").drag(bpy.context, 2, (18 / 39 + at, 17 / 39 + at))
             bpy.context.view_layer.update()
         bpy.ops.wm.redraw_timer(type="DRAW_WIN", iterations=1)
         spent[is_moved].append(1000.0 * (time.perf_counter() - began))
@@ -363,7 +363,7 @@ def overlays(session: Session):
     yield from until(lambda: settings().live)
     yield 0.3
     session.check("drawn for the live copy", bpy.context.object == copy() and len(shown[-1].screen_triangles))
-    problem = part("workflows.overlay").problem_of("transfer", copy())
+    problem = part("workflows.core.overlay").problem_of("transfer", copy())
     session.check("nothing is wrong with it", problem is None, problem or "")
     workflow.overlay = of
 

@@ -50,6 +50,8 @@ def no_traceback(capfd):
 @pytest.fixture(params=["at once", "interactive"])
 def both_ways(request, monkeypatch):
     """Live solves whole tracks inside the handlers, or single frames there and tracks by the timer."""
-    live_runs, live = (importlib.import_module(f"{PACKAGE}.{name}") for name in ("state.live_runs", "workflows.live"))
+    live_runs, live = (
+        importlib.import_module(f"{PACKAGE}.{name}") for name in ("state.live_runs", "workflows.core.live")
+    )
     monkeypatch.setattr(live_runs.live_runs, "at_once", request.param == "at once")
     monkeypatch.setattr(live, "_PAUSE", 0.0)

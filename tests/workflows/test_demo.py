@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.solvers.core.errors import OutputError
-from bl_ext.devrepo.motion_loom.workflows import live
+from bl_ext.devrepo.motion_loom.workflows.core import live
 
 from tests import limits
 

@@ -1,0 +1,312 @@
+"""Live on captured clips: it shows what Bake and the command line write, scrubbed, rendered and after a drag."""
+
+import json
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom import jobs
+from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
+from bl_ext.devrepo.motion_loom.workflows.adapt import run
+from bl_ext.devrepo.motion_loom.workflows.core import live
+
+from benchmarks import blender_rig, edits
+from checkout import PACKAGE
+from tests import adapt_scenes as scenes
+
+SAME = 1e-6
+PIXELS, SAMPLES = 32, 2
+
+
+@pytest.fixture(autouse=True)
+def _needs_data(data):
+    """Skips where the captures are not."""
+
+
+@pytest.fixture
+def interactive():
+    """Tracks are solved by ``finish``, as the timer does it in a window."""
+    live_runs.at_once = False
+    yield
+    live_runs.at_once = None
+
+
+def climb(number, start, end, step=8):
+    """Part of a climb up two boxes and down again; returns the rig and how the boxes are changed."""
+    from benchmarks import datasets
+
+    scene = datasets.climb(number)
+    rig = blender_rig.build_armature(PACKAGE, edits.sub_clip(scene.track, start, end, step), "Rig")
+    environment = [blender_rig.build_mesh(mesh) for mesh in scene.environment.values()]
+    boxes = [ob.name for ob in environment if ob.name != "Ground"]
+    run.bind_rig(bpy.context, rig, environment)
+
+    def change(height=0.08):
+        for name in boxes:
+            bpy.data.objects[name].location.z += height
+        scenes.deform(boxes[0], lambda vertices: vertices * [1.05, 1.0, 1.0])
+
+    return rig, change
+
+
+def walk(data):
+    """A walk over uneven ground, as Blender imports it."""
+    from benchmarks.datasets import uneven
+
+    scene = uneven("03_01")
+    file = data / "mocap_bvh/cmu/03_01_uneven_terrain_30fps.bvh"
+    bpy.ops.import_anim.bvh(filepath=str(file), global_scale=0.01, update_scene_fps=True)
+    rig = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
+    rig.name = "Rig"
+    environment = [blender_rig.build_mesh(mesh) for mesh in scene.environment.values()]
+    run.bind_rig(bpy.context, rig, environment, 20, 110)
+
+    def change(height=0.15):
+        bpy.data.objects["Terrain"].location.z += height
+        scenes.deform("Terrain", edits.bent())
+
+    return rig, change
+
+
+@pytest.fixture(params=["climb 0", "climb 1", "walk"])
+def bound(request, data):
+    """A bound rig, and a change of its environment."""
+    if request.param == "walk":
+        return walk(data)
+    return climb(0, 300, 1100) if request.param == "climb 0" else climb(1, 1400, 2200)
+
+
+def toggle(rig):
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.motion_loom.live(workflow="adapt") == {"FINISHED"}
+    assert rig.motion_loom_adapt.live
+
+
+def bake(rig):
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.motion_loom.bake(workflow="adapt") == {"FINISHED"}
+    assert not rig.motion_loom_adapt.live
+
+
+def require_ready(rig):
+    status = live.status(rig, "adapt")
+    assert status.problem is None and status.track == "READY", status
+
+
+def finish(rig):
+    """What the timer does until nothing is pending."""
+    bpy.context.view_layer.update()
+    end = time.monotonic() + 60.0
+    while live._tick() is not None:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    bpy.context.view_layer.update()
+    require_ready(rig)
+
+
+def bound_span(rig):
+    """First and last bound frame."""
+    _, _, span = rig.motion_loom_adapt.summary.partition("frames ")
+    return [int(part) for part in span.split(" to ")]
+
+
+def some_frames(rig, count=40):
+    """Whole frames and between, shuffled."""
+    rng = np.random.default_rng(0)
+    first, last = bound_span(rig)
+    whole = rng.choice(np.arange(first, last + 1), count, replace=False)
+    return rng.permutation(np.concatenate((whole, rng.uniform(first, last, count))))
+
+
+def apart(joints, others):
+    """The farthest joint, metres."""
+    return float(np.linalg.norm(joints - others, axis=-1).max())
+
+
+def test_live_is_bake_is_command(bound, tmp_path, capsys):
+    rig, change = bound
+    frames = some_frames(rig)
+    before = scenes.joints_of(rig, frames)
+    toggle(rig)
+    assert apart(scenes.joints_of(rig, frames), before) < 1e-5
+    change()
+    followed = scenes.joints_of(rig, frames)
+    require_ready(rig)
+    assert apart(followed, before) > 0.05
+    path = str(tmp_path / "live.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bake(rig)
+    assert np.abs(followed - scenes.joints_of(rig, frames)).max() < SAME
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert jobs.main(["adapt", "--rig", "Rig", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["unconverged_frames"] == 0
+    assert np.abs(followed - scenes.joints_of(bpy.data.objects["Rig"], frames)).max() < SAME
+
+
+# ------------------------------------------------------------------------------------------------- renders
+
+
+def add_skin(rig):
+    """A small solid around each bone, moved by it."""
+    corners = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]])
+    faces = np.array([[x, y, z] for x in (0, 1) for y in (2, 3) for z in (4, 5)])
+    vertices = np.concatenate([np.array(bone.head_local) + 0.08 * corners for bone in rig.data.bones])
+    skin = scenes.add_mesh("Skin", vertices, np.concatenate([faces + 6 * k for k in range(len(rig.data.bones))]))
+    for k, bone in enumerate(rig.data.bones):
+        skin.vertex_groups.new(name=bone.name).add(list(range(6 * k, 6 * k + 6)), 1.0, "REPLACE")
+    skin.modifiers.new("Armature", "ARMATURE").object = rig
+    return skin
+
+
+def set_stage(rig, folder):
+    """A camera that sees the rig in the middle of the clip, light, and a tiny render with motion blur."""
+    scene = bpy.context.scene
+    add_skin(rig)
+    middle = sum(bound_span(rig)) // 2
+    aim = scenes.joints_of(rig, [middle])[0].mean(axis=0)
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    scene.collection.objects.link(camera)
+    camera.location, camera.rotation_euler = aim + [3.0, 0.0, 0.3], (1.5, 0.0, 1.5708)
+    scene.camera = camera
+    world = bpy.data.worlds.new("World")
+    scene.world = world
+    lamp = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))
+    lamp.rotation_euler = (0.6, 0.3, 0.0)
+    scene.collection.objects.link(lamp)
+    scene.render.engine = "CYCLES"
+    scene.cycles.samples, scene.cycles.use_denoising, scene.cycles.device = SAMPLES, False, "CPU"
+    scene.cycles.use_adaptive_sampling = False
+    scene.render.resolution_x = scene.render.resolution_y = PIXELS
+    scene.render.resolution_percentage = 100
+    scene.render.use_motion_blur, scene.render.motion_blur_shutter = True, 1.0
+    scene.render.image_settings.file_format = "OPEN_EXR"
+    scene.render.image_settings.color_depth = "32"
+    scene.render.filepath = str(folder / "still_")
+    scene.frame_set(middle)
+    return middle
+
+
+def pixels(path):
+    image = bpy.data.images.load(str(path))
+    out = np.array(image.pixels[:]).reshape(PIXELS, PIXELS, -1)
+    bpy.data.images.remove(image)
+    return out
+
+
+@contextmanager
+def watched(rig):
+    """{frame: (B, 3)} heads at every moment that a render evaluates, whole frames and between, of its own depsgraph."""
+    found, name = {}, rig.name
+
+    def note(scene, depsgraph):
+        if depsgraph.mode == "RENDER":
+            seen = bpy.data.objects[name].evaluated_get(depsgraph)
+            world, heads = np.array(seen.matrix_world), np.array([bone.head for bone in seen.pose.bones])
+            found[round(scene.frame_current_final, 6)] = heads @ world[:3, :3].T + world[:3, 3]
+
+    note.__module__ = PACKAGE  # a script of others might move anything, so that all would be stepped through
+    bpy.app.handlers.frame_change_post.append(note)
+    try:
+        yield found
+    finally:
+        bpy.app.handlers.frame_change_post.remove(note)
+
+
+def still(rig, folder, name):
+    """Render the present frame; returns pixels and what was seen."""
+    bpy.context.scene.render.filepath = str(folder / name)
+    with watched(rig) as seen:
+        bpy.ops.render.render(write_still=True)
+    return pixels(folder / f"{name}.exr"), seen
+
+
+def three_frames(rig, folder, name):
+    """Render an animation of three frames; returns pixels (3, ...) and what was seen."""
+    scene, middle = bpy.context.scene, sum(bound_span(rig)) // 2
+    scene.frame_start, scene.frame_end, scene.frame_step = middle, middle + 10, 5
+    scene.render.filepath = str(Path(folder) / f"{name}_")
+    with watched(rig) as seen:
+        bpy.ops.render.render(animation=True)
+    return np.stack([pixels(path) for path in sorted(Path(folder).glob(f"{name}_*.exr"))]), seen
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["at once", "pending"])
+@pytest.mark.parametrize("render", [still, three_frames])
+def test_a_render_with_motion_blur_is_that_of_the_bake(tmp_path, interactive, render, at_once):
+    live_runs.at_once = at_once
+    rig, change = climb(1, 1500, 1900)
+    set_stage(rig, tmp_path)
+    toggle(rig)
+    before, _ = render(rig, tmp_path, "before")
+    change()  # and no frame change, nor an update
+    followed, seen = render(rig, tmp_path, "live")
+    require_ready(rig)
+    assert np.abs(followed - before).max() > 0.01
+    bake(rig)
+    baked, other = render(rig, tmp_path, "baked")
+    assert np.isfinite(baked).all() and baked[..., :3].std() > 0.01
+    assert sorted(seen) == sorted(other) and any(frame % 1.0 for frame in seen)
+    assert all(np.abs(seen[frame] - other[frame]).max() < SAME for frame in seen)
+    assert np.array_equal(followed, baked)
+
+
+# --------------------------------------------------------------------------------------------- interactively
+
+
+def test_a_drag_is_near_what_the_track_will_be(bound, interactive):
+    rig, change = bound
+    toggle(rig)
+    finish(rig)
+    frames = some_frames(rig, 12)
+    change()
+    dragged = scenes.joints_of(rig, frames)
+    assert live.status(rig, "adapt").track == "WAITING"
+    finish(rig)
+    followed = scenes.joints_of(rig, frames)
+    require_ready(rig)
+    gaps = np.linalg.norm(dragged - followed, axis=-1)
+    print(f"Dragged frames off the track: median {1000 * np.median(gaps):.2f} mm, largest {1000 * gaps.max():.1f} mm")
+    assert np.median(gaps) < 0.01 and gaps.max() < 0.1
+    bake(rig)
+    assert np.abs(followed - scenes.joints_of(rig, frames)).max() < SAME
+
+
+def test_a_drag_begins_where_the_track_is(bound, interactive):
+    rig, change = bound
+    toggle(rig)
+    change()
+    finish(rig)
+    frames = some_frames(rig, 12)
+    followed = scenes.joints_of(rig, frames)
+    next(ob for ob in bpy.data.objects if ob.type == "MESH" and ob.users_scene).location.z += 2e-5
+    dragged = scenes.joints_of(rig, frames)
+    assert live.status(rig, "adapt").track == "WAITING"
+    gaps = np.linalg.norm(dragged - followed, axis=-1)
+    print(f"Nudged by 0.02 mm: median {1000 * np.median(gaps):.3f} mm, largest {1000 * gaps.max():.2f} mm off")
+    assert np.median(gaps) < 1e-4 and 0.0 < gaps.max() < 5e-3
+
+
+def resident_kb():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return float(next(line.split()[1] for line in lines if line.startswith("VmRSS")))
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the memory of a process")
+def test_playback_keeps_no_memory(interactive):
+    rig, change = climb(1, 1500, 1900)
+    toggle(rig)
+    change()
+    finish(rig)
+    first, last = bound_span(rig)
+
+    def play(count):
+        for number in range(count):
+            bpy.context.scene.frame_set(first + number % (last - first + 1))
+        return resident_kb()
+
+    before = play(300)
+    assert play(1500) - before < 2048
+    require_ready(rig)

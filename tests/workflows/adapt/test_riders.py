@@ -1,0 +1,70 @@
+"""Bones that are not solved go with those that are: sockets, targets, what hangs on a root, and the root."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from tests import adapt_scenes as scenes
+from tests.workflows.adapt.test_workflow import bones_of, raise_step, run
+
+
+@pytest.fixture
+def rig():
+    ob = scenes.add_scene()
+    scenes.add_controls(ob)
+    return ob
+
+
+def bind_and_adapt(rig, capsys, change):
+    """Reports of both, and joints before and after, (F, B, 3)."""
+    before = scenes.joints_of(rig)
+    bound = run(capsys, "bind", "--rig", rig.name, "--environment", "Floor", "Step")
+    change()
+    bpy.context.view_layer.update()
+    report = run(capsys, "adapt", "--rig", rig.name)
+    return bound, report, before, scenes.joints_of(rig)
+
+
+def test_all_but_what_stands_by_itself_moves_as_the_set_does(rig, capsys):
+    move = Matrix.Translation((0.4, -0.3, 0.15)) @ Matrix.Rotation(0.5, 4, "Z")
+
+    def change():
+        for name in ("Floor", "Step"):
+            bpy.data.objects[name].matrix_world = move @ bpy.data.objects[name].matrix_world
+
+    bound, report, before, after = bind_and_adapt(rig, capsys, change)
+    moved = before @ np.array(move)[:3, :3].T + np.array(move)[:3, 3]
+    bone = bones_of(rig).index("alone")
+    moved[:, bone] = before[:, bone]
+    np.testing.assert_allclose(after, moved, atol=2e-3)
+    assert any("alone" in note for note in bound["notes"])
+    assert not any("socket" in note or "root" in note for note in bound["notes"])
+
+
+def test_sockets_and_targets_stay_by_the_hand(rig, capsys):
+    names = bones_of(rig)
+    hand, socket, target = (names.index(name) for name in ("wrist.L", "socket", "ik_hand"))
+    rail = scenes.add_box("Rail", (0.0, -1.0, 0.6), (0.4, 1.0, 0.7))
+    before = scenes.joints_of(rig)
+    run(capsys, "bind", "--rig", rig.name, "--environment", "Floor", "Step", "Rail")
+    rail.location = (0.1, 0.0, 0.15)
+    bpy.context.view_layer.update()
+    run(capsys, "adapt", "--rig", rig.name)
+    after = scenes.joints_of(rig)
+    assert np.linalg.norm(after[:, hand] - before[:, hand], axis=1).max() > 0.03
+    np.testing.assert_allclose(after[:, target], after[:, hand], atol=1e-4)
+    apart, apart_before = (np.linalg.norm(at[:, socket] - at[:, hand], axis=1) for at in (after, before))
+    np.testing.assert_allclose(apart, apart_before, atol=1e-4)
+
+
+def test_riders_get_no_keys_where_nothing_changes(rig, capsys):
+    _, report, *_ = bind_and_adapt(rig, capsys, lambda: None)
+    assert report["changed_bones"] == [] and report["curves"] == 0
+
+
+def test_a_driven_bone_goes_with_what_it_hangs_on(rig, capsys):
+    """Keys could not move it."""
+    rig.pose.bones["ik_hand"].driver_add("location", 0)
+    _, report, *_ = bind_and_adapt(rig, capsys, raise_step)
+    assert "socket" in report["changed_bones"] and "ik_hand" not in report["changed_bones"]

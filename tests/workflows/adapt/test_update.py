@@ -1,0 +1,288 @@
+"""A binding is brought up to date: what was bound stays as it was, only what is new or edited is measured now."""
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom import jobs
+from bl_ext.devrepo.motion_loom.scene import binding_store
+from bl_ext.devrepo.motion_loom.workflows.adapt import store, update
+from bl_ext.devrepo.motion_loom.workflows.adapt.model import stored_of
+
+from tests import adapt_scenes as scenes
+from tests.workflows.adapt.test_workflow import adapt, bind, bones_of, played, raise_step, run
+
+LIFT = 0.1
+
+
+@pytest.fixture
+def rig():
+    return scenes.add_scene()
+
+
+@pytest.fixture
+def bound(rig, capsys):
+    bind(capsys)
+    return rig
+
+
+@pytest.fixture
+def old_file(bound):
+    """As bound before objects were kept as they were at bind."""
+    settings = bound.motion_loom_adapt
+    arrays, header = binding_store.load(settings.binding)
+    kept = {name: array for name, array in arrays.items() if name.split()[0] not in ("vertices", "rotations", "shifts")}
+    assert len(kept) < len(arrays)
+    settings.binding = binding_store.save(bound.name, kept, header)
+    return bound
+
+
+def keep(capsys, *words):
+    return run(capsys, "bind", "--rig", "Rig", "--keep", *words)
+
+
+def add_wall():
+    """Beside the left arm."""
+    wall = scenes.add_box("Wall", (0.45, -0.6, 0.5), (0.6, 1.2, 1.6))
+    bpy.context.view_layer.update()
+    return wall
+
+
+def delete(name):
+    bpy.data.objects.remove(bpy.data.objects[name])
+
+
+def edit(name, reach=0.0):
+    """Another vertex on the first face of an object, so far from it."""
+    ob = bpy.data.objects[name]
+    data = ob.data
+    vertices = [tuple(v.co) for v in data.vertices]
+    faces = [tuple(p.vertices) for p in data.polygons]
+    centre, normal = data.polygons[0].center, data.polygons[0].normal
+    first = faces.pop(0)
+    vertices.append(tuple(centre + reach * normal))
+    faces += [(first[k], first[(k + 1) % len(first)], len(vertices) - 1) for k in range(len(first))]
+    data.clear_geometry()
+    data.from_pydata(vertices, [], faces)
+    bpy.context.view_layer.update()
+
+
+def adapted(rig, capsys):
+    adapt(capsys)
+    return played(rig, bones_of(rig))
+
+
+def same_binding(one, two):
+    first, second = store.pack(one), store.pack(two)
+    assert first[0].keys() == second[0].keys()
+    for name, array in first[0].items():
+        np.testing.assert_array_equal(array, second[0][name], err_msg=name)
+    assert first[1] == second[1]
+
+
+# ---------------------------------------------------------------------------------------------------- what is new
+
+
+def test_an_object_added_in_an_unchanged_set_is_bound_as_if_from_the_start(bound, capsys):
+    add_wall()
+    report = keep(capsys, "--environment", "Wall")
+    assert report["objects"] == ["Floor", "Step", "Wall"] and report["notes"] == ["'Wall' is bound as it is now"]
+    updated = stored_of(bound)
+    run(capsys, "bind", "--rig", "Rig", "--environment", "Floor", "Step", "Wall")
+    same_binding(updated, stored_of(bound))
+
+
+def test_what_was_moved_before_stays_moved(bound, capsys):
+    """The foot goes with the step that was lifted before the wall came; the wall, unmoved, asks for nothing."""
+    raise_step(LIFT)
+    before = adapted(bound, capsys)
+    add_wall().location.x += 30.0  # where it asks for nothing
+    bpy.context.view_layer.update()
+    keep(capsys, "--environment", "Wall")
+    np.testing.assert_allclose(adapted(bound, capsys), before, atol=1e-5)
+
+
+def test_a_new_object_that_moves_later_is_followed(bound, capsys):
+    raise_step(LIFT)
+    wall = add_wall()
+    keep(capsys, "--environment", "Wall")
+    first = played(bound, ["ankle.R", "wrist.L"])
+    still = adapted(bound, capsys)[:, [bones_of(bound).index(name) for name in ("ankle.R", "wrist.L")]]
+    np.testing.assert_allclose((still - first)[-6:, 0], np.tile([0, 0, LIFT], (6, 1)), atol=0.012)
+    wall.location.x -= 0.2
+    bpy.context.view_layer.update()
+    pushed = adapted(bound, capsys)[:, bones_of(bound).index("wrist.L")]
+    assert (pushed - still[:, 1])[:, 0].min() < -0.1
+
+
+def test_the_set_as_it_was_bound_gives_the_source_again(bound, capsys):
+    before = played(bound, bones_of(bound))
+    raise_step()
+    add_wall()
+    keep(capsys, "--environment", "Wall")
+    raise_step(-0.12)
+    assert adapt(capsys)["changed_bones"] == []
+    np.testing.assert_allclose(played(bound, bones_of(bound)), before, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["carried", "bent"])
+def test_objects_that_move_are_kept_over_all_frames(rig, capsys, kind):
+    """One that is carried rigidly and one that deforms, changed after bind."""
+    step = bpy.data.objects["Step"]
+    if kind == "carried":
+        for frame, height in ((1, 0.0), (24, 0.05)):
+            step.location.z = height
+            step.keyframe_insert("location", frame=frame)
+    else:
+        step.shape_key_add(name="Basis")
+        key = step.shape_key_add(name="Swollen")
+        for point in key.data:
+            point.co.z *= 1.2
+        for frame, value in ((1, 0.0), (24, 1.0)):
+            key.value = value
+            key.keyframe_insert("value", frame=frame)
+    bind(capsys)
+    once = stored_of(rig)
+    step.delta_location.z += LIFT
+    add_wall()
+    bpy.context.view_layer.update()
+    keep(capsys, "--environment", "Wall")
+    again = stored_of(rig)
+    np.testing.assert_allclose(again.surface(1).vertices, once.surface(1).vertices, atol=1e-6)
+    assert again.surface(1).vertices.shape[0] == 24
+    own = [stored.binding.points.object_index == 1 for stored in (once, again)]
+    assert own[0].sum() == own[1].sum()
+    np.testing.assert_allclose(again.binding.origins[:, own[1]], once.binding.origins[:, own[0]], atol=1e-5)
+
+
+# ---------------------------------------------------------------------------------------------------- what is gone
+
+
+def test_a_deleted_object_is_let_go_and_the_rest_stays_as_it_was_bound(bound, capsys):
+    once = stored_of(bound)
+    raise_step(LIFT)
+    lifted = adapted(bound, capsys)
+    add_wall()
+    keep(capsys, "--environment", "Wall")
+    delete("Wall")
+    assert jobs.main(["adapt", "--rig", "Rig"]) == 1
+    assert "was deleted" in (said := capsys.readouterr().err) and "bind --keep" in said
+    report = keep(capsys)
+    assert report["objects"] == ["Floor", "Step"] and "'Wall' was deleted and is let go" in report["notes"]
+    same_binding(stored_of(bound), once)
+    np.testing.assert_array_equal(adapted(bound, capsys), lifted)
+
+
+def test_an_object_taken_off_the_list_is_let_go(bound, capsys):
+    bound.motion_loom_adapt.surfaces.remove(0)
+    report = keep(capsys)
+    assert report["objects"] == ["Step"]
+    assert "'Floor' was taken off the list after bind and is let go" in report["notes"]
+
+
+def test_what_the_user_chose_of_the_others_stays(bound, capsys):
+    item = bound.motion_loom_adapt.surfaces[0]
+    item.mode, item.influence = "AVOID", 0.4
+    delete("Step")
+    keep(capsys)
+    item = bound.motion_loom_adapt.surfaces[0]
+    assert (item.bound_name, item.mode, round(item.influence, 3)) == ("Floor", "AVOID", 0.4)
+
+
+def test_nothing_left(bound, capsys):
+    delete("Step")
+    delete("Floor")
+    assert jobs.main(["bind", "--rig", "Rig", "--keep"]) == 1
+    assert "None of the objects that 'Rig' is bound to is left" in capsys.readouterr().err
+
+
+def test_nothing_to_do_changes_nothing(bound, capsys):
+    raise_step()
+    mesh, notes = bound.motion_loom_adapt.binding, bound.motion_loom_adapt.notes
+    keep(capsys)
+    assert bound.motion_loom_adapt.binding == mesh and bound.motion_loom_adapt.notes == notes
+
+
+# ---------------------------------------------------------------------------------------------------- what was edited
+
+
+def test_an_edited_object_alone_is_bound_as_it_is(bound, capsys):
+    once = stored_of(bound)
+    bpy.data.objects["Floor"].location.z += LIFT
+    edit("Step")
+    report = keep(capsys)
+    assert "'Step' was edited: this counts as the original now" in report["notes"]
+    again = stored_of(bound)
+    np.testing.assert_array_equal(again.surface(0).vertices, once.surface(0).vertices)
+    assert again.surface(1).vertices.shape[1] == 9
+    adapt(capsys)
+
+
+def test_how_far_an_edited_object_has_moved_is_told(bound, capsys):
+    raise_step(0.15)
+    edit("Step")
+    report = keep(capsys)
+    said = "'Step' was edited and is up to 15 cm from where it was: this counts as the original now"
+    assert said in report["notes"] and said in bound.motion_loom_adapt.notes.splitlines()
+
+
+# ------------------------------------------------------------------------------------- files from before, large objects
+
+
+def test_an_old_file_lets_go_of_what_is_gone(old_file, capsys):
+    once = stored_of(old_file).binding
+    raise_step(LIFT)
+    delete("Floor")
+    assert keep(capsys)["notes"] == ["'Floor' was deleted and is let go"]
+    binding = stored_of(old_file).binding
+    own = once.points.object_index == 1
+    np.testing.assert_array_equal(binding.origins, once.origins[:, own])
+    np.testing.assert_array_equal(binding.distance, once.distance[1:])
+    adapt(capsys)
+
+
+def test_an_old_file_takes_in_new_objects_while_the_rest_is_unmoved(old_file, capsys):
+    add_wall()
+    keep(capsys, "--environment", "Wall")
+    updated = stored_of(old_file)
+    run(capsys, "bind", "--rig", "Rig", "--environment", "Floor", "Step", "Wall")
+    same_binding(updated, stored_of(old_file))
+
+
+def test_an_old_file_says_what_it_does_not_know(old_file, capsys):
+    raise_step(LIFT)
+    add_wall()
+    mesh = old_file.motion_loom_adapt.binding
+    assert jobs.main(["bind", "--rig", "Rig", "--keep", "--environment", "Wall"]) == 1
+    said = capsys.readouterr().err
+    assert "'Step' has moved by 10 cm since it was bound" in said and "put it back, or bind again" in said
+    assert old_file.motion_loom_adapt.binding == mesh
+
+
+def test_an_object_that_is_too_large_to_keep_is_named(rig, capsys, monkeypatch):
+    monkeypatch.setattr(store, "LARGEST_SURFACE", 300)
+    assert any("'Floor': too large to keep" in note for note in bind(capsys)["notes"])
+    surfaces = stored_of(rig).surfaces
+    assert surfaces[0] is None and surfaces[1] is not None
+
+
+# ---------------------------------------------------------------------------------------------------- refusals
+
+
+def test_a_rig_that_is_not_bound(rig, capsys):
+    assert jobs.main(["bind", "--rig", "Rig", "--keep"]) == 1
+    assert "'Rig' is not bound yet" in capsys.readouterr().err
+
+
+def test_other_frames_need_a_whole_bind(bound, capsys):
+    assert jobs.main(["bind", "--rig", "Rig", "--keep", "--start", "3"]) == 1
+    assert "leave out --start and --end" in capsys.readouterr().err
+
+
+def test_closing_the_steps_half_way_changes_nothing(bound):
+    wall = add_wall()
+    mesh = bound.motion_loom_adapt.binding
+    steps = update.update_steps(bpy.context, bound, [*update.objects_in_list(bpy.context, bound), wall])
+    for _ in range(4):
+        next(steps)
+    steps.close()
+    assert bound.motion_loom_adapt.binding == mesh and len(bound.motion_loom_adapt.surfaces) == 2

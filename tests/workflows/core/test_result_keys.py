@@ -1,0 +1,92 @@
+"""Keys chosen for motions of any rig, as Blender plays them."""
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom.scene import actions, motion
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError
+from bl_ext.devrepo.motion_loom.workflows.core.result_keys import KeyOptions, choose_keys
+
+from tests import rig_scenes as scenes
+
+FRAMES = np.arange(1.0, 41.0)
+HALVES = np.arange(1.0, 40.1, 0.5)
+
+
+def moving(ob, size=0.5, **kind):
+    """Its motion with smooth keys in every rotation mode, and the object moving and scaled."""
+    scenes.animate_at_random(ob, frames=(1, 14, 27, 40), **kind)
+    ob.scale = (size,) * 3
+    ob.location = (0, 0, 0)
+    ob.keyframe_insert("location", frame=1)
+    ob.location = (2, 0, 1)
+    ob.keyframe_insert("location", frame=40)
+    bpy.context.scene.frame_set(1)
+    return motion.read_motion(bpy.context, ob, FRAMES)
+
+
+def chosen(ob, found, **options):
+    """Without a motion to compare with: all channels that have curves."""
+    return choose_keys(bpy.context, ob, found, found, KeyOptions(only_changed=False, **options))
+
+
+def ends(ob, frames=HALVES):
+    """(F, B, 4, 3) heads of all bones and the ends of their axes in world space."""
+    pose, world = scenes.watch(ob, frames)
+    lengths = np.array([bone.length for bone in ob.data.bones])
+    heads = pose[..., :3, 3]
+    axes = heads[:, :, None] + np.swapaxes(pose[..., :3, :3], -1, -2) * lengths[:, None, None]
+    points = np.concatenate((heads[:, :, None], axes), axis=2)
+    return np.einsum("fab,fkpb->fkpa", world[:, :3, :3], points) + world[:, None, None, :3, 3]
+
+
+@pytest.mark.parametrize(
+    "build", [lambda: scenes.add_chain([*"abcdefghi"]), scenes.add_rig_of_all_rules], ids=["chain", "rules"]
+)
+@pytest.mark.parametrize("error", [0.002, 0.02])
+def test_blender_keeps_within_the_error(build, error):
+    """Every rotation mode, every rule of inheritance, scaled bones, a scaled object."""
+    ob = build()
+    found = moving(ob)
+    source = actions.assigned(ob)
+    motion.write_motion(bpy.context, ob, "Dense", found, assign=True)
+    dense = ends(ob)
+    keys = chosen(ob, found, error=error)
+    motion.write_motion(bpy.context, ob, "Thin", found, source=source, assign=True, keys=keys.chosen)
+    seen = np.linalg.norm(ends(ob) - dense, axis=-1).max()
+    report = keys.report()
+    assert seen <= error * 1.001 and report["key_error_mm"] == pytest.approx(1000 * seen, rel=0.01, abs=0.01)
+    assert report["keys"] < report["keys_of_all_frames"]
+    written = [curve for curve in actions.all_curves(*actions.assigned(ob)) if actions.bone_of_path(curve.data_path)]
+    counted = sum(len(curve.keyframe_points) for curve in written)
+    assert counted >= report["keys"]  # the source also keys rotations of other modes
+
+
+def test_unchanged_is_left_to_the_source():
+    ob = scenes.add_chain(("a", "b"))
+    found = moving(ob, scale=False)
+    keys = choose_keys(bpy.context, ob, found, found, KeyOptions(step=3, error=0.01))
+    assert not keys.chosen.any()
+    assert keys.report() == {
+        "curves": 0, "keys": 0, "keys_of_all_frames": 0, "keys_per_curve": 0, "key_error_mm": 0.0
+    }  # fmt: skip
+
+
+def test_remapped_time():
+    ob = scenes.add_chain(("a", "b", "c"))
+    bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 50
+    found = moving(ob)
+    source = actions.assigned(ob)
+    motion.write_motion(bpy.context, ob, "Dense", found, assign=True)
+    dense = ends(ob)
+    keys = chosen(ob, found, error=0.01)
+    motion.write_motion(bpy.context, ob, "Thin", found, source=source, assign=True, keys=keys.chosen)
+    assert np.linalg.norm(ends(ob) - dense, axis=-1).max() <= 0.01
+
+
+@pytest.mark.parametrize(("options", "text"), [({"step": 0}, "frame step"), ({"error": -1.0}, "key reduction")])
+def test_bad_options_are_refused(options, text):
+    ob = scenes.add_chain(("a",))
+    found = moving(ob)
+    with pytest.raises(InputError, match=text):
+        chosen(ob, found, **options)

@@ -1,0 +1,110 @@
+"""The panel and the overlay of Transfer, in all states that a user can bring about.
+
+The panel is drawn on a layout that checks what it is given; how it looks is seen in the program with windows only.
+"""
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom.solvers.core.errors import MotionLoomError
+from bl_ext.devrepo.motion_loom.workflows.core import registry
+from bl_ext.devrepo.motion_loom.workflows.transfer.overlay import overlay_of
+
+from tests import map_play
+from tests import transfer_play as play
+from tests.transfer_play import PAIRS
+from tests.workflows.adapt.test_panel import Context, Layout
+
+
+class TransferLayout(Layout):
+    """With lists and pictures as Transfer has them."""
+
+    def _part(self, **_how):
+        return TransferLayout(self.drawn, self.opened, self.workflow)
+
+    row = column = box = split = _part
+
+    def template_list(self, kind, _id, owner, items, active_owner, active, rows=5):
+        draw = getattr(bpy.types, kind).draw_item
+        for item in getattr(owner, items):
+            draw(None, bpy.context, self, owner, item, 0, active_owner, active)
+
+    def template_icon(self, icon_value, scale):
+        assert isinstance(icon_value, int) and scale > 0
+        self.drawn.append("(picture)")
+
+
+def drawn(ob):
+    out = []
+    registry.by_id("transfer").draw(TransferLayout(out, True), Context(ob))
+    return [str(text) for text in out]
+
+
+def test_every_state_is_drawn():
+    ann, bob, new = play.add_scene()
+    settings = bob.motion_loom_transfer
+    assert drawn(None) == ["Select a mesh of the subject that is to move"]
+    assert "Add clips first" in drawn(bob)
+    settings.source = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    settings.active_part = 4
+    drawn(bob)
+    play.add_clip(bob, ann, PAIRS)
+    play.add_parts(bob)
+    drawn(bob)
+    map_play.press("fit", workflow="transfer")
+    assert "Read Clips Again" in drawn(bob)
+    map_play.press("densify", workflow="transfer")
+    assert "(picture)" in drawn(bob)
+    map_play.press("train", workflow="transfer")
+    assert any("40 pairs of 1 clip" in text for text in drawn(bob))
+    settings.performed = new
+    for kind, size in (("PC2", "0.1 MB in a file"), ("PCA_KEYS", "at most"), ("ABSOLUTE_KEYS", "30 keys")):
+        settings.bake_kind = kind
+        assert any(size in text for text in drawn(bob))
+    play.toggle(bob)
+    play.bake(bob)
+    for ob in (bob, settings.live_copy):
+        assert any("Every frame is up to date" in text for text in drawn(ob))
+    settings.clips[0].pairs[1].source_frame = np.nan
+    bpy.context.view_layer.update()
+    assert any("train again" in text for text in drawn(bob))
+    settings.clips[0].use = False
+    bpy.data.objects.remove(new)
+    bpy.context.view_layer.update()
+    assert any("was deleted" in text for text in drawn(bob))
+    settings.clips.clear()
+    settings.subjects = settings.learnt = settings.clip = settings.source = None
+    bpy.context.view_layer.update()
+    drawn(bob)
+
+
+def test_the_overlay_in_every_state():
+    _, bob, _ = play.add_read(())
+    settings, clip = bob.motion_loom_transfer, bob.motion_loom_transfer.clips[0]
+    assert overlay_of(bpy.context, bob) is not None  # the pose to be paired
+    settings.show_parts = True
+    settings.source, ann = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")), settings.source
+    bpy.context.scene.collection.objects.link(settings.source)
+    assert overlay_of(bpy.context, bob) is not None
+    settings.source = ann
+    bob.vertex_groups["Left"].name = "Other"
+    with pytest.raises(MotionLoomError, match="'Bob' has no vertex group 'Left'"):
+        overlay_of(bpy.context, bob)
+    settings.show_parts = False
+    settings.target_frame = np.nan
+    with pytest.raises(MotionLoomError):
+        overlay_of(bpy.context, bob)
+    settings.target_frame = 1e6
+    assert overlay_of(bpy.context, bob) is not None
+    for source, target in PAIRS:
+        pair = clip.pairs.add()
+        pair.source_frame, pair.target_frame = source, target
+    clip.active_pair = 3
+    assert overlay_of(bpy.context, bob) is not None
+    clip.pairs[3].target_frame = 2
+    assert overlay_of(bpy.context, bob) is not None  # contradicting pairs: no path, and no traceback
+    settings.active_clip = 7  # as a script may: the last one is meant
+    assert overlay_of(bpy.context, bob) is not None
+    settings.active_clip = 0
+    settings.show_pair = settings.show_path = False
+    assert overlay_of(bpy.context, bob) is None

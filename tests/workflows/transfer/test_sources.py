@@ -1,0 +1,290 @@
+"""Transfer between subjects that move by other means than shape keys: cache files, armatures, keys of their objects.
+
+The same motion in the world gives the same result, whatever plays it.
+"""
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom.scene import pc2
+from bl_ext.devrepo.motion_loom.scene.part_groups import write_parts
+from mathutils import Matrix
+
+from tests import map_play, map_scenes
+from tests import transfer_play as play
+from tests.transfer_play import FRAMES, PAIRS, healthy
+from tests.workflows.map import test_refusals as odd
+
+pytestmark = pytest.mark.usefixtures("silent")
+
+NEW = np.arange(1, 31)
+CLIPS = {
+    "Ann": (play.SOURCE, np.arange(FRAMES), 0.0),
+    "Bob": (play.TARGET, play.warped(), 1.0),
+    "Ann Again": (play.SOURCE, 7.0 + 1.2 * np.arange(30), 0.0),
+}
+
+
+def cached(name, folder):
+    """A mesh that a PC2 file moves."""
+    vertices, faces = play.shapes(*CLIPS[name])
+    ob = map_scenes.add_mesh(name, vertices[0], faces)
+    path = folder / f"{name}.pc2"
+    with pc2.writing(path, vertices.shape[1], len(vertices), 1.0, 1.0) as writer:
+        writer.write(vertices.astype(np.float32))
+    cache = ob.modifiers.new("Mesh Cache", "MESH_CACHE")
+    cache.cache_format, cache.filepath, cache.frame_start = "PC2", str(path), 1.0
+    return ob
+
+
+def carried(name, _folder):
+    """A mesh whose shape keys bend it, and whose object's keys carry and turn it."""
+    shape, time, style = CLIPS[name]
+    angles, places, yaws = play.motion(time, style)
+    found = [play.body(shape, bend, (0.0, 0.0, 0.0)) for bend in angles]
+    ob = map_play.add_target(name, np.stack([vertices for vertices, _ in found]), found[0][1])
+    frames = np.arange(1, len(time) + 1)
+    map_play.write_keys(ob, "location", frames, places * (1, shape[2], shape[2]))
+    map_play.write_keys(ob, "rotation_euler", frames, np.stack((0 * yaws, 0 * yaws, yaws), axis=1))
+    return ob
+
+
+def on_a_cart(name, folder):
+    """The same, with a keyed parent in place of its own keys."""
+    ob = carried(name, folder)
+    cart = bpy.data.objects.new(f"{name}'s cart", None)
+    bpy.context.scene.collection.objects.link(cart)
+    cart.animation_data_create().action = ob.animation_data.action
+    if hasattr(cart.animation_data, "action_slot"):
+        cart.animation_data.action_slot = ob.animation_data.action_slot
+    ob.animation_data_clear()
+    ob.location, ob.rotation_euler, ob.parent = (0, 0, 0), (0, 0, 0), cart
+    return ob
+
+
+def add_live(ann, bob, new):
+    for ob in (ann, bob):
+        write_parts(ob, play.PARTS, play.masks(play.SOURCE if ob == ann else play.TARGET))
+    clip = play.add_clip(bob, ann, PAIRS)
+    clip.source_start, clip.source_end, clip.target_start, clip.target_end = 1, FRAMES, 1, FRAMES
+    play.add_parts(bob)
+    for step in ("fit", "train"):
+        map_play.press(step, workflow="transfer")
+    settings = bob.motion_loom_transfer
+    settings.performed, settings.use_performed_range = new, True
+    settings.performed_start, settings.performed_end = 1, 30
+    play.toggle(bob)
+    assert healthy(bob)
+
+
+@pytest.mark.parametrize("make", (cached, carried, on_a_cart))
+def test_what_plays_the_motion_makes_no_difference(make, tmp_path):
+    _, bob, _ = play.add_live()
+    expected = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    ann, bob, new = (make(name, tmp_path) for name in CLIPS)
+    before = map_play.shown(bob, NEW)
+    add_live(ann, bob, new)
+    found = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+    np.testing.assert_allclose(map_play.shown(play.bake(bob), NEW), found, atol=2e-6)
+    assert healthy(bob)
+    play.toggle(bob)
+    np.testing.assert_array_equal(map_play.shown(bob, NEW), before)
+
+
+def test_an_object_is_moved_while_live(tmp_path):
+    """Its place counts as its shape does, frame by frame; where it all starts from makes no difference."""
+    ann, bob, new = (carried(name, tmp_path) for name in CLIPS)
+    add_live(ann, bob, new)
+    settings = bob.motion_loom_transfer
+    before = map_play.shown(settings.live_copy, NEW)
+    new.delta_location.x = 0.7
+    bpy.context.scene.frame_set(12)
+    bpy.context.scene.frame_set(12)
+    assert play.status(bob).track == "SWEEP"
+    map_play.activate(settings.live_copy)
+    map_play.press("live_refresh", workflow="transfer")
+    after = map_play.shown(settings.live_copy, NEW)
+    assert healthy(bob)
+    np.testing.assert_allclose(after, before, atol=1e-5)
+
+
+def test_a_cache_file_that_is_gone(tmp_path):
+    ann, bob, new = (cached(name, tmp_path) for name in CLIPS)
+    new.modifiers[0].filepath = str(tmp_path / "nowhere.pc2")
+    (tmp_path / "Ann.pc2").unlink()
+    ann.modifiers[0].filepath = str(tmp_path / "Ann.pc2")
+    write_parts(ann, play.PARTS, play.masks(play.SOURCE))
+    write_parts(bob, play.PARTS, play.masks(play.TARGET))
+    play.add_clip(bob, ann, PAIRS)
+    play.add_parts(bob)
+    with pytest.raises(RuntimeError, match="'Ann' does not change: its cache file '.*Ann.pc2' is not there"):
+        bpy.ops.motion_loom.fit(workflow="transfer")
+
+
+# ------------------------------------------------------------------------------------------------------- odd meshes
+
+
+@pytest.mark.parametrize(
+    "change",
+    (odd.flipped, odd.zero_area, odd.slivers, odd.loose_vertices, odd.double_faces, odd.collapses, odd.inside_out),
+)
+def test_meshes_that_are_not_clean(change):
+    """Of both subjects, their bodies as one part; what is inside out for a while is told otherwise, but whole."""
+    made = []
+    for name, (shape, time, style) in CLIPS.items():
+        vertices, faces = play.shapes(shape, time, style)
+        made.append(map_play.add_target(name, *change(vertices, [list(face) for face in faces])))
+    ann, bob, new = made
+    play.add_clip(bob, ann, PAIRS)
+    for step in ("fit", "train"):
+        map_play.press(step, workflow="transfer")
+    bob.motion_loom_transfer.performed = new
+    play.toggle(bob)
+    found = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    assert healthy(bob) and np.isfinite(found).all()
+    np.testing.assert_allclose(map_play.shown(play.bake(bob), NEW), found, atol=2e-6)
+    truth = play.shapes(play.TARGET, 7.0 + 1.2 * np.arange(30), 1.0)[0]
+    found = found[:, : truth.shape[1]]
+    poses = [clip - clip.mean(axis=1, keepdims=True) for clip in (found, truth)]
+    allowed = 0.2 if change is odd.inside_out else 0.03
+    assert np.linalg.norm(poses[0] - poses[1], axis=-1).mean() < allowed * np.ptp(truth[0], axis=0).max()
+
+
+def test_faces_of_many_corners_in_several_clips():
+    """Blender splits them otherwise in each pose; they are the same all the same."""
+
+    def add(name, time):
+        vertices, quads = play.shapes(play.SOURCE, time)
+        pairs = quads.reshape(-1, 2, 4)  # of neighbours around the beam
+        faces = [[a[0], a[1], b[1], b[2], b[3], a[3]] for a, b in pairs.tolist() if a[1] == b[0]]
+        faces += [quad for pair in pairs.tolist() if pair[0][1] != pair[1][0] for quad in pair]
+        return map_play.add_target(name, vertices, faces)
+
+    ann, other = add("Ann", np.arange(FRAMES)), add("Other", 11.3 + np.arange(FRAMES))
+    bob = play.add_subject("Bob", *CLIPS["Bob"], groups=False)
+    for source in (ann, other):
+        play.add_clip(bob, ann, PAIRS).source = source
+    for step in ("fit", "train"):
+        map_play.press(step, workflow="transfer")
+    bob.motion_loom_transfer.performed = other
+    play.toggle(bob)
+    assert healthy(bob)
+
+
+# ----------------------------------------------------------------------------------------------------------- armature
+
+
+def add_rigged(name, shape, time, style=0.0):
+    """A beam that an armature of three bones bends, walks and turns; the armature."""
+    vertices, faces = play.body(shape, (0.0, 0.0), (0.0, 0.0, 0.0))
+    ob = map_scenes.add_mesh(name, vertices, faces)
+    size = shape[2]
+    rig = bpy.data.objects.new(f"{name}'s rig", bpy.data.armatures.new(name))
+    bpy.context.scene.collection.objects.link(rig)
+    map_play.activate(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    ends = {"spine": (0.0, 0.3), "arm.L": (-0.4, -1.0), "arm.R": (0.4, 1.0)}
+    for bone, (head, tail) in ends.items():
+        new = rig.data.edit_bones.new(bone)
+        new.head, new.tail = (head * size, 0, 0), (tail * size, 0, 0)
+        if bone != "spine":
+            new.parent = rig.data.edit_bones["spine"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    along = vertices[:, 0] / size
+    share = np.clip((np.abs(along) - 0.2) / 0.4, 0.0, 1.0)
+    weights = {"spine": 1 - share, "arm.L": share * (along < 0), "arm.R": share * (along > 0)}
+    for bone, values in weights.items():
+        group = ob.vertex_groups.new(name=bone)
+        for vertex in np.flatnonzero(values > 0):
+            group.add([int(vertex)], float(values[vertex]), "REPLACE")
+    ob.modifiers.new("Armature", "ARMATURE").object = rig
+    ob.parent = rig
+    write_parts(ob, play.PARTS, play.masks(shape))
+    angles, places, yaws = play.motion(time, style)
+    frames = np.arange(1, len(time) + 1)
+    for bone, turned in (("arm.L", -angles[:, 0]), ("arm.R", -angles[:, 1])):
+        rig.pose.bones[bone].rotation_mode = "XYZ"
+        for frame, angle in zip(frames, turned, strict=True):
+            rig.pose.bones[bone].rotation_euler = 0.0, 0.0, angle
+            rig.pose.bones[bone].keyframe_insert("rotation_euler", frame=int(frame))
+    for frame, place, yaw in zip(frames, places * (1, size, size), yaws, strict=True):
+        rig.location, rig.rotation_euler.z = place, yaw
+        rig.keyframe_insert("location", frame=int(frame))
+        rig.keyframe_insert("rotation_euler", frame=int(frame))
+    return ob, rig
+
+
+@pytest.fixture
+def rigged():
+    """Ann and Bob, moved by armatures, live; and the rig of Ann's new clip."""
+    ann, _ = add_rigged("Ann", *CLIPS["Ann"])
+    bob, _ = add_rigged("Bob", *CLIPS["Bob"])
+    new, rig = add_rigged("Ann Again", *CLIPS["Ann Again"])
+    add_live(ann, bob, new)
+    return bob, rig
+
+
+def test_armatures(rigged):
+    bob, _ = rigged
+    found = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    himself, _ = add_rigged("Bob Himself", play.TARGET, 7.0 + 1.2 * np.arange(30), 1.0)
+    truth = map_play.shown(himself, NEW)
+    poses = [clip - clip.mean(axis=1, keepdims=True) for clip in (found, truth)]
+    size = np.ptp(truth[0], axis=0).max()
+    assert np.sqrt(np.square(poses[0] - poses[1]).sum(axis=-1).mean()) < 0.03 * size
+    way, true_way = (clip[-1].mean(axis=0) - clip[0].mean(axis=0) for clip in (found, truth))
+    assert np.linalg.norm(way - true_way) < 0.1 * np.linalg.norm(true_way)
+    np.testing.assert_allclose(map_play.shown(play.bake(bob), NEW), found, atol=2e-6)
+    assert healthy(bob)
+
+
+def test_a_bone_is_posed_while_live(rigged):
+    """Keys that are evaluated in the viewport move the target at that frame at once."""
+    bob, rig = rigged
+    bpy.context.scene.frame_set(12)
+    before = play.now(bob)
+    bone = rig.pose.bones["arm.L"]
+    bone.rotation_euler.z += 0.6
+    play.now(bob)
+    posed = play.now(bob)
+    assert play.status(bob).track == "SWEEP" and np.abs(posed - before).max() > 0.05
+    bone.keyframe_insert("rotation_euler", frame=12)
+    map_play.activate(bob.motion_loom_transfer.live_copy)
+    map_play.press("live_refresh", workflow="transfer")
+    bpy.context.scene.frame_set(12)
+    assert healthy(bob)
+    np.testing.assert_allclose(play.now(bob), posed, atol=0.05)
+
+
+def test_the_armature_of_the_new_clip_is_deleted_and_hidden(rigged):
+    """Hidden it moves on; without it nothing moves, which is an edit of every frame, and then a pose that is held."""
+    bob, rig = rigged
+    before = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    rig.hide_viewport = True
+    np.testing.assert_array_equal(map_play.shown(bob.motion_loom_transfer.live_copy, NEW), before)
+    assert healthy(bob)
+    bpy.data.objects.remove(rig)
+    bpy.context.scene.frame_set(5)
+    assert play.status(bob).track == "SWEEP" and play.status(bob).problem is None
+    map_play.activate(bob.motion_loom_transfer.live_copy)
+    map_play.press("live_refresh", workflow="transfer")
+    assert healthy(bob) and "one pose that is held" in bob.motion_loom_transfer.clip_summary
+
+
+def test_an_armature_on_a_turned_parent(rigged):
+    """The target goes and turns the way that its source does in the world."""
+    bob, rig = rigged
+    before = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    rig.parent = holder = bpy.data.objects.new("Holder", None)
+    bpy.context.scene.collection.objects.link(holder)
+    holder.matrix_world = Matrix.Rotation(np.pi / 2, 4, "Z")
+    map_play.activate(bob.motion_loom_transfer.live_copy)
+    bpy.context.view_layer.update()
+    map_play.press("live_refresh", workflow="transfer")
+    after = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    ways = [clip[-1].mean(axis=0) - clip[0].mean(axis=0) for clip in (before, after)]
+    turned = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]) @ ways[0]
+    np.testing.assert_allclose(ways[1], turned, atol=0.02 * np.linalg.norm(turned))
+    assert healthy(bob)

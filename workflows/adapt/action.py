@@ -1,0 +1,213 @@
+"""The actions of Adapt: the bound one, read and copied whatever the rig plays, the live one, and results."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...scene import actions, playback, strips
+from ...scene.interference import acting_constraints, switch_off
+from ...scene.motion import action_times, source_of, write_motion
+from ...scene.restored import restored_after_error
+from ...solvers.core.errors import SceneError
+from ..core.naming import result_name
+
+
+def remember_source(ob) -> None:
+    """Note what the rig plays as the bound motion."""
+    settings = ob.motion_loom_adapt
+    action, slot = source_of(ob)
+    settings.source, settings.source_slot = action, playback.handle_of(slot)
+    settings.bound_strips = action is None
+    settings.result = None
+    settings.before.clear()
+
+
+def plays_result(ob) -> bool:
+    """Whether the rig plays the last result and its source is there to be played again."""
+    settings = ob.motion_loom_adapt
+    data = ob.animation_data
+    if data is None or settings.result is None or not (data.action == settings.result or _result_is_strip(ob)):
+        return False
+    return settings.bound_strips or settings.source is not None
+
+
+def _result_is_strip(ob) -> bool:
+    """Whether the last result stands on an NLA track and no action hides it."""
+    return ob.animation_data.action is None and bool(strips.strips_of(ob, ob.motion_loom_adapt.result))
+
+
+def plays_live(ob) -> bool:
+    """Whether the rig is live and plays its live action, and the slot of it that was solved."""
+    settings, data = ob.motion_loom_adapt, ob.animation_data
+    if not settings.live or settings.live_action is None or data is None or data.action != settings.live_action:
+        return False
+    return not actions.HAS_SLOTS or data.action_slot == playback.slot_of(settings.live_action, settings.live_slot)
+
+
+def live_copy(ob):
+    """The live action of a rig that is live and its slot, else None."""
+    settings = ob.motion_loom_adapt
+    if not settings.live or settings.live_action is None:
+        return None
+    return settings.live_action, playback.slot_of(settings.live_action, settings.live_slot)
+
+
+def played_action(ob):
+    """The action that the rig plays and its slot, or None and None."""
+    data = ob.animation_data
+    if data is None or data.action is None:
+        return None, None
+    return data.action, data.action_slot if actions.HAS_SLOTS else None
+
+
+def bound_action(ob):
+    """The bound action and its slot, None and None where strips alone are bound."""
+    settings = ob.motion_loom_adapt
+    return (None, None) if settings.bound_strips else (settings.source, _source_slot(settings))
+
+
+def source_played(ob):
+    """A block in which the rig plays what is bound even if it is live, or a result is assigned."""
+    settings = ob.motion_loom_adapt
+    data = ob.animation_data
+    if settings.live:
+        return playback.played(ob, *bound_action(ob), values_of(settings.live_before))
+    action = None if settings.bound_strips else settings.source
+    if plays_result(ob) or (data is not None and action is not None and data.action == action and len(settings.before)):
+        return _played_without_result(ob, settings)
+    return nullcontext()
+
+
+def to_bind_played(ob):
+    """A block in which a rig plays what Bind takes: what it plays, the source of what is live."""
+    return source_played(ob) if ob.motion_loom_adapt.live else nullcontext()
+
+
+@contextmanager
+def _played_without_result(ob, settings):
+    strips.require_no_tweak(ob)
+    with strips.silenced(ob, settings.result if _result_is_strip(ob) else None):
+        with playback.played(ob, *bound_action(ob), values_of(settings.before)):
+            yield
+
+
+def play_source(ob) -> None:
+    """Leave the result: play what is bound again, with all that only the result animated as it was.
+
+    Raises SceneError where the rig plays no result.
+    """
+    if not plays_result(ob):
+        raise SceneError(f"'{ob.name}' does not play a result of Adapt.")
+    strips.require_no_tweak(ob)
+    settings = ob.motion_loom_adapt
+    settings.result.use_fake_user = True
+    if _result_is_strip(ob):
+        strips.remove(ob, settings.result)
+    playback.play(ob, *bound_action(ob), values_of(settings.before))
+
+
+# What an action is made for.
+ADAPTED, LIVE = "adapted", "live"
+# Data path from the rig's object.
+INFLUENCE = "motion_loom_adapt.influence"
+
+
+@dataclass(frozen=True)
+class Written:
+    """A new action that nothing plays yet. origin: name of its source.  slot: None before 4.4.
+    before: values of what it animates and the source does not.  silenced: (bone, constraint) pairs it switches off.
+    times: (2,) action times of its first and last bound frame."""
+
+    action: Any
+    slot: Any
+    origin: str
+    before: list[playback.Before]
+    silenced: list
+    times: np.ndarray
+
+
+def write_action(context, ob, name: str | None, kind: str, motion, limits_heeded: bool, keys=None) -> Written:
+    """A copy of the source action that moves the rig as a motion says; after an error nothing is left of it.
+
+    name: of the action, made from the source's and the kind where None.  keys: see ``write_motion``; all channels that
+    the source keys at all frames where None.
+    """
+    with source_played(ob):
+        source, source_slot = source_of(ob)
+        origin = source.name if source else ob.name
+        # What the user keyed while live belongs to the result.
+        base, base_slot = live_copy(ob) or (source, source_slot)
+        times = action_times(context.scene, motion.frames[[0, -1]])
+        with restored_after_error(ob):
+            name = name or result_name(origin, kind)
+            new = write_motion(context, ob, name, motion, source=(base, base_slot), keys=keys)
+            slot = _slot_in(new, base_slot)
+            if kind != LIVE:
+                actions.remove_curve(new, slot, INFLUENCE)  # the motion has it in it
+                new.property_unset("motion_loom_adapt")  # notes on a live action
+            silenced = acting_constraints(ob, limits_heeded)
+            switch_off(new, slot, silenced, float(times[0]))
+            before = playback.values_before(ob, new, slot, source, source_slot)
+    return Written(new, slot, origin, before, silenced, times)
+
+
+def write_result(
+    context, ob, name: str | None, motion, assign: bool, limits_heeded: bool, keys=None, strip: bool = False
+):
+    """The new action of a motion, and "bone: constraint" for each constraint that it switches off.
+
+    keys: see ``write_motion``; all channels that the source keys at all frames where None.
+    strip: an NLA strip of it instead of assigning it, mute where assign is false.
+    Returns (name of the source, action, list). After an error nothing is left of it.
+    """
+    with restored_after_error(ob):
+        written = write_action(context, ob, name, ADAPTED, motion, limits_heeded, keys)
+        new, slot = written.action, written.slot
+        if strip:
+            span = _span(new, slot, written.times)
+            strips.push_down(ob, new, slot, *span) if assign else strips.push(ob, new, slot, *span, mute=True)
+        elif assign:
+            actions.assign(ob, new, slot)
+        if assign or strip:
+            new.use_fake_user = False
+        if assign:
+            old, ob.motion_loom_adapt.result = ob.motion_loom_adapt.result, new
+            remember_values(ob.motion_loom_adapt.before, written.before)
+            strips.remove(ob, old)
+    return written.origin, new, [f"{bone.name}: {constraint.name}" for bone, constraint in written.silenced]
+
+
+def _span(action, slot, times) -> tuple[float, float]:
+    """First and last time of an action that was written at times (2,): of all that it animates."""
+    first, last = times
+    if actions.playing_curves(action, slot):
+        start, end = actions.frame_range(action, slot)
+        first, last = min(first, start), max(last, end)
+    return float(first), float(last)
+
+
+def _slot_in(action, source_slot):
+    if not actions.HAS_SLOTS:
+        return None
+    return playback.slot_of(action, source_slot.handle) if source_slot is not None else action.slots[0]
+
+
+def remember_values(items, values: list[playback.Before]) -> None:
+    """Keep values in a list of settings."""
+    items.clear()
+    for value in values:
+        item = items.add()
+        item.path, item.index, item.value = value.path, value.index, value.value
+
+
+def values_of(items) -> list[playback.Before]:
+    """What ``remember_values`` kept."""
+    return [playback.Before(item.path, item.index, item.value) for item in items]
+
+
+def _source_slot(settings):
+    return None if settings.source is None else playback.slot_of(settings.source, settings.source_slot)

@@ -1,0 +1,89 @@
+"""The list of a rig's bones: what is solved, what rides on what, what stays, and what the user chose instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...solvers.core.errors import InputError
+from ...solvers.skeleton.kinematics import carriers
+from ...solvers.skeleton.limbs import limbs
+from ..core.list_entries import resized
+from .source import RIDE, SOLVE, Source
+
+AUTO = "AUTO"
+SOLVED, RIDES, STAYS = "SOLVED", "RIDES", "STAYS"
+
+
+def choices_of(ob) -> dict[str, str]:
+    """What the user chose for bones that are not left to Bind, SOLVE or RIDE by bone."""
+    return {item.name: item.mode for item in ob.motion_loom_adapt.joints if item.mode != AUTO}
+
+
+def choose(ob, solve: Sequence[str], ride: Sequence[str]) -> None:
+    """Choose for bones by name, as the list does; InputError for a name that the rig has not, or chosen for both."""
+    both = set(solve) & set(ride)
+    if both:
+        raise InputError(f"Bone '{sorted(both)[0]}' is to be solved and to ride; choose one.")
+    for name in (*solve, *ride):
+        if name not in ob.data.bones:
+            raise InputError(f"'{ob.name}' has no bone '{name}'.")
+    entries = {item.name: item for item in ob.motion_loom_adapt.joints}
+    for mode, names in ((SOLVE, solve), (RIDE, ride)):
+        for name in names:
+            item = entries.get(name) or ob.motion_loom_adapt.joints.add()
+            item.name, item.mode = name, mode
+
+
+def is_chosen_anew(ob) -> bool:
+    """Whether what the user chose differs from what is bound."""
+    return any(item.mode != item.bound_mode for item in ob.motion_loom_adapt.joints)
+
+
+def list_joints(ob, source: Source) -> None:
+    """Write the list of a rig that is bound."""
+    settings, names = ob.motion_loom_adapt, source.motion.rig.names
+    chosen = choices_of(ob)
+    limb, carrier, rank = _limbs_of(source)
+    is_solved = np.isin(np.arange(len(names)), source.bones)
+    order = np.lexsort((np.arange(len(names)), ~is_solved, rank, limb < 0))
+    for item, bone in zip(resized(settings, "joints", len(names), "Joints"), order, strict=True):
+        item.name = names[bone]
+        item.limb = names[limb[bone]] if limb[bone] >= 0 else ""
+        item.carrier = names[carrier[bone]] if carrier[bone] >= 0 and not is_solved[bone] else ""
+        item.role = SOLVED if is_solved[bone] else RIDES if carrier[bone] >= 0 else STAYS
+        item.mode = item.bound_mode = chosen.get(names[bone], AUTO)
+
+
+def joints_report(ob) -> dict:
+    """The list as JSON can hold it: solved bones by limb, what each other one rides on, and those that stay."""
+    entries = ob.motion_loom_adapt.joints
+    solved: dict[str, list[str]] = {}
+    for item in entries:
+        if item.role == SOLVED:
+            solved.setdefault(item.limb, []).append(item.name)
+    return {
+        "solved": solved,
+        "riding": {item.name: item.carrier for item in entries if item.role == RIDES},
+        "staying": [item.name for item in entries if item.role == STAYS],
+    }
+
+
+def role_in_words(item) -> str:
+    """What becomes of a bone as it is bound. item: of the list."""
+    if item.role == RIDES:
+        return f"'{item.name}' rides on '{item.carrier}'"
+    return f"'{item.name}' " + ("is solved" if item.role == SOLVED else "stays: no solved bone carries it")
+
+
+def _limbs_of(source: Source) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each bone (B,) the first bone of its limb, the solved one that carries it, and the limb's place in the order
+    of the joints; -1 for none."""
+    heads = np.flatnonzero(source.bones >= 0)
+    first = limbs(source.solved.parents)[heads]
+    own = carriers(source.motion_parents, source.bones[heads])
+    carried = own < len(heads)
+    own = np.where(carried, own, 0)
+    limb = np.where(carried, source.bones[first[own]], -1)
+    return limb, np.where(carried, source.bones[heads[own]], -1), np.where(carried, first[own], -1)

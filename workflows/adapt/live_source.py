@@ -1,0 +1,154 @@
+"""The bound motion of a rig that plays its live action.
+
+Where curves do not tell it, it was read by stepping through the frames, which no handler can do. It is kept with the
+rig, so that live goes on without stepping also after the file was closed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...scene import binding_store
+from ...scene.discarding import discard
+from ...scene.held_targets import HeldTargets
+from ...scene.interference import reaches_out
+from ...scene.live_action import keys_digest
+from ...scene.motion import BoneMotion, motion_by_curves
+from ...scene.object_motion import worlds_by_curves
+from ...scene.rig_state import Animated, placing
+from ...scene.rigs import read_rig
+from ...scene.sampling import reason_to_sample
+from ...solvers.core.errors import StaleBindingError
+from ...state import cache
+from .action import bound_action, played_action, values_of
+
+# Raised when what is kept changes its meaning.
+FORMAT = 2
+_KIND = "adapt live source"
+_SAME = 1e-6  # of world matrices in single precision, beside a relative 1e-5
+
+
+def is_sampled(ob) -> bool:
+    """Whether the bound motion has to be stepped through to be read."""
+    action, slot = bound_action(ob)
+    return action is None or reason_to_sample(ob, action, slot) is not None
+
+
+def live_source(ob, scene, frames: np.ndarray) -> BoneMotion | None:
+    """The bound motion at scene frames (F,), or None where it would have to be stepped through.
+
+    Where it was kept, the rig's object is nevertheless where it is now, as far as its bones do not mind.
+    Raises StaleBindingError where what was kept is damaged.
+    """
+    values = {(value.path, value.index): value.value for value in values_of(ob.motion_loom_adapt.live_before)}
+    motion = motion_by_curves(scene, ob, *bound_action(ob), frames, values)
+    if motion is not None:
+        return motion
+    kept = _kept(ob)
+    motion = None
+    if kept is not None and kept[1]["source"] == keys_digest(*bound_action(ob)):
+        motion = _unpack(ob, frames, *kept)
+    if motion is None:
+        return None
+    worlds = worlds_by_curves(scene, ob, frames)
+    if worlds is None:
+        return motion if kept[1]["placed"] == _placed(ob) else None
+    if np.allclose(worlds, motion.object_world, atol=_SAME):
+        return motion
+    return None if reaches_out(ob) else replace(motion, object_world=np.broadcast_to(worlds, motion.object_world.shape))
+
+
+def has_kept(ob) -> bool:
+    """Whether a motion is kept; whether it still fits is for ``live_source`` to say."""
+    return ob.motion_loom_adapt.live_sampled is not None
+
+
+def held_then(ob) -> list | None:
+    """World matrices of what constraints held to when the motion was kept, None where that is not known."""
+    kept = _kept(ob)
+    return kept and kept[1].get("held")
+
+
+def keep_motion(ob, motion: BoneMotion, depsgraph) -> None:
+    """Keep what was sampled of a live rig, in place of what was kept before; what curves tell is read from them."""
+    settings, mesh = ob.motion_loom_adapt, None
+    if motion.sampled_because is not None:
+        arrays, header = _pack(ob, motion)
+        header["held"] = HeldTargets.of(ob, depsgraph).worlds.tolist()
+        mesh = binding_store.save(f"{ob.name} live", arrays, header)
+    old, settings.live_sampled = settings.live_sampled, mesh
+    discard(old)
+
+
+def forget_motion(ob) -> None:
+    """Keep nothing any more."""
+    settings = ob.motion_loom_adapt
+    old, settings.live_sampled = settings.live_sampled, None
+    discard(old)
+
+
+def _placed(ob) -> str:
+    """Digest of what places the object beside what moves it."""
+    return cache.fingerprint(*placing(ob, Animated.by(ob, *played_action(ob))))
+
+
+def _pack(ob, motion: BoneMotion) -> tuple[dict[str, np.ndarray], dict]:
+    """Double precision: in single, joints far from the origin would be off by more than live and bake may differ."""
+    arrays = {
+        "rest": motion.rig.rest,
+        "basis": motion.basis[..., :3, :],
+        "object_world": motion.object_world,
+        "frames": motion.frames,
+        "rotation_start": motion.rotation_start,
+        "scale_signs": motion.scale_signs,
+    }
+    header = {
+        "workflow": _KIND,
+        "format": FORMAT,
+        "names": list(motion.rig.names),
+        "fps": motion.fps,
+        "because": motion.sampled_because,
+        "placed": _placed(ob),
+        "source": keys_digest(*bound_action(ob)),
+    }
+    return arrays, header
+
+
+def _kept(ob) -> tuple[dict[str, np.ndarray], dict] | None:
+    """What was kept as arrays and a header, read once a session."""
+    mesh = ob.motion_loom_adapt.live_sampled
+    if mesh is None:
+        return None
+    inputs = cache.fingerprint(*binding_store.mark(mesh))
+    kept = cache.get(ob.session_uid, _KIND, inputs)
+    if kept is None:
+        kept = binding_store.load(mesh)
+        if kept[1].get("workflow") != _KIND or kept[1].get("format") != FORMAT:
+            raise StaleBindingError(
+                f"The motion kept for '{ob.name}' comes from another version of Motion Loom; bind again."
+            )
+        cache.put(ob.session_uid, _KIND, inputs, kept)
+    return kept
+
+
+def _unpack(ob, frames: np.ndarray, arrays, header) -> BoneMotion | None:
+    """None where it is of other frames, or the rig has other bones by now."""
+    rig = read_rig(ob)
+    if list(rig.names) != header["names"] or not np.allclose(rig.rest, arrays["rest"], atol=1e-6):
+        return None
+    if not np.array_equal(frames, arrays["frames"]):
+        return None
+    basis = np.zeros((*arrays["basis"].shape[:2], 4, 4))
+    basis[..., :3, :], basis[..., 3, 3] = arrays["basis"], 1.0
+    return BoneMotion(
+        rig,
+        basis,
+        arrays["object_world"],
+        header["fps"],
+        arrays["frames"],
+        arrays["rotation_start"],
+        arrays["scale_signs"],
+        header["because"],
+    )

@@ -1,0 +1,262 @@
+"""The panel of Adapt: numbered steps, and what is rarely changed in closed sub-panels below."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...scene.interference import overriding, what_overrides
+from ...scene.motion import motion_range, source_of, why_unread
+from ...solvers.core.errors import MotionLoomError
+from ..interface.panel_parts import (
+    Shown,
+    draw_linked,
+    draw_range,
+    draw_status,
+    draw_steps,
+    draw_text,
+    draw_toggles,
+    is_live,
+)
+from ..interface.wrapping import length
+from .action import plays_result
+from .changes import bound_before
+from .joints import is_chosen_anew, role_in_words
+from .problem import why_gone
+
+_NAME_WIDTH = 70.0  # pixels that a row of the list has for a name in a sidebar of the usual width
+
+
+def draw(workflow, layout, context) -> None:
+    """Draw Adapt's sub-panel for the active object."""
+    ob = context.object
+    if ob is None or ob.type != "ARMATURE":
+        _draw_no_rig(layout, context, ob)
+        return
+    if ob.library is not None:
+        draw_linked(layout, context, ob, "make a library override of it, or a local copy")
+        return
+    shown = Shown.of(workflow, context, ob)
+    draw_steps(layout, _STEPS, shown)
+    for name, title, draw_part in _PARTS:
+        header, body = layout.panel(f"motion_loom_adapt_{name}", default_closed=True)
+        count = len(getattr(shown.chosen, name, ()))
+        header.label(text=f"{title} ({count})" if count else title)
+        if body:
+            draw_part(body, shown)
+
+
+def _draw_no_rig(layout, context, ob) -> None:
+    shown = ob.instance_collection if ob is not None and ob.instance_type == "COLLECTION" else None
+    rigs = [inner.name for inner in shown.all_objects if inner.type == "ARMATURE"] if shown else []
+    if not rigs:
+        layout.label(text="Select an armature", icon="INFO")
+        return
+    rig = "its rig" if rigs[0] == ob.name else f"its rig '{rigs[0]}'"
+    text = (
+        f"'{ob.name}' is an instance of a collection. To use {rig}, make a library override "
+        "(Object > Library Override) or make the instance real (Object > Apply)"
+    )
+    draw_text(layout, context, text, "INFO")
+
+
+# ------------------------------------------------------------------------------------------------ environment
+
+
+def _has_environment(shown: Shown) -> bool:
+    return any(item.target for item in shown.chosen.surfaces)
+
+
+def _draw_environment(layout, shown: Shown) -> None:
+    chosen = shown.chosen
+    row = layout.row()
+    row.template_list("MOTION_LOOM_UL_surfaces", "", chosen, "surfaces", chosen, "active_surface", rows=3)
+    buttons = row.column(align=True)
+    buttons.operator("motion_loom.adapt_add_objects", text="", icon="ADD")
+    buttons.operator("motion_loom.adapt_remove_item", text="", icon="REMOVE").items = "surfaces"
+    if not len(chosen.surfaces):
+        draw_text(layout, shown.context, "Select what the motion deals with, the rig last, and press +", "INFO")
+    elif 0 <= chosen.active_surface < len(chosen.surfaces):
+        _draw_long_name(layout, shown, chosen.surfaces[chosen.active_surface])
+
+
+def _draw_long_name(layout, shown: Shown, item) -> None:
+    """The whole name of the chosen entry where its row has no room for it."""
+    name = item.target.name if item.target else item.name
+    if length(name) > _NAME_WIDTH:
+        draw_text(layout, shown.context, name, "OBJECT_DATA")
+
+
+# ------------------------------------------------------------------------------------------------------- bind
+
+
+def _is_bound(shown: Shown) -> bool:
+    return shown.chosen.binding is not None and not _differences(shown) and not is_chosen_anew(shown.ob)
+
+
+def _draw_bind(layout, shown: Shown) -> None:
+    chosen = shown.chosen
+    if draw_range(layout, chosen):
+        _draw_range_warning(layout, shown)
+    if chosen.binding is not None:
+        _draw_bound(layout.box().column(align=True), shown)
+        if is_chosen_anew(shown.ob):
+            draw_text(layout, shown.context, "The chosen joints are not the bound ones: Bind Again", "ERROR")
+        for text in _differences(shown):
+            draw_text(layout, shown.context, text, "ERROR")
+        shown.workflow.button(layout, "update_binding", icon="LINKED")
+    _draw_overriding(layout, shown)
+    shown.workflow.button(layout, "fit", text="Bind" if chosen.binding is None else "Bind Again")
+
+
+def _differences(shown: Shown) -> list[str]:
+    """How the list differs from what is bound, a sentence each."""
+    stored, chosen = bound_before(shown.ob), shown.chosen
+    items = {item.bound_name: item for item in chosen.surfaces if item.bound_name}
+    names = stored.binding.objects if stored is not None else ()
+    reasons = {name: why_gone(shown.context.scene, items.get(name)) for name in names}
+    out = [f"'{name}' {reason}" for name, reason in reasons.items() if reason]
+    new = sum(item.target is not None and not item.bound_name for item in chosen.surfaces)
+    if new:
+        out.append(f"{new} {'object is' if new == 1 else 'objects are'} not bound yet")
+    return out
+
+
+def _draw_bound(layout, shown: Shown) -> None:
+    chosen = shown.chosen
+    if chosen.source is not None:
+        layout.label(text=chosen.source.name, icon="ACTION", translate=False)
+    points, _, rest = chosen.summary.partition(", ")
+    layout.label(text=points, icon="LINKED")
+    layout.label(text=rest, icon="BLANK1")
+    for note in chosen.notes.splitlines():
+        draw_text(layout, shown.context, note, "INFO")
+
+
+def _draw_overriding(layout, shown: Shown) -> None:
+    """What of the rig would override a result, and the button that makes a rig without."""
+    found = overriding(shown.ob, set(), shown.chosen.limits)
+    if found:
+        text = f"{what_overrides(shown.ob, found)}. Bind a copy of the deform bones instead"
+        draw_text(layout, shown.context, text, "ERROR")
+        layout.operator("motion_loom.copy_deform_bones", icon="OUTLINER_OB_ARMATURE")
+
+
+def _draw_range_warning(layout, shown: Shown) -> None:
+    chosen = shown.chosen
+    try:
+        first, last = motion_range(shown.context.scene, shown.ob)
+        before, after = why_unread(shown.context.scene, shown.ob, source_of(shown.ob), np.array([first, last]))
+    except MotionLoomError:
+        return  # the button says that there is nothing to bind
+    # What repeats or is carried moves also where there are no keys.
+    first = min(first, chosen.start) if before else first
+    last = max(last, chosen.end) if after else last
+    if chosen.start < first or chosen.end > last or chosen.start > chosen.end:
+        reason = "The range is empty" if chosen.start > chosen.end else "Part of the range has no keys"
+        if chosen.start > last or chosen.end < first:
+            reason = "The range lies outside the animation"
+        draw_text(layout, shown.context, f"{reason}: the animation runs from {first:g} to {last:g}", "ERROR")
+
+
+# ------------------------------------------------------------------------------------------------------- live
+
+
+def _draw_live(layout, shown: Shown) -> None:
+    chosen = shown.chosen
+    shown.workflow.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
+    row = layout.row()
+    row.use_property_decorate = True  # the dot keys it
+    row.prop(chosen, "influence", slider=True)
+    draw_status(layout, shown)
+    overlays = layout.column(align=True)
+    for pair in (("show_ghost", "show_contacts"), ("show_points", "show_relations")):
+        draw_toggles(overlays, chosen, pair)
+
+
+# ------------------------------------------------------------------------------------------------------- bake
+
+
+def _is_baked(shown: Shown) -> bool:
+    return plays_result(shown.ob)
+
+
+def _draw_bake(layout, shown: Shown) -> None:
+    chosen = shown.chosen
+    draw_toggles(layout, chosen, ("assign", "bake_strip"))
+    column = layout.column()
+    column.prop(chosen, "bake_step")
+    column.prop(chosen, "bake_reduce")
+    if chosen.bake_reduce:
+        column.prop(chosen, "bake_error")
+    shown.workflow.button(layout, "bake")
+    if plays_result(shown.ob):
+        layout.operator("motion_loom.adapt_play_source", icon="LOOP_BACK")
+    shown.workflow.button(layout, "copy_command", text="Copy Command", icon="COPYDOWN")
+
+
+# ---------------------------------------------------------------------------------------------------- closed
+
+
+def _draw_joints(layout, shown: Shown) -> None:
+    chosen = shown.chosen
+    if not len(chosen.joints):
+        draw_text(layout, shown.context, "Bind lists what is solved, what rides on it and what stays, by limb", "INFO")
+        return
+    layout.template_list("MOTION_LOOM_UL_joints", "", chosen, "joints", chosen, "active_joint", rows=6)
+    if 0 <= chosen.active_joint < len(chosen.joints):
+        draw_text(layout, shown.context, role_in_words(chosen.joints[chosen.active_joint]), "BONE_DATA")
+    if is_chosen_anew(shown.ob):
+        draw_text(layout, shown.context, "Bind Again to use what is chosen", "ERROR")
+
+
+def _draw_options(layout, shown: Shown) -> None:
+    chosen = shown.chosen
+    column = layout.column()
+    for name in ("clearance", "contact"):
+        column.prop(chosen, name)
+        if getattr(chosen, name) == "USER":
+            column.prop(chosen, f"{name}_distance")
+    column.prop(chosen, "orientation", slider=True)
+    column.prop(chosen, "limits")
+
+
+def _draw_pins(layout, shown: Shown) -> None:
+    for index, pin in enumerate(shown.chosen.pins):
+        box = layout.box().column()
+        _draw_bone(box, shown.ob, pin, "pins", index)
+        box.prop(pin, "target", text="")
+        pair = box.row(align=True)
+        pair.use_property_split = False
+        pair.prop(pin, "start")
+        pair.prop(pin, "end")
+    layout.operator("motion_loom.adapt_add_item", text="Add Pin", icon="ADD").items = "pins"
+
+
+def _draw_bones(layout, shown: Shown) -> None:
+    for index, item in enumerate(shown.chosen.bones):
+        box = layout.box().column()
+        _draw_bone(box, shown.ob, item, "bones", index)
+        box.prop(item, "factor")
+    layout.operator("motion_loom.adapt_add_item", text="Add Bone", icon="ADD").items = "bones"
+
+
+def _draw_bone(layout, ob, item, items: str, index: int) -> None:
+    row = layout.row(align=True)
+    row.prop_search(item, "bone", ob.data, "bones", text="")
+    remove = row.operator("motion_loom.adapt_remove_item", text="", icon="X")
+    remove.items, remove.index = items, index
+
+
+_STEPS = (
+    ("Environment", _has_environment, _draw_environment),
+    ("Bind", _is_bound, _draw_bind),
+    ("Live", is_live, _draw_live),
+    ("Bake", _is_baked, _draw_bake),
+)
+# The second column also names the list whose length the heading tells.
+_PARTS = (
+    ("joints", "Joints", _draw_joints),
+    ("options", "Options", _draw_options),
+    ("pins", "Pins", _draw_pins),
+    ("bones", "Bone Hold", _draw_bones),
+)

@@ -1,0 +1,34 @@
+"""What a workflow has computed for an object, computed once and then told by its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...scene import binding_store
+from ...solvers.core.errors import StaleBindingError
+from ...state import cache
+
+
+def kept(ob, name: str, inputs: tuple, make: Callable[[], Any]):
+    """What was made for these inputs before, or is made now."""
+    return kept_by(ob, name, cache.fingerprint(*inputs), make)
+
+
+def unpacked(ob, name: str, mesh, unpack: Callable[[dict, dict], Any], missing: str):
+    """What ``scene.binding_store`` holds in a mesh, unpacked once.
+
+    Raises StaleBindingError where there is no mesh, which is told by the text ``missing``, and as ``unpack``.
+    """
+    if mesh is None:
+        raise StaleBindingError(missing)
+    return kept(ob, name, binding_store.mark(mesh), lambda: unpack(*binding_store.load(mesh)))
+
+
+def kept_by(ob, name: str, key: str, make: Callable[[], Any]):
+    """What was made for a key before, or is made now."""
+    found = cache.get(ob.session_uid, name, key)
+    if found is None:
+        found = make()
+        cache.put(ob.session_uid, name, key, found)
+    return found

@@ -1,0 +1,53 @@
+"""Entries of the lists in settings: what a library override has from its library cannot be removed."""
+
+from __future__ import annotations
+
+from ...solvers.core.errors import SceneError
+
+_LOCAL = "make it local (Object, Relations, Make Local)"
+
+
+def library_entries(owner, entries: str) -> int:
+    """How many entries of a list, its first ones, come from the library. owner: settings, or an entry with a list."""
+    override = owner.id_data.override_library
+    if override is None or override.reference is None:
+        return 0
+    try:
+        return len(override.reference.path_resolve(owner.path_from_id(entries)))
+    except ValueError:  # the owner is an entry that the library has not
+        return 0
+
+
+def remove_entry(owner, entries: str, index: int, name: str, instead: str = "") -> None:
+    """Remove an entry; SceneError naming it where it comes from the library. instead: what else can be done, or."""
+    if index < library_entries(owner, entries):
+        way = f"{instead}, or {_LOCAL}" if instead else _LOCAL
+        raise SceneError(f"{name} of '{owner.id_data.name}' comes from its library and cannot be removed; {way}.")
+    getattr(owner, entries).remove(index)
+
+
+def require_removable(owner, entries: str, name: str) -> None:
+    """Raises SceneError where a list cannot be replaced, as the library has entries of it. name: of all, for messages.
+    """
+    if library_entries(owner, entries):
+        raise SceneError(
+            f"{name} of '{owner.id_data.name}' come from its library and cannot be replaced; {_LOCAL} first."
+        )
+
+
+def resized(owner, entries: str, count: int, name: str) -> list:
+    """All entries of a list, as many as are asked for, to be given new values.
+
+    Raises SceneError where the library has more.
+    """
+    kept = library_entries(owner, entries)
+    if kept > count:
+        raise SceneError(
+            f"{kept} {name} of '{owner.id_data.name}' come from its library and cannot be fewer; {_LOCAL} first."
+        )
+    found = getattr(owner, entries)
+    while len(found) > kept:
+        found.remove(len(found) - 1)
+    while len(found) < count:
+        found.add()
+    return list(found)

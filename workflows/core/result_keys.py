@@ -1,0 +1,73 @@
+"""Which keys a result gets: of which channels, at which frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...scene.motion import BoneMotion, channel_sizes, moves_outside, source_of, written_channels
+from ...solvers.core.errors import InputError
+from ...solvers.skeleton.curve_reduction import key_error, reduce_keys
+
+
+@dataclass(frozen=True)
+class KeyOptions:
+    """step: frames from one key to the next; the last frame always has keys.  error: leave out the keys that the others
+    tell within so many metres, see ``skeleton.curve_reduction``; None: keep all.  only_changed: channels that do not
+    change keep the curves of the source."""
+
+    step: int = 1
+    error: float | None = None
+    only_changed: bool = True
+
+
+@dataclass(frozen=True)
+class Keys:
+    """chosen: (F, B, 3) bool, for location, rotation and scale of each bone.  sizes: (B, 3) curves of each.
+    error: metres by which what is left out moves any joint, at the frames and half way between them."""
+
+    chosen: np.ndarray
+    sizes: np.ndarray
+    error: float
+
+    def report(self) -> dict:
+        """Numbers that JSON can hold; keys_per_curve is a mean."""
+        curves = int(self.sizes[self.chosen.any(axis=0)].sum())
+        keys = int((self.chosen.sum(axis=0) * self.sizes).sum())
+        return {
+            "curves": curves,
+            "keys": keys,
+            "keys_of_all_frames": curves * len(self.chosen),
+            "keys_per_curve": round(keys / max(curves, 1), 1),
+            "key_error_mm": 1000 * self.error,
+        }
+
+
+def choose_keys(
+    context, ob, motion: BoneMotion, original: BoneMotion, options: KeyOptions, body: np.ndarray | None = None
+) -> Keys:
+    """The keys of a motion that replaces the original, which the object plays.
+
+    body: (K,) bones that hold still together outside of the frames.  Where any channel gets keys, so do those of theirs
+    that the source moves there.
+    Raises InputError for a step below one or an error that is no length.
+    """
+    if options.step < 1:
+        raise InputError(f"The frame step is {options.step}; give a whole number from 1.")
+    kept = original if options.only_changed else None
+    keyed = written_channels(context, ob, motion, source_of(ob), kept)
+    if keyed.any() and body is not None:
+        keyed[body] |= moves_outside(context.scene, source_of(ob), motion.rig, motion.frames)[body]
+    channels, frames = motion.channels(), motion.frames
+    unit = np.cbrt(np.abs(np.linalg.det(motion.object_world[:, :3, :3])))
+    rows = np.unique([*range(0, len(frames), options.step), len(frames) - 1])
+    chosen = np.zeros((len(frames), *keyed.shape), bool)
+    if options.error is None:
+        chosen[rows] = keyed
+    else:
+        some = tuple(values[rows] for values in channels)
+        chosen[rows] = reduce_keys(motion.rig, some, frames[rows], unit[rows], keyed, options.error)
+    is_whole = chosen[:, keyed].all()
+    error = 0.0 if is_whole else key_error(motion.rig, channels, frames, unit, chosen)
+    return Keys(chosen, channel_sizes(motion.rig), error)

@@ -1,0 +1,70 @@
+"""Whether what a file holds is what was stored: a checksum tells of damage, not of another hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+
+from ...solvers.core.errors import InputError, StaleBindingError
+
+# What arrays, headers and what is built of them raise where something in them is not as it was stored.
+_WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError)
+
+
+@contextmanager
+def damaged_in_words(what: str, remedy: str) -> Iterator[None]:
+    """A block that unpacks and tries out what was stored; what it finds wrong becomes a StaleBindingError."""
+    try:
+        yield
+    except _WRONG as error:
+        reason = str(error) or type(error).__name__
+        raise StaleBindingError(f"The {what} stored in the file are damaged ({reason}); {remedy}.") from error
+
+
+def require_shapes(arrays: Mapping[str, np.ndarray], expected: Mapping[str, str]) -> dict[str, int]:
+    """Raises ValueError for an array of another kind or shape, or with numbers that are none; KeyError for none.
+
+    expected: by name, kinds of dtype and dimensions, as "f F J 3": letters stand for the same number throughout, which
+    are returned.  "f?" lets numbers be infinite or none.
+    """
+    sizes: dict[str, int] = {}
+    for name, text in expected.items():
+        kinds, *dims = text.split()
+        array = arrays[name]
+        if array.dtype.kind not in kinds or array.ndim != len(dims):
+            raise ValueError(f"'{name}' has {array.ndim} dimensions of {array.dtype}")
+        for dim, size in zip(dims, array.shape, strict=True):
+            if sizes.setdefault(dim, int(dim) if dim.isdigit() else size) != size:
+                raise ValueError(f"'{name}' has the shape {array.shape}")
+        if "?" not in kinds and not np.isfinite(array).all():
+            raise ValueError(f"'{name}' holds what is not a number")
+    return sizes
+
+
+def require_indices(array: np.ndarray, low: int, high, name: str) -> None:
+    """Raises ValueError for whole numbers that are not from low up to below high, which may be one for each."""
+    if not ((array >= low) & (array < high)).all():
+        raise ValueError(f"'{name}' points beyond what there is")
+
+
+def require_rising(frames: np.ndarray, name: str = "frames") -> None:
+    """Raises ValueError for frames (F,) that do not rise, or of which there is none."""
+    if not len(frames) or not (np.diff(frames) > 0.0).all():
+        raise ValueError(f"'{name}' do not rise")
+
+
+def require_positive(header: Mapping, *names: str) -> None:
+    """Raises ValueError or TypeError for an entry that is not a number above zero."""
+    for name in names:
+        value = header[name]
+        if isinstance(value, bool) or not 0.0 < value < math.inf:
+            raise ValueError(f"'{name}' is {value}")
+
+
+def require_texts(values, count: int, name: str) -> None:
+    """Raises ValueError for what is not a list of so many texts."""
+    if not isinstance(values, list) or len(values) != count or not all(isinstance(text, str) for text in values):
+        raise ValueError(f"'{name}' are not {count} names")

@@ -1,0 +1,273 @@
+"""Map live: what moves the copy of one target, see ``core.live`` and ``mesh.live``."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Generator
+from dataclasses import replace
+
+import numpy as np
+
+from ...scene import binding_store, live_mesh
+from ...scene.discarding import discard
+from ...scene.frames import frame_now
+from ...scene.point_source import OBJECTS, PointSource, found_again, point_track_steps, points_now
+from ...scene.restored import restored_after_error
+from ...solvers.core.errors import StaleBindingError
+from ...solvers.core.lag import rates
+from ...solvers.mapping.pose_features import LAG
+from ...solvers.mapping.source_motion import SourceModel, SourceStream, SourceTrack, source_track
+from ...solvers.mapping.track import lifted, placed
+from ...solvers.mapping.travel import Path
+from ...solvers.mapping.travel_ways import SOURCE, along_source
+from ...state.cache import fingerprint
+from ...state.live_runs import live_runs
+from ..core.base import Steps, names_what_is_too_large, relayed
+from ..core.live import NOTHING, SWEEP, Moment
+from ..mesh import live
+from .model import (
+    clip_of,
+    keyed_track,
+    map_of,
+    pose_at,
+    require_learnt_mesh,
+    row_of_poses,
+    source_of_clip,
+    target_of,
+    track_of,
+    track_over,
+    travel_choices,
+)
+from .store import SourceClip, pack_clip
+
+# Of the source's radius: what single precision and the program's own evaluation may differ by.
+_SAME = 1e-4
+# Seconds without news of a performed source after which it is taken to have stood still.
+_SILENT = 0.5
+
+
+class MapFollower:
+    """Moves the live copy of one target; at first it knows nothing."""
+
+    plays_by_itself = False
+
+    def __init__(self):
+        self.note: str | None = None
+        self.source_untouched = True
+        self._source: tuple[str, PointSource] | None = None
+        self._edited: tuple[str, set[float]] = "", set()
+        self._now: np.ndarray | None = None
+        self._performance: tuple[str, Performance] | None = None
+
+    # ------------------------------------------------------------------------------------------- for the engine
+
+    def sees(self, ob, depsgraph) -> bool:
+        return True  # the target itself is hidden, and the source says so where it is
+
+    def check(self, ob, moment: Moment) -> tuple[str, str]:
+        live.require_copy(ob, ob.motion_loom_map)
+        require_learnt_mesh(ob)
+        key, _ = keyed_track(ob)
+        clip = clip_of(ob)
+        self._now = self._points_now(ob, moment.depsgraph)
+        return SWEEP if self._is_edited(ob, clip, frame_now(moment.scene)) else NOTHING, key
+
+    def show(self, ob, moment: Moment, was_posed: bool = False) -> None:
+        if ob.motion_loom_map.live_input:
+            self._write(ob, moment, *self._performed(ob))
+        else:
+            self._write(ob, moment, *result_at(ob, np.array([frame_now(moment.scene)])))
+
+    def pose(self, ob, moment: Moment) -> None:
+        """The source as it is now, as fast as its clip was at this frame, where the clip was."""
+        clip, frame = clip_of(ob), frame_now(moment.scene)
+        if not {np.floor(frame), np.ceil(frame)} & self._edited[1]:
+            return self.show(ob, moment)
+        before, then = pose_at(ob, frame)
+        before = self._now - then + before
+        coefficients = map_of(ob).coefficients(row_of_poses(clip.model, np.stack((before, self._now))))
+        _, position, heading = track_of(ob).sampled(np.array([(frame - clip.frames[0]) / clip.fps]))
+        self._write(ob, moment, coefficients[None], position, heading)
+
+    # -------------------------------------------------------------------------------------------------------------
+
+    def forget_edits(self) -> None:
+        """The clip is up to date with its source."""
+        self._edited = "", set()
+
+    def recent(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The source's points (J, 3) a tenth of a second ago and now, of what is performed; None before that."""
+        return self._performance and self._performance[1].recent()
+
+    def _performed(self, ob) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        settings = ob.motion_loom_map
+        key = fingerprint(*binding_store.mark(settings.clip), settings.smoothing)
+        if self._performance is None or self._performance[0] != key:
+            self._performance = key, Performance(SourceStream(clip_of(ob).model, settings.smoothing))
+        return self._performance[1].step(ob, self._now, time.monotonic())
+
+    def _points_now(self, ob, depsgraph) -> np.ndarray:
+        source, collection = self._points(ob), ob.motion_loom_map.source_collection
+        try:
+            return points_now(source, depsgraph)
+        except StaleBindingError:
+            if source.kind != OBJECTS or collection is None:
+                raise
+        source = found_again(source, collection.all_objects)
+        points = points_now(source, depsgraph)
+        self._source = self._source[0], source
+        return points
+
+    def _points(self, ob) -> PointSource:
+        settings = ob.motion_loom_map
+        chosen = [source.session_uid if source else 0 for source in (settings.source, settings.source_collection)]
+        key = fingerprint(*binding_store.mark(settings.clip), *chosen)
+        if self._source is None or self._source[0] != key:
+            self._source = key, source_of_clip(ob)
+        return self._source[1]
+
+    def _is_edited(self, ob, clip, frame: float) -> bool:
+        """Whether the source has been seen elsewhere than in its clip, at this frame or at another one before."""
+        settings = ob.motion_loom_map
+        key = fingerprint(*binding_store.mark(settings.clip))
+        if self._edited[0] != key or settings.live_input:
+            self._edited = key, set()
+        if settings.live_input:
+            return False
+        if frame in clip.frames:
+            change = self._edited[1].discard if _is_there(self._now, clip, frame) else self._edited[1].add
+            change(frame)
+        return bool(self._edited[1])
+
+    def _write(self, ob, moment: Moment, coefficients, position, heading) -> None:
+        vertices, world = pose_of(ob, coefficients[0], position[0], heading[0])
+        live_mesh.write(ob.motion_loom_map.live_copy, moment.depsgraph, vertices, world)
+
+
+class Performance:
+    """A source that moves by itself, as a stream does: it knows the time, and what came before."""
+
+    def __init__(self, stream: SourceStream):
+        self._stream, self._path = stream, Path()
+        self._poses: deque[tuple[float, np.ndarray]] = deque()
+        self._coefficients: deque[tuple[float, np.ndarray]] = deque()
+        self._first: SourceTrack | None = None
+        self._last: SourceTrack | None = None
+
+    def step(self, ob, points: np.ndarray, now: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coefficients (1, D), position (1, 2) and heading (1,) for points (J, 3) at a time in seconds."""
+        source = self._stream.step(points, now)
+        held = self._poses[-1][1] if self._poses else points
+        _push(self._poses, now, np.where(np.isfinite(points), points, held))
+        coefficients = map_of(ob).coefficients(source.features[0])
+        _push(self._coefficients, now, coefficients)
+        self._first = self._first or source
+        heading = self._travelled(ob, source, now)
+        self._last = source
+        return coefficients[None], self._path.position[None], np.array([heading])
+
+    def _travelled(self, ob, source: SourceTrack, now: float) -> float:
+        """Go on to a time in seconds; the heading there."""
+        choices, travel = travel_choices(ob.motion_loom_map), target_of(ob).travel
+        turned_by = source.yaw[0] - self._first.yaw[0]
+        heading = choices.turn_ratio * turned_by
+        last = self._last or source
+        if travel.way_of(choices) == SOURCE:
+            step = source.translation[0] - last.translation[0]
+            self._path.position = self._path.position + along_source(step, heading - turned_by, choices)
+            velocity = np.zeros(2)
+        else:
+            velocity = travel.velocity(self._rates(), choices)
+        if now - last.times[0] > _SILENT:
+            self._path.step(np.zeros(2), heading, last.times[0] + LAG)
+        self._path.step(velocity, heading, now)
+        return heading
+
+    def recent(self) -> tuple[np.ndarray, np.ndarray]:
+        """The points a tenth of a second ago and now, both (J, 3)."""
+        return self._poses[0][1], self._poses[-1][1]
+
+    def _rates(self) -> np.ndarray:
+        times = np.array([when for when, _ in self._coefficients])
+        return rates(np.stack([value for _, value in self._coefficients]), times, LAG)[-1]
+
+
+def _push(samples: deque, now: float, value: np.ndarray) -> None:
+    """Keep what came within the lag, and one before it."""
+    if samples and samples[-1][0] >= now:
+        samples.pop()
+    samples.append((now, np.array(value)))
+    while len(samples) > 2 and samples[1][0] <= now - LAG:
+        samples.popleft()
+
+
+def pose_of(ob, coefficients: np.ndarray, position: np.ndarray, heading: float) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (V, 3), own space, and world matrix (4, 4) of a target's coefficients (D,) at a place on the ground."""
+    target = target_of(ob)
+    vertices = target.space.vertices_of(coefficients)
+    world = placed(target.place, target.pivot, position, heading)
+    return vertices, lifted(vertices, world, target.floor) if ob.motion_loom_map.hold_ground else world
+
+
+def result_at(
+    ob, frames: np.ndarray, clip: SourceClip | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coefficients (N, D), positions (N, 2) and headings (N,) of the target at scene frames (N,).
+
+    clip: by which, the stored one if None.
+    """
+    track = track_of(ob) if clip is None else track_over(ob, clip)
+    clip = clip or clip_of(ob)
+    return track.sampled((frames - clip.frames[0]) / clip.fps)
+
+
+def prepared_steps(ob) -> Steps:
+    """Make sure that there is a result to be shown."""
+    require_learnt_mesh(ob)
+    map_of(ob)
+    yield 0.5, "Learning the map"
+    track_of(ob)
+
+
+@names_what_is_too_large("reading the source of")
+def refresh_steps(context, ob, workflow) -> Steps:
+    """Read the source's range again, for the map as it is."""
+    live.require_copy_if_live(ob, ob.motion_loom_map)
+    store_clip(ob, (yield from read_again_steps(context, ob)))
+    run = live_runs.runs.get((ob.session_uid, workflow.id))
+    if run is not None:
+        run.follower.forget_edits()
+    return f"The source of '{ob.name}' is up to date at all frames"
+
+
+def read_again_steps(context, ob) -> Generator[tuple[float, str], None, SourceClip | None]:
+    """The clip, read of its source as that is now, or None where it is as it was; see ``store_clip``."""
+    clip, source = clip_of(ob), source_of_clip(ob)
+    reading = point_track_steps(context, source, clip.frames)
+    _, positions = yield from relayed(reading, 0.0, 1.0, "Reading the source")
+    positions = positions.astype(np.float32).astype(float)  # as they will be stored
+    if np.array_equal(positions, clip.positions, equal_nan=True):
+        return None
+    now = replace(clip, positions=positions, record=source.record())
+    SourceModel.fit(source.names, positions, now.times, now.model.ground.remove, now.is_tracked)  # raises if it stands
+    source_track(now.model, positions, now.times, tracked=now.is_tracked)  # raises what is wrong with it
+    return now
+
+
+def store_clip(ob, clip: SourceClip | None) -> None:
+    """Keep another reading of the clip in its place; None: it stays."""
+    if clip is None:
+        return
+    settings = ob.motion_loom_map
+    with restored_after_error(ob):
+        old, settings.clip = settings.clip, binding_store.save(ob.name, *pack_clip(clip))
+        discard(old)
+
+
+def _is_there(points: np.ndarray, clip, frame: float) -> bool:
+    """Whether points (J, 3) are those of the clip at one of its frames."""
+    expected = clip.positions[int(np.searchsorted(clip.frames, frame))]
+    lost = np.isnan(expected) | np.isnan(points)
+    size = np.nanmax(np.abs(clip.model.ground.reference - clip.model.ground.pivot))
+    return bool((lost | (np.abs(points - expected) <= _SAME * size)).all())

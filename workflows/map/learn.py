@@ -1,0 +1,220 @@
+"""Learn: read a source and a target over their ranges, and learn the target's poses and how they travel."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from ...scene import binding_store, live_mesh
+from ...scene.animated_range import animated_range, whole_range
+from ...scene.discarding import discard
+from ...scene.frames import require_range
+from ...scene.mesh_sequence import MeshSequence, key_poses, mesh_sequence_steps
+from ...scene.motion import frames_per_second
+from ...scene.point_source import (
+    VERTICES,
+    PointSource,
+    joints_source,
+    objects_source,
+    point_track_steps,
+    vertices_source,
+)
+from ...scene.restored import restored_after_error
+from ...scene.rigs import require_editable
+from ...scene.session import object_of
+from ...solvers.core.errors import InputError, SceneError
+from ...solvers.mapping.global_motion import ALL, NONE, TRANSLATION, GlobalMotion
+from ...solvers.mapping.source_motion import SourceModel
+from ...solvers.mapping.steady_points import steady_weights
+from ...solvers.mapping.travel_ways import TravelWays
+from ...solvers.shapes.target_space import learn_target_steps
+from ..command_line.words import counted
+from ..core.base import Steps, names_what_is_too_large, relayed
+from ..mesh.faces import faces_mark
+from ..mesh.live import require_copy_if_live
+from .store import LearntTarget, SourceClip, pack_clip, pack_target
+
+# Largest over smallest scale above which an object counts as flat.
+_FLAT = 1e6
+_REMOVED = {"FULL": ALL, "PLACE": TRANSLATION, "NONE": NONE}
+_MOST_NUMBERS = 4e8  # that poses are learnt from, single precision
+_STEADY_FRAMES = 50  # from which the steady points of a target are told
+_AT_ONCE = 64  # frames whose ground motion is taken off together, in double precision
+
+
+def source_of(settings) -> PointSource:
+    """The points that the settings name; raises SceneError where they name none, InputError where there are none."""
+    ob = settings.source
+    if ob is None:
+        if settings.source_collection is None:
+            raise SceneError("Choose a source: an armature, a mesh, or a collection of objects.")
+        if settings.id_data in settings.source_collection.all_objects.values():
+            raise SceneError(
+                f"'{settings.id_data.name}' is in '{settings.source_collection.name}' and cannot be its own source; "
+                "take it out of that collection."
+            )
+        return objects_source(settings.source_collection)
+    if ob == settings.id_data:
+        raise SceneError(f"'{ob.name}' cannot be its own source; choose another object.")
+    if live_mesh.is_live(ob):
+        raise SceneError(f"'{ob.name}' is the live copy of another target: bake it and choose the result.")
+    if ob.type == "ARMATURE":
+        return joints_source(ob)
+    return vertices_source(ob, settings.source_group) if ob.type == "MESH" else objects_source([ob])
+
+
+@names_what_is_too_large("learning")
+def learn_steps(context, ob) -> Steps:
+    """Read and learn, with progress; the scene is changed after the last step only."""
+    require_editable(ob)
+    settings = ob.motion_loom_map
+    require_copy_if_live(ob, settings)
+    source = source_of(settings)
+    _require_in_scene(context.scene, settings.source)
+    frames = source_frames(context.scene, settings)
+    _require_room(settings, len(frames), len(source.names))
+    yield 0.0, "Reading the source"
+    names, positions = yield from relayed(point_track_steps(context, source, frames), 0.0, 0.2, "Reading the source")
+    fps = frames_per_second(context.scene)
+    tracked, times = source.kind != VERTICES, (frames - frames[0]) / fps
+    with _named(settings.source or settings.source_collection):
+        model = SourceModel.fit(names, positions, times, _REMOVED[settings.ground], tracked)
+    clip = SourceClip(model, positions, frames, fps, source.record())
+    with live_mesh.shown(context, ob):
+        sequence = yield from _read_target(context, ob)
+    learnt = yield from learn_sequence(sequence, fps, settings.components, _REMOVED[settings.target_ground], ob)
+    yield 0.99, "Storing"
+    with restored_after_error(ob):
+        return _store(ob, learnt, clip)
+
+
+def _require_room(settings, frames: int, points: int) -> None:
+    """Raises InputError for a source of more positions than can be held at once."""
+    if 3.0 * frames * points > _MOST_NUMBERS:
+        source = settings.source or settings.source_collection
+        raise InputError(
+            f"'{source.name}' has {frames:,} frames of {points:,} points, which are too many to be read together; "
+            "shorten the range of the source, or choose a vertex group."
+        )
+
+
+def _require_in_scene(scene, ob) -> None:
+    if ob is not None and object_of(scene, ob.session_uid, ob.name) is None:
+        raise SceneError(f"The source '{ob.name}' is not in the scene '{scene.name}'; link it, or choose another one.")
+
+
+@contextmanager
+def _named(source) -> Iterator[None]:
+    """Says which source cannot be used."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"'{source.name}': {error}") from error
+
+
+def source_frames(scene, settings) -> np.ndarray:
+    """Scene frames (F,) of the source that are read; InputError for an empty range."""
+    if settings.use_source_range:
+        start, end = settings.source_start, settings.source_end
+    else:
+        objects = [settings.source] if settings.source else list(settings.source_collection.all_objects)
+        start, end = animated_range(scene, objects) or (scene.frame_start, scene.frame_end)
+    source = settings.source or settings.source_collection
+    return _frames(start, end, "source", source)
+
+
+def target_frames(scene, ob) -> np.ndarray:
+    """Scene frames (F,) of the target that are learnt; InputError for an empty range."""
+    settings = ob.motion_loom_map
+    if settings.use_target_range:
+        frames = _frames(settings.target_start, settings.target_end, "target", ob)
+    else:
+        frames = _frames(*(animated_range(scene, [ob]) or (scene.frame_start, scene.frame_end)), "target", ob)
+    # Of a long range every second or third frame is learnt: the poses of a target repeat.
+    numbers = 3 * len(ob.data.vertices) + 6 * max(len(ob.data.loops) - 2 * len(ob.data.polygons), 1)
+    return frames[:: int(np.ceil(len(frames) * numbers / _MOST_NUMBERS))]
+
+
+def learn_sequence(
+    sequence: MeshSequence, fps: float, components: int, remove: str, ob
+) -> Generator[tuple[float, str], None, LearntTarget]:
+    """What is learnt of a target's vertices over time. fps: scene frames a second.  remove: see ``global_motion``."""
+    text = "Learning the target"
+    vertices, translation, yaw, pivot = yield from relayed(_grounded(sequence, remove), 0.45, 0.55, text)
+    place = sequence.worlds[0]
+    if not np.linalg.cond(place[:3, :3]) < _FLAT:
+        raise InputError(f"'{ob.name}' has a scale of zero at frame {sequence.frames[0]:g}; give it another one.")
+    local = (vertices - place[:3, 3].astype(np.float32)) @ np.linalg.inv(place[:3, :3]).T.astype(np.float32)
+    learning = learn_target_steps(local, sequence.triangles, components=components)
+    space = yield from relayed(learning, 0.55, 0.9, text)
+    yield 0.9, "Learning how it travels"
+    if remove == NONE:
+        travel = TravelWays.none("nothing is taken off the target: it stays")
+    elif sequence.poses:
+        travel = TravelWays.none("its poses are shape keys, in no order in time; choose Source or None")
+    else:
+        times = (sequence.frames - sequence.frames[0]) / fps
+        travel = TravelWays.learn(space.coefficients, times, translation, yaw, vertices)
+    mesh = len(ob.data.vertices), len(ob.data.polygons), faces_mark(ob)
+    floor = -np.inf if remove == NONE else float(vertices[..., 2].min())
+    return LearntTarget(space, sequence.frames, place, pivot, travel, floor, *mesh)
+
+
+def _read_target(context, ob):
+    if ob.motion_loom_map.target_motion == "SHAPE_KEYS":
+        yield 0.2, "Reading the target"
+        return key_poses(context, ob)
+    instead = ", or learn its shape keys as poses" if ob.data.shape_keys else ""
+    steps = mesh_sequence_steps(context, ob, target_frames(context.scene, ob), instead)
+    return (yield from relayed(steps, 0.2, 0.45, "Reading the target"))
+
+
+def _grounded(sequence: MeshSequence, remove: str) -> Generator[float, None, tuple]:
+    """World vertices (F, V, 3) float32 without ground motion, that motion (F, 2) and (F,), and its pivot (3,)."""
+    count = len(sequence.vertices)
+    out = np.empty_like(sequence.vertices)
+    translation, yaw = np.empty((count, 2)), np.empty(count)
+    few = np.unique(np.linspace(0, count - 1, min(count, _STEADY_FRAMES)).astype(int))
+    weights = steady_weights(_world(sequence, few))
+    ground, before = GlobalMotion(_world(sequence, slice(0, 1))[0], remove, weights), None
+    for start in range(0, count, _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        before = ground.track(_world(sequence, rows), before)
+        out[rows], translation[rows], yaw[rows] = before.points + ground.pivot, before.translation, before.yaw
+        yield min(start + _AT_ONCE, count) / count
+    return out, translation, yaw, ground.pivot
+
+
+def _world(sequence: MeshSequence, rows: slice | np.ndarray) -> np.ndarray:
+    worlds = sequence.worlds[rows]
+    vertices = sequence.vertices[rows].astype(float)
+    return np.einsum("fij,fvj->fvi", worlds[:, :3, :3], vertices, optimize=True) + worlds[:, None, :3, 3]
+
+
+def _frames(start: float, end: float, of: str, owner) -> np.ndarray:
+    require_range(start, end, f"The range of the {of} '{owner.name}'")
+    first, last = whole_range(start, end)
+    if last <= first:
+        raise InputError(f"The range of the {of}, {start:g} to {end:g}, has fewer than two frames; choose more.")
+    return np.arange(first, last + 1, dtype=float)
+
+
+def _store(ob, learnt: LearntTarget, clip: SourceClip) -> str:
+    settings = ob.motion_loom_map
+    replaced = settings.learnt, settings.clip
+    settings.learnt = binding_store.save(ob.name, *pack_target(learnt))
+    settings.clip = binding_store.save(ob.name, *pack_clip(clip))
+    space = learnt.space
+    first, last = learnt.frames[0], learnt.frames[-1]
+    settings.learnt_summary = (
+        f"{len(space.rest)} vertices, {counted(space.components, 'component')}, frames {first:g} to {last:g}"
+    )
+    points = counted(len(clip.model.names), "point")
+    settings.clip_summary = f"{points}, frames {clip.frames[0]:g} to {clip.frames[-1]:g}"
+    settings.suggestions, settings.suggestion = "", -1
+    settings.target_frame = min(max(settings.target_frame, first), last)
+    for mesh in replaced:
+        discard(mesh)
+    return f"Learnt '{ob.name}': {settings.learnt_summary}; travel: {learnt.travel.note}"

@@ -1,0 +1,188 @@
+"""Pairs of poses: added, removed, looked at, and suggested."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...scene import binding_store
+from ...scene.frames import frame_now
+from ...scene.point_source import points_now
+from ...solvers.core.errors import InputError, MotionLoomError
+from ...solvers.mapping.pair_suggestion import RowSpace, scores
+from ...solvers.mapping.pair_suggestion import suggest as best_frames
+from ...solvers.regression.ridge import contradiction
+from ...solvers.shapes.pose_picks import spread_poses
+from ...state.live_runs import live_runs
+from ..core.kept import kept
+from ..core.list_entries import remove_entry
+from ..mesh.target import target_in, why_no_target
+from .model import clip_of, pair_rows, performed_text, source_of_clip, source_track_of, target_of
+
+COUNT = 5
+_MOST_FRAME = 1e6  # what a scene can go to, roundly
+
+
+def why_no_pairs(context) -> str | None:
+    """Why no pair can be added to the active target, or None."""
+    reason = why_no_target(context)
+    if reason is None and _is_new(target_in(context)):
+        return "Learn the target first."
+    return reason
+
+
+def why_no_choice(context) -> str | None:
+    """Why there is no pair to look at or to remove, or None."""
+    reason = why_no_target(context)
+    if reason is None and not len(target_in(context).motion_loom_map.pairs):
+        return "There are no pairs yet."
+    return reason
+
+
+def why_no_suggestion(context) -> str | None:
+    """Why there is no suggestion to go to, or None."""
+    reason = why_no_pairs(context)
+    if reason is None and not suggested(target_in(context)):
+        return "Press Suggest first."
+    return reason
+
+
+def add_pair(context) -> str:
+    """Pair the source as it is now with the chosen pose of the target.
+
+    Raises InputError where the source is not at a frame that was read.
+    """
+    ob = target_in(context)
+    settings, clip, target = ob.motion_loom_map, clip_of(ob), target_of(ob)
+    frame = frame_now(context.scene)
+    if not settings.live_input and not clip.frames[0] <= frame <= clip.frames[-1]:
+        raise InputError(
+            f"Frame {frame:g} is outside the source's range, {clip.frames[0]:g} to {clip.frames[-1]:g}; go to a frame "
+            "in it."
+        )
+    performed = _performed(context, ob) if settings.live_input else ""
+    pair = settings.pairs.add()
+    pair.source_frame, pair.performed = frame, performed
+    pair.target_frame = float(np.clip(settings.target_frame, target.frames[0], target.frames[-1]))
+    before, settings.active_pair = settings.active_pair, len(settings.pairs) - 1
+    try:
+        return _told(ob, f"Pair {len(settings.pairs)}: source {frame:g}, target {pair.target_frame:g}")
+    except MotionLoomError:
+        settings.pairs.remove(len(settings.pairs) - 1)
+        settings.active_pair = before
+        raise
+
+
+def remove_pair(context, index: int) -> str | None:
+    """Remove a pair, the active one for -1; raises InputError where there is none."""
+    ob = target_in(context)
+    settings = ob.motion_loom_map
+    index = _index(settings, index)
+    remove_entry(settings, "pairs", index, f"Pair {index + 1}", "switch it off")
+    settings.active_pair = min(settings.active_pair, len(settings.pairs) - 1)
+    ob.update_tag(refresh={"OBJECT"})
+    return None
+
+
+def show_pair(context) -> str | None:
+    """Go to the poses of the active pair; raises InputError where there is none."""
+    settings = target_in(context).motion_loom_map
+    index = _index(settings, -1)
+    pair = settings.pairs[index]
+    if not np.abs((pair.source_frame, pair.target_frame)).max() < _MOST_FRAME:  # NaN is not either
+        raise InputError(f"Pair {index + 1} has a frame that a scene cannot have; change or remove it.")
+    settings.target_frame = pair.target_frame
+    if pair.performed:
+        return "The source's pose of this pair was performed: no frame holds it"
+    _go_to(context, pair.source_frame)
+    return None
+
+
+def suggest(context) -> str:
+    """Note the best frames of the source for another pair, and go to the first; InputError where all score nothing."""
+    ob = target_in(context)
+    frames = clip_of(ob).frames[best_frames(scores_of(ob), source_track_of(ob).times, COUNT)]
+    if not len(frames):
+        raise InputError("No frame of the source would tell more than the pairs do already.")
+    settings = ob.motion_loom_map
+    settings.suggestions = " ".join(f"{frame:g}" for frame in frames)
+    settings.suggestion = 0
+    _go_to(context, frames[0])
+    return f"Best frames of the source: {', '.join(f'{frame:g}' for frame in frames)}"
+
+
+def next_suggestion(context, step: int) -> str:
+    """Go to another of the suggested frames, round and round."""
+    settings = target_in(context).motion_loom_map
+    frames = suggested(target_in(context))
+    settings.suggestion = (settings.suggestion + step) % len(frames)
+    _go_to(context, frames[settings.suggestion])
+    return f"Suggestion {settings.suggestion + 1} of {len(frames)}: frame {frames[settings.suggestion]:g}"
+
+
+def poses_to_perform(ob, count: int) -> list[float]:
+    """Frames of the target's motion, at most count, that show how unlike its poses are."""
+    target = target_of(ob)
+    return target.frames[spread_poses(target.space.coefficients, count)].tolist()
+
+
+def suggested(ob) -> list[float]:
+    """Frames of the source, best first."""
+    return [float(word) for word in ob.motion_loom_map.suggestions.split()]
+
+
+def scores_of(ob) -> np.ndarray:
+    """(F,) how much a pair at each frame of the clip would tell beside the pairs there are; glitches score nothing."""
+    settings = ob.motion_loom_map
+    track = source_track_of(ob)
+    inputs = *binding_store.mark(settings.clip), settings.smoothing
+    space = kept(ob, "map rows", inputs, lambda: RowSpace.of(track.features, track.glitches))
+    return scores(space, pair_rows(ob)[0])
+
+
+def contradicting(ob) -> tuple[int, int] | None:
+    """The numbers, from 1, of the two pairs in use that contradict each other most, or None."""
+    rows, coefficients = pair_rows(ob)
+    if len(rows) < 2:
+        return None
+    found = contradiction(rows, coefficients)
+    if not found.serious:
+        return None
+    used = [number for number, pair in enumerate(ob.motion_loom_map.pairs, start=1) if pair.use]
+    return used[found.first], used[found.second]
+
+
+def contradiction_text(numbers: tuple[int, int]) -> str:
+    """In words."""
+    return f"pairs {numbers[0]} and {numbers[1]} contradict: alike sources, unlike targets"
+
+
+def _is_new(ob) -> bool:
+    settings = ob.motion_loom_map
+    return settings.learnt is None or settings.clip is None
+
+
+def _index(settings, index: int) -> int:
+    index = settings.active_pair if index < 0 else index
+    if not 0 <= index < len(settings.pairs):
+        raise InputError(f"There is no pair {index + 1}; '{settings.id_data.name}' has {len(settings.pairs)}.")
+    return index
+
+
+def _performed(context, ob) -> str:
+    """The source's pose as it moves now; how it moves is known while live only."""
+    run = live_runs.runs.get((ob.session_uid, "map"))
+    recent = run.follower.recent() if run is not None else None
+    if recent is None:
+        recent = (points_now(source_of_clip(ob), context.evaluated_depsgraph_get()),) * 2
+    return performed_text(*recent)
+
+
+def _told(ob, text: str) -> str:
+    """With a warning where pairs contradict each other."""
+    found = contradicting(ob)
+    return f"{text}; {contradiction_text(found)}" if found else text
+
+
+def _go_to(context, frame: float) -> None:
+    whole = int(np.floor(frame + 1e-6))
+    context.scene.frame_set(whole, subframe=max(float(frame) - whole, 0.0))

@@ -1,0 +1,71 @@
+"""Bake: what the target does over a range, as a new object that plays it by itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+
+import numpy as np
+
+from ...scene.mesh_bakes import Baked, MeshResult
+from ...solvers.core.errors import MotionLoomError
+from ..core.base import names_what_is_too_large, relayed, run_to_end, within
+from ..mesh import bake
+from ..mesh.bake import MeshBakeOptions, bake_frames, options_of, report_of, require_space, result_steps, write_steps
+from ..mesh.live import require_copy_if_live
+from .follower import pose_of, read_again_steps, result_at, store_clip
+from .model import clip_of, confidence_of, map_of, require_learnt_mesh, target_of
+from .pairs import contradicting
+from .store import SourceClip
+
+
+def bake_target(context, ob, options: MeshBakeOptions) -> dict:
+    """Bake one target; returns a report that JSON can hold."""
+    return run_to_end(bake_steps(context, ob, options))
+
+
+@names_what_is_too_large("mapping")
+def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, str], None, dict]:
+    """Bake, with progress; the new object is made after the last step only. Returns the report."""
+    began = time.perf_counter()
+    require_copy_if_live(ob, ob.motion_loom_map)
+    require_learnt_mesh(ob)
+    map_of(ob)
+    known = clip_of(ob).frames
+    frames = bake_frames(known, options)
+    require_space(options, len(target_of(ob).space.rest), len(frames))
+    clip = None
+    if not ob.motion_loom_map.live_input:
+        clip = yield from within(read_again_steps(context, ob), 0.0, 0.2)
+    result = yield from relayed(_result_steps(ob, frames, clip), 0.2, 0.8, "Mapping")
+
+    def keep(baked: Baked) -> dict:
+        ob.motion_loom_map.result = baked.ob
+        store_clip(ob, clip)  # not before: a bake that is cancelled or fails leaves all as it was
+        return report_of(ob, known, frames, options, baked) | {
+            "pairs": sum(pair.use for pair in ob.motion_loom_map.pairs),
+            "contradiction": contradicting(ob),
+            "components": target_of(ob).space.components,
+            "confidence_mean": float(confidence_of(ob).mean()),
+            "travel_m": float(np.linalg.norm(np.diff(result_at(ob, frames)[1], axis=0), axis=1).sum()),
+            "seconds": time.perf_counter() - began,
+        }
+
+    return (yield from within(write_steps(context, ob, result, options, "mapped", keep), 0.8, 1.0))
+
+
+def costs_of(ob) -> dict[str, str]:
+    """In words, by kind of bake; nothing while the target is not learnt or the range is empty."""
+    settings = ob.motion_loom_map
+    try:
+        frames = bake_frames(clip_of(ob).frames, options_of(settings))
+        return bake.costs_of(len(target_of(ob).space.rest), len(frames), settings.bake_keys)
+    except MotionLoomError:
+        return {}
+
+
+def _result_steps(ob, frames: np.ndarray, clip: SourceClip | None) -> Generator[float, None, MeshResult]:
+    track = result_at(ob, frames, clip)
+    return result_steps(
+        frames, len(target_of(ob).space.rest), lambda number: pose_of(ob, *(part[number] for part in track))
+    )

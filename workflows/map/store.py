@@ -1,0 +1,159 @@
+"""What Map has learnt of a target and read of a source, as arrays and a header that the .blend can hold, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...scene.point_source import JOINTS, OBJECTS, VERTICES, PointSource
+from ...solvers.core.errors import InputError, StaleBindingError
+from ...solvers.core.interpolation import BetweenRows
+from ...solvers.mapping.source_motion import SourceModel, SourceStream
+from ...solvers.mapping.travel_ways import TravelWays
+from ...solvers.shapes.target_space import TargetSpace
+from ..core.stored_arrays import (
+    damaged_in_words,
+    require_indices,
+    require_positive,
+    require_rising,
+    require_shapes,
+    require_texts,
+)
+
+# Raised when what is stored changes its meaning.
+FORMAT = 1
+_TEXTS = "texts"
+# F frames, V vertices, D components, J points; see ``stored_arrays.require_shapes``.
+_TARGET = {
+    "frames": "fi F", "place": "f 4 4", "pivot": "f 3", "floor": "f?", "space rest": "f V 3",
+    "space triangles": "iu T 3", "space mean": "f M", "space basis": "f D M", "space coefficients": "f F D",
+}  # fmt: skip
+_CLIP = {"positions": "f? F J 3", "frames": "fi F", "model reference": "f? J 3"}
+
+
+@dataclass(frozen=True)
+class LearntTarget:
+    """space: its poses, in the object's space at the first frame.  frames: (F,) that were learnt.  place: (4, 4) world
+    matrix at the first frame.  pivot: (3,) world, about which it turns.  travel: how its pose moves it.
+    floor: the lowest it ever was, world, metres; minus infinity where all of its movement is pose.
+    vertices, faces, mark: how many the mesh had, and ``mesh.faces.faces_mark`` of it, to tell later whether it is still
+    that one."""
+
+    space: TargetSpace
+    frames: np.ndarray
+    place: np.ndarray
+    pivot: np.ndarray
+    travel: TravelWays
+    floor: float
+    vertices: int
+    faces: int
+    mark: str
+
+    def coefficients_at(self, frames: np.ndarray) -> np.ndarray:
+        """(N, D) at frames (N,), on the line between the learnt ones; InputError for one that is not a number."""
+        if np.isnan(frames).any():
+            raise InputError("A frame of the target is not a number; choose one among those that were learnt.")
+        return BetweenRows.at(frames, self.frames).of(self.space.coefficients)
+
+
+@dataclass(frozen=True)
+class SourceClip:
+    """model: makes features of its points.  positions: (F, J, 3) world, metres, NaN where missing.  frames: (F,) scene
+    frames.  fps: scene frames a second.  record: of the ``PointSource``."""
+
+    model: SourceModel
+    positions: np.ndarray
+    frames: np.ndarray
+    fps: float
+    record: dict
+
+    @property
+    def times(self) -> np.ndarray:
+        """(F,) seconds from the first frame."""
+        return (self.frames - self.frames[0]) / self.fps
+
+    @property
+    def is_tracked(self) -> bool:
+        """Whether a tracker may have lost its points: vertices of a mesh are where they are."""
+        return self.record["kind"] != VERTICES
+
+
+def pack_target(learnt: LearntTarget) -> tuple[dict[str, np.ndarray], dict]:
+    """Arrays and header for ``scene.binding_store``."""
+    parts = {"space": learnt.space.to_arrays(), "travel": learnt.travel.to_arrays()}
+    found = {f"{part} {name}": np.asarray(value) for part, arrays in parts.items() for name, value in arrays.items()}
+    texts = {name: str(value) for name, value in found.items() if value.dtype.kind == "U"}
+    arrays = {name: value for name, value in found.items() if name not in texts}
+    arrays |= {"frames": learnt.frames, "place": learnt.place, "pivot": learnt.pivot, "floor": np.array(learnt.floor)}
+    header = {"workflow": "map target", "format": FORMAT, _TEXTS: texts}
+    return arrays, header | {"vertices": learnt.vertices, "faces": learnt.faces, "mark": learnt.mark}
+
+
+def unpack_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
+    """The reverse of ``pack_target``; raises StaleBindingError for another format."""
+    _check(header, "map target", "learn the target again")
+    with damaged_in_words("poses", "learn the target again"):
+        sizes = require_shapes(arrays, _TARGET)
+        require_rising(arrays["frames"])
+        require_indices(arrays["space triangles"], 0, sizes["V"], "triangles")
+        learnt = _unpacked_target(arrays, header)
+        if learnt.space.vertices_of(learnt.space.coefficients[0]).shape != (sizes["V"], 3):
+            raise ValueError("the poses are of other vertices")
+        _require_counts(learnt.vertices, learnt.faces)
+        return learnt
+
+
+def _unpacked_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
+    found = arrays | {name: np.array(text) for name, text in header[_TEXTS].items()}
+
+    def part(of: str) -> dict[str, np.ndarray]:
+        return {name[len(of) + 1 :]: value for name, value in found.items() if name.startswith(f"{of} ")}
+
+    space, travel = TargetSpace.from_arrays(part("space")), TravelWays.from_arrays(part("travel"))
+    places = arrays["frames"], arrays["place"], arrays["pivot"]
+    mesh = header["vertices"], header["faces"], header.get("mark", "")
+    return LearntTarget(space, *places, travel, float(arrays["floor"]), *mesh)
+
+
+def pack_clip(clip: SourceClip) -> tuple[dict[str, np.ndarray], dict]:
+    """Arrays and header for ``scene.binding_store``."""
+    arrays, model = clip.model.to_arrays()
+    arrays = {f"model {name}": value for name, value in arrays.items()}
+    arrays |= {"positions": clip.positions.astype(np.float32), "frames": clip.frames}
+    return arrays, {
+        "workflow": "map source", "format": FORMAT, "model": model, "fps": clip.fps, "record": clip.record
+    }  # fmt: skip
+
+
+def unpack_clip(arrays: dict[str, np.ndarray], header: dict) -> SourceClip:
+    """The reverse of ``pack_clip``; raises StaleBindingError for another format."""
+    _check(header, "map source", "learn again")
+    with damaged_in_words("positions of the source", "learn again"):
+        sizes = require_shapes(arrays, _CLIP)
+        require_rising(arrays["frames"])
+        require_positive(header, "fps")
+        require_texts(header["model"]["names"], sizes["J"], "names")
+        record = header["record"]
+        require_texts(record["owners"], len(record["owners"]), "owners")
+        if record["kind"] not in (JOINTS, OBJECTS, VERTICES) or not set(record) <= set(PointSource.__annotations__):
+            raise ValueError("the source is of no kind that there is")
+        clip = _unpacked_clip(arrays, header)
+        SourceStream(clip.model).step(clip.model.ground.reference, 0.0)
+        return clip
+
+
+def _unpacked_clip(arrays: dict[str, np.ndarray], header: dict) -> SourceClip:
+    parts = {name[len("model ") :]: value for name, value in arrays.items() if name.startswith("model ")}
+    model = SourceModel.from_arrays(parts, header["model"])
+    return SourceClip(model, arrays["positions"].astype(float), arrays["frames"], header["fps"], header["record"])
+
+
+def _require_counts(*counts) -> None:
+    if not all(isinstance(count, int) and count >= 0 for count in counts):
+        raise ValueError("a count is no whole number")
+
+
+def _check(header: dict, workflow: str, remedy: str) -> None:
+    if header.get("workflow") != workflow or header.get("format") != FORMAT:
+        raise StaleBindingError(f"The learnt data come from another version of Motion Loom; {remedy}.")

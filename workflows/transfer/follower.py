@@ -1,0 +1,216 @@
+"""Transfer live: what moves the copy of one target subject (see ``live``), and how a new clip is made ready for it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+
+import numpy as np
+
+from ...scene import binding_store, live_mesh
+from ...scene.evaluation import evaluated_object
+from ...scene.frames import frame_now
+from ...scene.motion import frames_per_second
+from ...scene.present import shape_now
+from ...scene.session import object_of
+from ...solvers.core.errors import SceneError, StaleBindingError
+from ...solvers.mapping.track import lifted
+from ...solvers.transfer.subject import SubjectTrack
+from ...state.cache import fingerprint
+from ...state.live_runs import live_runs
+from ..core.base import Steps, names_what_is_too_large
+from ..core.live import NOTHING, SWEEP, LiveProblem, Moment
+from ..mesh.faces import is_split_by, require_read_mesh
+from ..mesh.live import require_copy, require_copy_if_live
+from .model import cleared, clip_of, is_trained, keyed_track, learnt_of, moved_track, subjects_of
+from .read import other_faces, read_clip_steps, store_clip
+from .store import NewClip, matrices
+
+_SAME = 1e-4  # of the source's size: what single precision and the program's own evaluation may differ by
+_AROUND = 0.25  # seconds
+_OLD = "Pairs or choices were changed since Train"
+_OTHER_RATE = "The frame rate was changed since the clips were read"
+_UNSEEN = "Edits of the new clip are not seen behind its modifiers: press Refresh after them"
+
+
+class TransferFollower:
+    """Moves the live copy of one target subject; at first it knows nothing."""
+
+    plays_by_itself = False
+
+    def __init__(self):
+        self.note: str | None = None
+        self.source_untouched = True
+        self._edited: tuple[str, set[float]] = "", set()
+        self._now: np.ndarray | None = None
+
+    def sees(self, ob, depsgraph) -> bool:
+        return True  # the target itself is hidden, and the new clip says so where it is
+
+    def check(self, ob, moment: Moment) -> tuple[str, str]:
+        require_copy(ob, ob.motion_loom_transfer)
+        require_subject(ob)
+        _require_learnt(ob)
+        _require_clip(ob, moment)
+        key, _ = keyed_track(ob)
+        self._now = _vertices_now(ob, moment)
+        fps = frames_per_second(moment.scene)
+        notes = (
+            None if is_trained(ob) else _OLD,
+            None if fps == subjects_of(ob).fps else _OTHER_RATE,
+            _UNSEEN if self._now is None else None,
+        )
+        self.note = ". ".join(filter(None, notes)) or None
+        edited = self._is_edited(ob, frame_now(moment.scene))
+        return SWEEP if edited or fps != clip_of(ob).fps else NOTHING, key
+
+    def show(self, ob, moment: Moment, was_posed: bool = False) -> None:
+        rows, world = result_at(ob, frame_now(moment.scene))
+        self._write(ob, moment, rows, world)
+
+    def pose(self, ob, moment: Moment) -> None:
+        """The new clip as it is now, between its stored poses before and after, where it is not as it was."""
+        frame = frame_now(moment.scene)
+        if self._now is None or not {np.floor(frame), np.ceil(frame)} & self._edited[1]:
+            return self.show(ob, moment)
+        clip = _with_frame(ob, frame, self._now)
+        row = int(np.clip(frame - clip.frames[0], 0, len(clip.frames) - 1))
+        # What brings feet to the ground looks no farther than this, and takes long for a long clip.
+        some = slice(max(row - int(_AROUND * clip.fps) - 1, 0), row + int(_AROUND * clip.fps) + 2)
+        track = moved_track(ob, learnt_of(ob), clip)
+        track = cleared(ob, _cut(track, some), _cut(clip.track, some), clip.fps)
+        self._write(ob, moment, tuple(rows[row - some.start] for rows in track.rows), matrices(track)[row - some.start])
+
+    def forget_edits(self) -> None:
+        """The clip is up to date with its object."""
+        self._edited = "", set()
+
+    def _is_edited(self, ob, frame: float) -> bool:
+        """Whether the new clip has been seen elsewhere than when it was read, at this frame or another one before."""
+        clip = clip_of(ob)
+        key = fingerprint(*binding_store.mark(ob.motion_loom_transfer.clip))
+        if self._edited[0] != key:
+            self._edited = key, set()
+        if self._now is not None and frame in clip.frames:
+            expected = clip.places[int(frame - clip.frames[0])]
+            size = float(np.abs(clip.places[0] - clip.places[0].mean(axis=0)).max())
+            is_there = np.abs(self._now[clip.samples] - expected).max() <= _SAME * size
+            (self._edited[1].discard if is_there else self._edited[1].add)(frame)
+        return bool(self._edited[1])
+
+    def _write(self, ob, moment: Moment, rows, world: np.ndarray) -> None:
+        vertices, world = pose_of(ob, rows, world)
+        live_mesh.write(ob.motion_loom_transfer.live_copy, moment.depsgraph, vertices, world)
+
+
+def _require_learnt(ob) -> None:
+    """Raises LiveProblem where nothing is learnt of the clips as they were read."""
+    try:
+        learnt_of(ob)
+    except StaleBindingError as error:
+        raise LiveProblem(str(error), "TRAIN") from error
+
+
+def _require_clip(ob, moment: Moment) -> None:
+    """Raises LiveProblem where the new clip is gone, or what was read is not of it."""
+    settings = ob.motion_loom_transfer
+    performed = settings.performed
+    if performed is None:
+        raise LiveProblem(f"The new clip of '{ob.name}' was deleted; undo that, or choose another one.")
+    if not performed.users_scene:
+        raise LiveProblem(
+            f"The new clip '{performed.name}' is in no scene: it was deleted or unlinked; undo that, link it, or "
+            "choose another one."
+        )
+    if object_of(moment.scene, performed.session_uid, performed.name) is None:
+        raise LiveProblem(
+            f"The new clip '{performed.name}' is not in the scene '{moment.scene.name}'; link it, or choose another."
+        )
+    if settings.clip is None:
+        raise LiveProblem(f"The new clip '{performed.name}' is to be read anew; press Refresh.", "REFRESH")
+    if settings.clip_is_other:
+        raise LiveProblem(f"The new clip '{performed.name}' is not read as it is chosen now; press Refresh.", "REFRESH")
+
+
+def _vertices_now(ob, moment: Moment) -> np.ndarray | None:
+    """World vertices (V, 3) of the new clip's object as it was evaluated; None where modifiers add to them after."""
+    settings = ob.motion_loom_transfer
+    performed = settings.performed
+    evaluated_object(performed, moment.depsgraph)
+    shape = shape_now(moment.depsgraph, performed)
+    count = len(subjects_of(ob).source.reference)
+    if len(performed.data.vertices) != count:
+        raise LiveProblem(
+            f"'{performed.name}' has {len(performed.data.vertices)} vertices where the source subject has {count}; "
+            "undo that, or choose another new clip."
+        )
+    if not is_split_by(performed, subjects_of(ob).source.triangles, binding_store.mark(settings.subjects)):
+        raise LiveProblem(other_faces(performed, "undo that, or choose another new clip"))
+    if shape is None or len(shape.positions) != count:
+        return None
+    if not np.isfinite(shape.positions).all():
+        raise SceneError(f"'{performed.name}' has vertices that are not numbers at this frame; repair or delete them.")
+    return shape.positions @ shape.world[:3, :3].T + shape.world[:3, 3]
+
+
+def _with_frame(ob, frame: float, vertices: np.ndarray) -> NewClip:
+    """The stored clip with the pose of vertices (V, 3) at the row of a frame."""
+    clip = clip_of(ob)
+    row = int(np.clip(frame - clip.frames[0], 0, len(clip.frames) - 1))
+    now = subjects_of(ob).source.read(vertices[None] / clip.scale)
+    rows = tuple(values.copy() for values in clip.track.rows)
+    for values, value in zip(rows, now.rows, strict=True):
+        values[row] = value[0]
+    rotations, translations = clip.track.rotations.copy(), clip.track.translations.copy()
+    rotations[row], translations[row] = now.rotations[0], now.translations[0]
+    return replace(clip, track=SubjectTrack(rows, rotations, translations))
+
+
+def _cut(track: SubjectTrack, some: slice) -> SubjectTrack:
+    """Some frames of a track."""
+    return SubjectTrack(tuple(rows[some] for rows in track.rows), track.rotations[some], track.translations[some])
+
+
+def require_subject(ob) -> None:
+    """Raises StaleBindingError where the target's mesh is not the one that was read."""
+    subjects = subjects_of(ob)
+    count = len(subjects.target.reference)
+    require_read_mesh(ob, count, subjects.faces, subjects.mark, "when its clips were read", "press Read Clips")
+
+
+def result_at(ob, frame: float) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Rows (D_k,) of each part of the target and the matrix (4, 4) from its torso's frame to the world."""
+    track = keyed_track(ob)[1].sampled(np.array([frame - clip_of(ob).frames[0]]))
+    return tuple(rows[0] for rows in track.rows), matrices(track)[0]
+
+
+def pose_of(ob, rows, world: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (V, 3), own space, and world matrix (4, 4) of the target's object.
+
+    rows: (D_k,) of each part.  world: (4, 4) from the torso's frame to the world.
+    """
+    settings, subjects = ob.motion_loom_transfer, subjects_of(ob)
+    home = subjects.home
+    local = subjects.target.assemble(rows, settings.correct, settings.stitch)
+    vertices, world = local @ home[:3, :3].T + home[:3, 3], world @ np.linalg.inv(home)
+    return vertices, lifted(vertices, world, subjects.target.floor) if settings.hold_ground else world
+
+
+def prepared_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
+    """Make sure that there is a result to be shown; the new clip, read as it is now, whatever is stored of it."""
+    require_subject(ob)
+    learnt_of(ob)
+    return (yield from read_clip_steps(context, ob))
+
+
+@names_what_is_too_large("reading the new clip of")
+def refresh_steps(context, ob, workflow) -> Steps:
+    """Read the new clip again, for what was learnt."""
+    require_copy_if_live(ob, ob.motion_loom_transfer)
+    require_subject(ob)
+    clip = yield from read_clip_steps(context, ob)
+    store_clip(ob, clip)
+    run = live_runs.runs.get((ob.session_uid, workflow.id))
+    if run is not None:
+        run.follower.forget_edits()
+    return f"The new clip of '{ob.name}' is up to date at all frames"

@@ -1,0 +1,107 @@
+"""Body parts: suggested for both subjects as vertex groups that can be painted over, listed, added and removed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...scene import live_mesh
+from ...scene.modifier_split import kept_switched_off
+from ...scene.part_groups import remove_parts, write_parts
+from ...scene.present import shape_now
+from ...scene.rigs import require_editable
+from ...scene.topology import read_triangles
+from ...solvers.core.errors import InputError, SceneError
+from ...solvers.transfer.part_matching import match_parts
+from ...solvers.transfer.part_suggestion import suggest_parts
+from ..command_line.words import counted
+from ..core.list_entries import remove_entry, resized
+from ..mesh.target import target_in, why_no_target
+from .read import source_subject
+
+TORSO = "Torso"
+_PREFIX = "Transfer "  # of the groups that are suggested
+
+
+def why_no_suggestion(context) -> str | None:
+    """Why parts cannot be suggested, or None."""
+    reason = why_no_target(context)
+    if reason is None and target_in(context).motion_loom_transfer.source is None:
+        return "Choose the source subject first."
+    return reason
+
+
+def why_no_part(context) -> str | None:
+    """Why there is no part to remove, or None."""
+    reason = why_no_target(context)
+    return reason or (None if len(target_in(context).motion_loom_transfer.parts) else "There are no parts.")
+
+
+def suggest(context) -> str:
+    """As ``suggest_for``, of the active target."""
+    return suggest_for(context, target_in(context))
+
+
+def suggest_for(context, ob) -> str:
+    """Suggest parts of both subjects, by their shapes as they are now, which should be alike.
+
+    Writes vertex groups, those of the names it gives anew, and the list of parts.  Raises InputError where a subject
+    has fewer limbs than asked for, SceneError where its mesh cannot be changed.
+    """
+    settings, source = ob.motion_loom_transfer, source_subject(context, ob)
+    found = []
+    for subject in (source, ob):
+        require_editable(subject)
+        found.append(_suggested(context, subject, settings.part_count))
+    (from_vertices, from_masks), (to_vertices, to_masks) = found
+    order = match_parts(from_vertices, from_masks, to_vertices, to_masks)
+    names = [TORSO, *(f"Limb {number}" for number in range(1, len(from_masks)))]
+    groups = [f"{_PREFIX}{name}" for name in names]
+    of_subjects = (source, "source_group"), (ob, "target_group")
+    before = [(subject, [getattr(part, of) for part in settings.parts]) for subject, of in of_subjects]
+    parts = resized(settings, "parts", len(names), "parts")
+    for subject, old in before:
+        remove_parts(subject, [group for group in old if group.startswith(_PREFIX) and group not in groups])
+    write_parts(source, groups, from_masks)
+    write_parts(ob, groups, to_masks[order])
+    for part, name, group in zip(parts, names, groups, strict=True):
+        part.name, part.source_group, part.target_group = name, group, group
+    settings.active_part = 0
+    if settings.parts_read:
+        settings.parts_read = "suggested since"
+    told = f"Suggested {counted(len(names), 'part')} of '{source.name}' and '{ob.name}'"
+    return f"{told}: look at them; choose other groups, or paint over them"
+
+
+def _suggested(context, subject, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """World vertices (V, 3) of a subject as it is now, and masks (K, V) of its parts."""
+    with live_mesh.shown(context, subject), kept_switched_off(context.scene, subject):
+        shape = shape_now(context.evaluated_depsgraph_get(), subject)
+    if shape is None:
+        raise SceneError(f"'{subject.name}' is hidden or has no surface; show it.")
+    if len(shape.positions) != len(subject.data.vertices):
+        raise InputError(f"The modifiers of '{subject.name}' add or remove vertices; switch those off in viewports.")
+    vertices = shape.positions @ shape.world[:3, :3].T + shape.world[:3, 3]
+    try:
+        return vertices, suggest_parts(vertices, read_triangles(subject.data), count)
+    except InputError as error:
+        raise InputError(f"'{subject.name}': {error}") from error
+
+
+def add_part(context) -> str:
+    """Add a part to the list, of groups that are chosen next; the first one is the torso."""
+    settings = target_in(context).motion_loom_transfer
+    part = settings.parts.add()
+    part.name = TORSO if len(settings.parts) == 1 else f"Limb {len(settings.parts) - 1}"
+    settings.active_part = len(settings.parts) - 1
+    return f"'{part.name}': choose its vertex group of each subject"
+
+
+def remove_part(context) -> str | None:
+    """Remove the active part from the list; its groups stay."""
+    settings = target_in(context).motion_loom_transfer
+    if not 0 <= settings.active_part < len(settings.parts):
+        raise InputError("There is no part to remove.")
+    name = settings.parts[settings.active_part].name
+    remove_entry(settings, "parts", settings.active_part, f"Part '{name}'")
+    settings.active_part = min(settings.active_part, len(settings.parts) - 1)
+    return None
