@@ -9,7 +9,7 @@ RUN := OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python
 .PHONY: test lint demo bench package clean
 
 test: lint
-	$(RUN) -m pytest -q tests/test_imports.py tests/solvers tests/streams
+	$(RUN) -m pytest -q tests/test_imports.py tests/solvers tests/streams tests/benchmarks
 	$(RUN) -m pytest -q tests/scene tests/workflows tests/packaged
 
 lint: $(READY)

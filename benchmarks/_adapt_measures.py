@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.baselines.paper_warp import paper_adapt
 from solvers.adapt.binding import Binding, fit
 from solvers.adapt.solve import AdaptOptions, adapt
 from solvers.core.types import JointTrack, MeshTrack
-from solvers.paper_warp import paper_adapt
 from solvers.surface.descriptor_frames import descriptor_frames
 
 from .datasets import SCENES, Scene

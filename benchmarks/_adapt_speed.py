@@ -22,11 +22,11 @@ from pathlib import Path
 import numpy as np
 import scipy
 
+from benchmarks.baselines.paper_warp import paper_adapt
 from solvers.adapt import binding as adapt_binding
 from solvers.adapt.binding import Binding
 from solvers.adapt.solve import AdaptedMotion, AdaptOptions, adapt
 from solvers.core.types import JointTrack, MeshTrack, Skeleton
-from solvers.paper_warp import paper_adapt
 from solvers.surface.descriptor_frames import DescriptorPoints, descriptor_frames
 
 from . import datasets, edits

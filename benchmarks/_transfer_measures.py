@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.baselines.paper_displacement import PaperDisplacement
 from solvers.core.interpolation import BetweenRows
-from solvers.paper_displacement import PaperDisplacement
 from solvers.regression.gaussian_process import NOISE_FLOOR, GaussianProcess
 from solvers.surface.cotangent import lumped_mass
 from solvers.transfer.correspondence import GAUSSIAN_PROCESS, LINE, PAPER, DenseClip, densify

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.affine_pose_map import AffinePoseMap
+from benchmarks.baselines.affine_pose_map import AffinePoseMap
 from solvers.regression.gaussian_process import NOISE_FLOOR
 from solvers.transfer.motion_rows import seen_by_parts
 from solvers.transfer.pose_regression import PoseRegression

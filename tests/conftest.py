@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -17,6 +18,11 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"real captures are not here ({folder}); set MOTION_LOOM_DATA to their folder")
     return folder
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """How a target's torso turns and travels, from how its source's does: learnt from moments that answer to each other.
 
 The turn is copied, the way is a similarity of the ground, the height a line: six numbers fitted from frame to frame, as
-published, drift by a metre (see ``paper_displacement``).
+published, drift by a metre (see ``benchmarks.baselines.paper_displacement``).
 """
 
 from __future__ import annotations

@@ -20,11 +20,6 @@ FORESTS = {
 }
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(20)
-
-
 @pytest.fixture(params=FORESTS)
 def parents(request):
     return np.array(FORESTS[request.param])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.affine_pose_map import AffinePoseMap
+from benchmarks.baselines.affine_pose_map import AffinePoseMap
 from solvers.core.errors import InputError
 from solvers.regression.gaussian_process import GaussianProcess
 from solvers.regression.kernels import KERNELS

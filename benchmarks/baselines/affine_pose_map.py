@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .core.errors import InputError
+from solvers.core.errors import InputError
 
 # Directions in which the key poses differ by less than this share of their largest difference are none.
 _FLAT = 1e-9

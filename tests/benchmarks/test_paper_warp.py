@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from benchmarks.baselines.paper_warp import Verlet, descriptor_weights, paper_adapt, paper_targets
 from solvers.core.errors import InputError
-from solvers.paper_warp import Verlet, descriptor_weights, paper_adapt, paper_targets
 
 HEIGHT = 1.8
 PARENTS = np.array([-1, 0, 1, 1, 3, 0, 5, 0, 7])  # pelvis, chest, head, two arm joints, two legs

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from .core.errors import InputError
-from .transfer.pose_regression import PoseRegression
-from .transfer.rigid_motion import RigidPairs
+from solvers.core.errors import InputError
+from solvers.transfer.pose_regression import PoseRegression
+from solvers.transfer.rigid_motion import RigidPairs
 
 
 @dataclass(frozen=True)

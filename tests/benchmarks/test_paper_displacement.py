@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from benchmarks.baselines.paper_displacement import PaperDisplacement
 from solvers.core.errors import InputError
-from solvers.paper_displacement import PaperDisplacement
 from solvers.transfer.rigid_motion import Bodies, RigidPairs, RigidTransfer
 from tests.bendy_bodies import dance
 

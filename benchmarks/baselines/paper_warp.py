@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .core.errors import InputError
+from solvers.core.errors import InputError
 
 _CHUNK = 4_000_000  # numbers in one (frames, joints, descriptors) temporary
 _STATIC_ROUNDS = 400
