@@ -556,7 +556,7 @@ def edit_mode(session: Session):
     bpy.ops.mesh.select_all(action="SELECT")
     bpy.ops.mesh.subdivide("EXEC_DEFAULT", True)
     yield 0.3
-    session.check("another topology is refused", status().problem and status().remedy == "BIND", status())
+    session.check("another topology is refused", status().problem and status().remedy == "UPDATE", status())
     yield from session.quiet("refused")
     yield from undo()
     yield from settled(session, "topology undone")
