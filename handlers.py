@@ -8,7 +8,7 @@ from bpy.app.handlers import persistent
 from .state import cache, mesh_edits, prepare_overrides
 from .state.live_runs import live_runs
 from .workflows.command_line import scene_file
-from .workflows.core import live, registry
+from .workflows.core import live, live_render, registry
 from .workflows.stream import follow
 
 
@@ -75,7 +75,7 @@ def _saved(path, *_args) -> None:
 @persistent
 def _before_render(*_args) -> None:
     """A render shows the track: it must not begin with one that lags behind."""
-    live.finish_all()
+    live_render.finish_all()
 
 
 _HANDLERS = (
@@ -120,7 +120,7 @@ def _came_or_went() -> bool:
 
 def _follow(scene, depsgraph, is_playback: bool = False) -> None:
     if depsgraph.mode == "RENDER":
-        live.show_rendered(scene, depsgraph)  # tracks alone: renders have a thread of their own
+        live_render.show_rendered(scene, depsgraph)  # tracks alone: renders have a thread of their own
         return
     mesh_edits.note(depsgraph, is_playback)
     if _came_or_went():

@@ -6,6 +6,8 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
+from .live_states import Remedy, TrackNeed
+
 
 class Job:
     """A generator of NumPy work, driven by a thread until it ends or is cancelled."""
@@ -44,7 +46,7 @@ class LiveRun:
     """uid: ``session_uid`` of the object.  name: where to look for it first.  workflow: identifier.
     follower: what the workflow keeps of it.
 
-    pending: what the rest of the track needs, "" nothing.  key: of the state that it would be solved for.
+    pending: what the rest of the track needs.  key: of the state that it would be solved for.
     due: when (``time.monotonic``) that may be begun.  ms: the last frame took.
     problem: why it does not follow, or None.  remedy: the button that mends it.  failed: the key of the state for which
     it could not be solved, "" where none is known.  is_posed: a frame solved by itself is shown over the track.
@@ -55,13 +57,13 @@ class LiveRun:
     name: str
     workflow: str
     follower: Any
-    pending: str = ""
+    pending: TrackNeed = TrackNeed.NOTHING
     key: str = ""
     due: float = 0.0
     job: Job | None = None
     ms: float | None = None
     problem: str | None = None
-    remedy: str | None = None
+    remedy: Remedy | None = None
     failed: str = ""
     is_posed: bool = False
     note: str | None = None

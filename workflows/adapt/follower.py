@@ -25,8 +25,9 @@ from ...scene.stillness import can_move
 from ...solvers.adapt.frame import FrameAdapter
 from ...solvers.core.errors import MotionLoomError
 from ...state.cache import fingerprint
+from ...state.live_states import TrackNeed
 from ..core import live
-from ..core.live import NOTHING, SWEEP, TRACK, Moment
+from ..core.follower import Follower, Moment
 from .action import INFLUENCE, bound_action, played_action
 from .frame_channels import AdaptedRows
 from .live_action import noted_channels, notes_of, require_live_plays, rewrite_live
@@ -53,7 +54,7 @@ def _ways(scene, targets, frames: np.ndarray) -> list[np.ndarray | None]:
     return [worlds_by_curves(scene, target, frames) if can_move(target) else None for target in targets]
 
 
-class AdaptFollower:
+class AdaptFollower(Follower):
     """Follows one rig; at first it knows nothing."""
 
     plays_by_itself = True
@@ -61,8 +62,7 @@ class AdaptFollower:
     def __init__(self):
         self._why_stepping: str | None = None
         self._outside: str | None = None
-        self.source_untouched = True
-        self._answer = NOTHING, ""
+        self._answer = TrackNeed.NOTHING, ""
         self._stamp: tuple[str, Stamp] = "", Stamp("", ())
         self._inputs = InputsReader()
         self._source = ""
@@ -86,7 +86,7 @@ class AdaptFollower:
         bound = [item.target for item in ob.motion_loom_adapt.surfaces if item.bound_name and item.target is not None]
         return all(is_updated(target, depsgraph) for target in bound)
 
-    def check(self, ob, moment: Moment) -> tuple[str, str]:
+    def check(self, ob, moment: Moment) -> tuple[TrackNeed, str]:
         if ob.mode == "EDIT":
             self._inputs.forget()
             return self._answer  # its bones are being changed; all is looked at when that is over
@@ -214,7 +214,7 @@ class AdaptFollower:
             self._deforming = DeformingKeys.of(targets, _stepped(targets, moment))
         return self._deforming.digest
 
-    def _look(self, ob, moment: Moment) -> tuple[str, str]:
+    def _look(self, ob, moment: Moment) -> tuple[TrackNeed, str]:
         self._why_stepping = None
         require_armature(ob)
         require_live_plays(ob)
@@ -239,11 +239,11 @@ class AdaptFollower:
             if moment.is_playback and not live.at_once() or known.goes_along(_ways(moment.scene, targets, frames)):
                 # What a dragged frame needs is solved beforehand, where nobody has to wait for it.
                 is_new = self._track is None and not live.at_once() and not self._reason_to_step(ob, moment)
-                return TRACK if is_new else NOTHING, key
+                return TrackNeed.TRACK if is_new else TrackNeed.NOTHING, key
         ways = _ways(moment.scene, targets, frames)
         places = [state.matrix if way is None else way for state, way in zip(self._states, ways, strict=True)]
         self._why_stepping = self._reason_to_step(ob, moment, is_held, fades_alike)
-        return SWEEP if self._why_stepping else TRACK, fingerprint(
+        return TrackNeed.SWEEP if self._why_stepping else TrackNeed.TRACK, fingerprint(
             key, deforming, *(state.digest for state in self._states), *map(np.ascontiguousarray, places)
         )
 
@@ -259,9 +259,10 @@ class AdaptFollower:
         if unchanged and old is not None and old.name == target.name_full:
             return old
         refuse_dependent([target], ob)
-        if uid not in moment.shared:
-            moment.shared[uid] = read_object(target, moment.depsgraph, old, shown)
-        state = moment.shared[uid]
+        states = moment.shared.states
+        if uid not in states:
+            states[uid] = read_object(target, moment.depsgraph, old, shown)
+        state = states[uid]
         if old is None or not state.faces.same_as(old.faces):
             stored = stored_of(ob)
             require_bound_shape(target, moment.depsgraph, stored.triangles[index], stored.fingerprints[index], shown)
@@ -318,11 +319,11 @@ def _targets_of(ob, scene) -> list:
 
 def _stepped(targets: list, moment: Moment) -> list[str]:
     """Full names of the objects that only stepping through the frames tells, looked at once a moment for all."""
+    stepped = moment.shared.stepped
     for target in targets:
-        key = "stepped", target.session_uid
-        if key not in moment.shared:
-            moment.shared[key] = needs_sweep(moment.scene, [target])
-    return [name for target in targets for name in moment.shared["stepped", target.session_uid]]
+        if target.session_uid not in stepped:
+            stepped[target.session_uid] = needs_sweep(moment.scene, [target])
+    return [name for target in targets for name in stepped[target.session_uid]]
 
 
 def _held_outside(ob, scene, track: Track) -> str | None:

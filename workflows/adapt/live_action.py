@@ -13,7 +13,8 @@ from ...scene.interference import acting_constraints, influence_path, switch_off
 from ...scene.live_action import curve_keys, keys_digest, restore, rewrite
 from ...scene.motion import changed_channels, source_of, written_channels
 from ...scene.strips import require_no_tweak
-from ..core.live import LiveProblem
+from ...state.live_states import Remedy
+from ..core.follower import LiveProblem
 from .action import (
     LIVE,
     bound_action,
@@ -56,13 +57,17 @@ def require_live_plays(ob) -> None:
             f"The action that '{ob.name}' was bound with was deleted. Undo that, or switch Live off: the live one stays"
         )
     if not plays_live(ob):
-        raise LiveProblem(f"'{ob.name}' plays {_played(ob)}, not its live one. Resume, or switch Live off.", "RESUME")
+        raise LiveProblem(
+            f"'{ob.name}' plays {_played(ob)}, not its live one. Resume, or switch Live off.", Remedy.RESUME
+        )
     action = settings.live_action
     if action.library is not None:
-        raise LiveProblem(f"The live action of '{ob.name}' is linked. Resume to give it its own.", "RESUME")
+        raise LiveProblem(f"The live action of '{ob.name}' is linked. Resume to give it its own.", Remedy.RESUME)
     if action.users > _USERS and _sharers(ob):
         other = _sharers(ob)[0].name
-        raise LiveProblem(f"'{ob.name}' shares its live action with '{other}'. Resume to give it its own.", "RESUME")
+        raise LiveProblem(
+            f"'{ob.name}' shares its live action with '{other}'. Resume to give it its own.", Remedy.RESUME
+        )
 
 
 def _played(ob) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from ...scene import actions
 from ...scene.channels import DELTAS, SIZES
 from ...scene.live_action import same_keys
-from ..core.live import LiveProblem
+from ..core.follower import LiveProblem
 from .action import bound_action
 from .live_action import live_slot, noted_channels
 from .model import stored_of

@@ -9,7 +9,7 @@ from ...scene.actions import find_curve
 from ...scene.influence import factor_rows, is_driven
 from ..core import live
 from ..core.base import names_what_is_too_large, relayed, within
-from ..core.live import Moment
+from ..core.follower import Moment
 from .action import INFLUENCE
 from .follower import AdaptFollower
 from .live_action import (

@@ -26,9 +26,10 @@ from ...solvers.adapt.clearance import smoothstep
 from ...solvers.core.errors import ChangedSetError, InputError, StaleBindingError
 from ...solvers.core.types import JointTrack, MeshTrack, TriangleMesh
 from ...solvers.skeleton.pose_blend import blend_motion
+from ...state.live_states import Remedy
 from ..command_line.settings import require_all_numbers
 from ..core.base import relayed
-from ..core.live import LiveProblem
+from ..core.follower import LiveProblem
 from .action import INFLUENCE, bound_action, live_copy, played_action, plays_live, source_played
 from .live_keys import held_by_user
 from .live_source import live_source
@@ -130,11 +131,11 @@ def gather_now(ob, scene, depsgraph, body: Body | None, influence: np.ndarray | 
     body = body or body_now(ob, scene, stored)
     around = present_tracks(scene, depsgraph, targets, frames, bound_triangles(stored, targets))
     if around is None:
-        raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
+        raise LiveProblem(_UNTOLD.format(ob.name), Remedy.REFRESH)
     places = _present_pin_places(ob, scene, depsgraph, binding.track)
     if influence is None:
         if is_driven(ob, INFLUENCE):
-            raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
+            raise LiveProblem(_UNTOLD.format(ob.name), Remedy.REFRESH)
         influence = factor_rows(scene, ob, INFLUENCE, *played_action(ob), frames)
     return _in_reach(assemble(ob, stored, body, surfaces, around, places, influence))
 
@@ -205,7 +206,7 @@ def body_now(ob, scene, stored: Stored) -> Body:
     """The body of a rig that plays its live action; raises LiveProblem where only stepping would tell."""
     motion = live_source(ob, scene, stored.binding.track.frames)
     if motion is None:
-        raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
+        raise LiveProblem(_UNTOLD.format(ob.name), Remedy.REFRESH)
     return _body_of_motion(ob, scene, stored, motion)
 
 
@@ -406,7 +407,7 @@ def _present_pin_places(ob, scene, depsgraph, track: JointTrack) -> np.ndarray:
     targets = _pin_targets(ob)
     places = places_by_curves(scene, depsgraph, targets, track.frames)
     if places is None:
-        raise LiveProblem(_UNTOLD.format(ob.name), "REFRESH")
+        raise LiveProblem(_UNTOLD.format(ob.name), Remedy.REFRESH)
     for target, weight in zip(targets, _pin_weights(ob, track), strict=True):
         if weight.any():
             evaluated_object(target, depsgraph)

@@ -101,7 +101,7 @@ class Workflow:
         return []
 
     def follower(self, ob):
-        """What follows a live object, see ``live.Follower``; it knows nothing yet."""
+        """What follows a live object, see ``core.follower``; it knows nothing yet."""
         raise NotImplementedError
 
     def is_on(self, context) -> bool:

@@ -8,96 +8,42 @@ the whole track in the background, or at once where no timer fires.
 from __future__ import annotations
 
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 from ...scene import restored, session
 from ...solvers.core.errors import ChangedSetError, MotionLoomError, StaleBindingError, TooLargeError
 from ...solvers.core.steps import result_of
 from ...state.live_runs import Job, LiveRun, live_runs
+from ...state.live_states import Remedy, TrackNeed, TrackStatus
 from .base import Steps
+from .follower import Follower, Moment
 
-# What a track needs.
-NOTHING, TRACK, SWEEP = "", "TRACK", "SWEEP"
 # Seconds without a change after which the track is solved: a drag that goes on would only throw it away.
 _PAUSE = 0.15
 _TICK = 0.05
-# Without a tick for that long the main thread waits for something itself.
-_STUCK = 5.0
 _SWITCH_INTERVAL = 0.0005
-_UNLOCKED = "Renders do not follow: switch on Render > Lock Interface, or bake"
-
-
-class LiveProblem(MotionLoomError):
-    """Why a rig does not follow. remedy: the button that mends it, "BIND", "UPDATE", "TRAIN", "REFRESH", "RESUME"
-    or None."""
-
-    def __init__(self, text: str, remedy: str | None = None):
-        super().__init__(text)
-        self.remedy = remedy
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What a handler was called for. updated: ``session_uid`` of all that was evaluated, None where anything may have
-    changed.  is_playback: another frame, which by itself is no edit.  shared: what followers have read of objects, for
-    the others that need it as well."""
-
-    scene: Any
-    depsgraph: Any
-    updated: set[int] | None
-    is_playback: bool = False
-    shared: dict = field(default_factory=dict)
-
-
-class Follower(Protocol):
-    """What a workflow keeps of one live object: arrays and fingerprints, no Blender references.
-
-    It looks at the moment's depsgraph and nowhere else, and never changes the frame.  note: what is worth knowing of
-    how things are, in few words, without a full stop.
-    """
-
-    note: str | None
-    source_untouched: bool
-
-    def sees(self, ob, depsgraph) -> bool:
-        """Whether all that it depends on is evaluated there: another window's view layer may leave it out."""
-
-    def check(self, ob, moment: Moment) -> tuple[str, str]:
-        """What the track still needs, NOTHING, TRACK or SWEEP, and a key of the state that it is to be solved for.
-
-        Raises MotionLoomError where nothing can be followed.
-        """
-
-    def pose(self, ob, moment: Moment) -> None:
-        """Solve the present frame by itself and show it, until there is a track; then that again."""
-
-    def show(self, ob, moment: Moment, was_posed: bool) -> None:
-        """Show the present frame of the track, where nothing plays it: was_posed, because ``pose`` stands over it."""
-
-    def job(self, ob, moment: Moment):
-        """A generator that solves the track as things are now, with arrays alone, and yields shares done."""
-
-    def put(self, ob, scene, result) -> None:
-        """Write what the job has returned."""
+_STATUS = {
+    TrackNeed.NOTHING: TrackStatus.READY,
+    TrackNeed.TRACK: TrackStatus.WAITING,
+    TrackNeed.SWEEP: TrackStatus.SWEEP,
+}
 
 
 @dataclass(frozen=True)
 class LiveStatus:
-    """ms: the last frame took.  track: "READY", "WAITING", "SOLVING" or "SWEEP" (needs the frames stepped through).
-    progress: 0 to 1.  problem: why nothing follows.  remedy: as of a ``LiveProblem``.
+    """ms: the last frame took.  progress: 0 to 1.  problem: why nothing follows.  remedy: the button that mends that.
     source_untouched: the source action is as it was.  note: what happened that is worth knowing."""
 
     ms: float | None
-    track: str
+    track: TrackStatus
     progress: float
     problem: str | None
-    remedy: str | None
+    remedy: Remedy | None
     source_untouched: bool
     note: str | None
 
@@ -107,10 +53,8 @@ def status(ob, workflow_id: str) -> LiveStatus | None:
     run = live_runs.runs.get((ob.session_uid, workflow_id))
     if run is None:
         return None
-    track = {NOTHING: "READY", TRACK: "WAITING", SWEEP: "SWEEP"}[run.pending]
-    if run.job is not None:
-        track = "SOLVING"
-    remedy = run.remedy or ("REFRESH" if track == "SWEEP" else None)
+    track = TrackStatus.SOLVING if run.job is not None else _STATUS[run.pending]
+    remedy = run.remedy or (Remedy.REFRESH if track is TrackStatus.SWEEP else None)
     progress = run.job.progress if run.job else 0.0
     follower = run.follower
     note = ". ".join(filter(None, (follower.note, run.note))) or None
@@ -174,46 +118,13 @@ def follow_all(scene, depsgraph, updated: set[int] | None, is_playback: bool = F
     moment = Moment(scene, depsgraph, updated, is_playback)
     before = _told()
     try:
-        for run, ob in _present(scene, depsgraph):
+        for run, ob in present(scene, depsgraph):
             _follow(run, ob, moment)
     finally:
         live_runs.busy = False
     if _told() != before and not at_once():
         session.redraw_sidebars()
     _wake()
-
-
-def show_rendered(scene, depsgraph) -> None:
-    """Show the frame that is rendered where nothing plays it by itself; to be called by handlers of a render.
-
-    Blender renders in a thread of its own where there are windows. Its data may be written there only while the
-    interface is locked.
-    """
-    alone = [run for run in live_runs.runs.values() if not run.follower.plays_by_itself]
-    if not alone or live_runs.busy:
-        return
-    is_locked = threading.current_thread() is threading.main_thread() or scene.render.use_lock_interface
-    live_runs.busy = True
-    try:
-        for run in alone:
-            if not is_locked:
-                run.note = _UNLOCKED
-                continue
-            if run.note == _UNLOCKED:
-                run.note = None
-            _show_rendered(run, scene, depsgraph)
-    finally:
-        live_runs.busy = False
-
-
-def _show_rendered(run: LiveRun, scene, depsgraph) -> None:
-    ob = session.object_of(scene, run.uid, run.name)
-    if ob is None or run.problem is not None:
-        return
-    try:
-        run.follower.show(ob, Moment(scene, depsgraph, set(), True), False)
-    except Exception as error:
-        _fail(run, error, run.key)
 
 
 def follow_shown() -> None:
@@ -231,35 +142,6 @@ def follow_opened() -> None:
     follow_shown()
     if live_runs.runs and not at_once() and not session.shown():
         session.call_later(_look, 0.0)
-
-
-def finish_all() -> None:
-    """Complete every track that is pending and can be: what comes shows tracks alone.
-
-    A render of the interface calls this in a thread of its own. Blender's data belong to the main thread, which draws
-    meanwhile, so its timer is waited for as long as it runs.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        _wait_for_timer()
-        return
-    for scene, depsgraph in session.shown():
-        for run, ob in _present(scene, depsgraph):
-            if run.pending == TRACK and run.job is None:
-                _start(run, ob, Moment(scene, depsgraph, None))
-            if run.job is not None:
-                run.job.wait()
-                _harvest(run, ob, scene)
-
-
-def _wait_for_timer() -> None:
-    live_runs.hurried, live_runs.ticked = True, time.monotonic()
-    try:
-        while _waiting() and time.monotonic() < live_runs.ticked + _STUCK:
-            time.sleep(_TICK)
-    finally:
-        live_runs.hurried = False
-    for run in _waiting():
-        run.note = "The last render began before all frames were solved"
 
 
 @contextmanager
@@ -290,7 +172,7 @@ def stop_all() -> None:
     session.call_off(_look)
 
 
-def _present(scene, depsgraph) -> list[tuple[LiveRun, Any]]:
+def present(scene, depsgraph) -> list[tuple[LiveRun, Any]]:
     """Runs whose object is in the scene, with it, as far as that is the place to look at them.
 
     Where a depsgraph lacks something that another window shows, they are left to that one.
@@ -312,9 +194,9 @@ def _told() -> list[tuple[str | None, ...]]:
     return [(run.pending, run.problem, run.follower.note, run.note) for run in live_runs.runs.values()]
 
 
-def _waiting() -> list[LiveRun]:
+def waiting() -> list[LiveRun]:
     """Runs that need a track."""
-    return [run for run in list(live_runs.runs.values()) if run.pending == TRACK]
+    return [run for run in list(live_runs.runs.values()) if run.pending is TrackNeed.TRACK]
 
 
 def _follow(run: LiveRun, ob, moment: Moment) -> None:
@@ -322,16 +204,16 @@ def _follow(run: LiveRun, ob, moment: Moment) -> None:
     key = ""
     try:
         pending, key = run.follower.check(ob, moment)
-        has_failed = bool(pending) and key == run.failed
+        has_failed = pending is not TrackNeed.NOTHING and key == run.failed
         if has_failed and moment.is_playback:
             return  # another frame changes nothing about that
-        if pending == TRACK and at_once():
+        if pending is TrackNeed.TRACK and at_once():
             run.follower.put(ob, moment.scene, result_of(run.follower.job(ob, moment)))
-            pending, has_failed, run.is_posed = NOTHING, False, False
+            pending, has_failed, run.is_posed = TrackNeed.NOTHING, False, False
         elif not has_failed:
-            _pose(run, ob, moment, bool(pending))
+            _pose(run, ob, moment, pending is not TrackNeed.NOTHING)
     except Exception as error:
-        _fail(run, error, key)
+        fail(run, error, key)
         return
     if not has_failed:
         run.problem, run.remedy, run.failed = None, None, ""
@@ -341,19 +223,19 @@ def _follow(run: LiveRun, ob, moment: Moment) -> None:
         run.pending, run.key, run.due = pending, key, time.monotonic() + _PAUSE
 
 
-def _pose(run: LiveRun, ob, moment: Moment, pending: bool) -> None:
+def _pose(run: LiveRun, ob, moment: Moment, is_pending: bool) -> None:
     """Show the present frame solved by itself, or the track where nothing is pending."""
-    if pending:
+    if is_pending:
         run.follower.pose(ob, moment)
     else:
         run.follower.show(ob, moment, run.is_posed and not moment.is_playback)
-    run.is_posed = pending
+    run.is_posed = is_pending
 
 
-def _fail(run: LiveRun, error: BaseException, key: str) -> None:
+def fail(run: LiveRun, error: BaseException, key: str) -> None:
     """One run stands still and says why; the others go on. key: of the state that it failed in, "" where unknown."""
     run.cancel()
-    run.pending, run.key, run.failed = NOTHING, "", key
+    run.pending, run.key, run.failed = TrackNeed.NOTHING, "", key
     if isinstance(error, MemoryError):
         error = TooLargeError(f"following '{run.name}'", error)
     if isinstance(error, MotionLoomError):
@@ -363,18 +245,18 @@ def _fail(run: LiveRun, error: BaseException, key: str) -> None:
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
     run.problem = f"Internal error in {where}: {type(error).__name__}: {error}. Please report it."
-    run.remedy = "RESUME"
+    run.remedy = Remedy.RESUME
 
 
-def _remedy(error: MotionLoomError) -> str | None:
+def _remedy(error: MotionLoomError) -> Remedy | None:
     if isinstance(error, ChangedSetError):
-        return "UPDATE"
-    return "BIND" if isinstance(error, StaleBindingError) else getattr(error, "remedy", None)
+        return Remedy.UPDATE
+    return Remedy.BIND if isinstance(error, StaleBindingError) else getattr(error, "remedy", None)
 
 
 def _wake() -> None:
     """Start the timer where there is work for it."""
-    if _waiting() and not at_once():
+    if waiting() and not at_once():
         session.call_later(_tick, _TICK)
 
 
@@ -391,12 +273,12 @@ def _tick() -> float | None:
         return _TICK
     goes_on = False
     for scene, depsgraph in session.shown():
-        for run, ob in _present(scene, depsgraph):
+        for run, ob in present(scene, depsgraph):
             if run.job is not None and run.job.is_done:
-                _harvest(run, ob, scene)
-            elif run.job is None and run.pending == TRACK and (live_runs.hurried or time.monotonic() >= run.due):
-                _start(run, ob, Moment(scene, depsgraph, None))
-            goes_on = goes_on or run.pending == TRACK
+                harvest(run, ob, scene)
+            elif _is_due(run):
+                start(run, ob, Moment(scene, depsgraph, None))
+            goes_on = goes_on or run.pending is TrackNeed.TRACK
     session.redraw_sidebars()
     if goes_on:
         return _TICK
@@ -404,11 +286,17 @@ def _tick() -> float | None:
     return None
 
 
-def _start(run: LiveRun, ob, moment: Moment) -> None:
+def _is_due(run: LiveRun) -> bool:
+    is_time = live_runs.hurried or time.monotonic() >= run.due
+    return run.job is None and run.pending is TrackNeed.TRACK and is_time
+
+
+def start(run: LiveRun, ob, moment: Moment) -> None:
+    """Begin to solve a track in a thread."""
     try:
         run.job = Job(run.follower.job(ob, moment))
     except Exception as error:
-        _fail(run, error, run.key)
+        fail(run, error, run.key)
         return
     _lend_interpreter(True)
     run.job.start()
@@ -424,7 +312,7 @@ def _lend_interpreter(lend: bool) -> None:
         live_runs.switch_interval = None
 
 
-def _harvest(run: LiveRun, ob, scene) -> None:
+def harvest(run: LiveRun, ob, scene) -> None:
     """Write what a job has found."""
     job, run.job = run.job, None
     live_runs.busy = True
@@ -432,8 +320,8 @@ def _harvest(run: LiveRun, ob, scene) -> None:
         if job.error is not None:
             raise job.error
         run.follower.put(ob, scene, job.result)
-        run.pending, run.problem, run.remedy, run.failed, run.is_posed = NOTHING, None, None, "", False
+        run.pending, run.problem, run.remedy, run.failed, run.is_posed = TrackNeed.NOTHING, None, None, "", False
     except Exception as error:
-        _fail(run, error, run.key)
+        fail(run, error, run.key)
     finally:
         live_runs.busy = False

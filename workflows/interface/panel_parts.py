@@ -5,21 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ...state.live_states import Remedy, TrackStatus
 from ..core import live
 from .wrapping import fitting_lines
 
 _TRACKS = {
-    "READY": ("Every frame is up to date", "CHECKMARK"),
-    "SWEEP": ("Other frames need a refresh", "FILE_REFRESH"),
-    "WAITING": ("Other frames follow in a moment", "TIME"),
+    TrackStatus.READY: ("Every frame is up to date", "CHECKMARK"),
+    TrackStatus.SWEEP: ("Other frames need a refresh", "FILE_REFRESH"),
+    TrackStatus.WAITING: ("Other frames follow in a moment", "TIME"),
 }
 # What mends a problem: the operator, the button's text and icon.
 _REMEDIES = {
-    "BIND": ("fit", "Bind Again", "LINKED"),
-    "UPDATE": ("update_binding", "Update Binding", "LINKED"),
-    "REFRESH": ("live_refresh", "Refresh", "FILE_REFRESH"),
-    "RESUME": ("live_resume", "Resume", "PLAY"),
-    "TRAIN": ("train", "Train", "MESH_DATA"),
+    Remedy.BIND: ("fit", "Bind Again", "LINKED"),
+    Remedy.UPDATE: ("update_binding", "Update Binding", "LINKED"),
+    Remedy.REFRESH: ("live_refresh", "Refresh", "FILE_REFRESH"),
+    Remedy.RESUME: ("live_resume", "Resume", "PLAY"),
+    Remedy.TRAIN: ("train", "Train", "MESH_DATA"),
 }
 
 
@@ -95,7 +96,7 @@ def draw_range(layout, chosen, of: str = "") -> bool:
     return is_on
 
 
-def draw_status(layout, shown: Shown, bind_again: str = _REMEDIES["BIND"][1]) -> None:
+def draw_status(layout, shown: Shown, bind_again: str = _REMEDIES[Remedy.BIND][1]) -> None:
     """How live stands, while it is on, and the button that mends what is wrong.
 
     bind_again: text of the button of the step "fit".
@@ -109,7 +110,7 @@ def draw_status(layout, shown: Shown, bind_again: str = _REMEDIES["BIND"][1]) ->
     else:
         speed = "" if status.ms is None else f"{status.ms:.1f} ms a frame"
         box.label(text=speed or "Waiting for a change", icon="PREVIEW_RANGE")
-        if speed or status.track != "READY":  # a file that was just opened has not been looked at yet
+        if speed or status.track != TrackStatus.READY:  # a file that was just opened has not been looked at yet
             _draw_track(box, status)
     if status.source_untouched:
         box.label(text="Source untouched", icon="LOCKED")
@@ -121,7 +122,7 @@ def draw_status(layout, shown: Shown, bind_again: str = _REMEDIES["BIND"][1]) ->
 
 
 def _draw_track(layout, status) -> None:
-    if status.track == "SOLVING":
+    if status.track == TrackStatus.SOLVING:
         layout.progress(factor=status.progress, text=f"Solving all frames {status.progress:.0%}")
         return
     text, icon = _TRACKS[status.track]

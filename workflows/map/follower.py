@@ -23,8 +23,9 @@ from ...solvers.mapping.travel import Path
 from ...solvers.mapping.travel_ways import SOURCE, along_source
 from ...state.cache import fingerprint
 from ...state.live_runs import live_runs
+from ...state.live_states import TrackNeed
 from ..core.base import Steps, names_what_is_too_large, relayed
-from ..core.live import NOTHING, SWEEP, Moment
+from ..core.follower import Follower, Moment
 from ..mesh import live
 from .model import (
     clip_of,
@@ -47,14 +48,15 @@ _SAME = 1e-4
 _SILENT = 0.5
 
 
-class MapFollower:
-    """Moves the live copy of one target; at first it knows nothing."""
+class MapFollower(Follower):
+    """Moves the live copy of one target; at first it knows nothing.
+
+    It ``sees`` all everywhere: the target itself is hidden, and the source says so where it is.
+    """
 
     plays_by_itself = False
 
     def __init__(self):
-        self.note: str | None = None
-        self.source_untouched = True
         self._source: tuple[str, PointSource] | None = None
         self._edited: tuple[str, set[float]] = "", set()
         self._now: np.ndarray | None = None
@@ -62,16 +64,13 @@ class MapFollower:
 
     # ------------------------------------------------------------------------------------------- for the engine
 
-    def sees(self, ob, depsgraph) -> bool:
-        return True  # the target itself is hidden, and the source says so where it is
-
-    def check(self, ob, moment: Moment) -> tuple[str, str]:
+    def check(self, ob, moment: Moment) -> tuple[TrackNeed, str]:
         live.require_copy(ob, ob.motion_loom_map)
         require_learnt_mesh(ob)
         key, _ = keyed_track(ob)
         clip = clip_of(ob)
         self._now = self._points_now(ob, moment.depsgraph)
-        return SWEEP if self._is_edited(ob, clip, frame_now(moment.scene)) else NOTHING, key
+        return TrackNeed.SWEEP if self._is_edited(ob, clip, frame_now(moment.scene)) else TrackNeed.NOTHING, key
 
     def show(self, ob, moment: Moment, was_posed: bool = False) -> None:
         if ob.motion_loom_map.live_input:

@@ -10,6 +10,7 @@ from ...solvers.core.errors import SceneError
 from ...state.mesh_result_settings import MeshResultSettings
 from ..core import live, registry
 from ..core.base import Steps, names_what_is_too_large
+from ..core.follower import LiveProblem
 
 
 @names_what_is_too_large("the live copy of")
@@ -96,7 +97,7 @@ def require_copy(ob, settings) -> Any:
     """The live copy; raises LiveProblem where it was deleted."""
     copy = settings.live_copy
     if copy is None or not _is_copy_of(ob, copy) or not copy.users_scene:
-        raise live.LiveProblem(f"The live copy of '{ob.name}' was deleted; undo that, or switch Live off and on.")
+        raise LiveProblem(f"The live copy of '{ob.name}' was deleted; undo that, or switch Live off and on.")
     return copy
 
 

@@ -18,8 +18,9 @@ from ...solvers.mapping.track import lifted
 from ...solvers.transfer.subject import SubjectTrack
 from ...state.cache import fingerprint
 from ...state.live_runs import live_runs
+from ...state.live_states import Remedy, TrackNeed
 from ..core.base import Steps, names_what_is_too_large
-from ..core.live import NOTHING, SWEEP, LiveProblem, Moment
+from ..core.follower import Follower, LiveProblem, Moment
 from ..mesh.faces import is_split_by, require_read_mesh
 from ..mesh.live import require_copy, require_copy_if_live
 from .model import cleared, clip_of, is_trained, keyed_track, learnt_of, moved_track, subjects_of
@@ -33,21 +34,19 @@ _OTHER_RATE = "The frame rate was changed since the clips were read"
 _UNSEEN = "Edits of the new clip are not seen behind its modifiers: press Refresh after them"
 
 
-class TransferFollower:
-    """Moves the live copy of one target subject; at first it knows nothing."""
+class TransferFollower(Follower):
+    """Moves the live copy of one target subject; at first it knows nothing.
+
+    It ``sees`` all everywhere: the target itself is hidden, and the new clip says so where it is.
+    """
 
     plays_by_itself = False
 
     def __init__(self):
-        self.note: str | None = None
-        self.source_untouched = True
         self._edited: tuple[str, set[float]] = "", set()
         self._now: np.ndarray | None = None
 
-    def sees(self, ob, depsgraph) -> bool:
-        return True  # the target itself is hidden, and the new clip says so where it is
-
-    def check(self, ob, moment: Moment) -> tuple[str, str]:
+    def check(self, ob, moment: Moment) -> tuple[TrackNeed, str]:
         require_copy(ob, ob.motion_loom_transfer)
         require_subject(ob)
         _require_learnt(ob)
@@ -62,7 +61,7 @@ class TransferFollower:
         )
         self.note = ". ".join(filter(None, notes)) or None
         edited = self._is_edited(ob, frame_now(moment.scene))
-        return SWEEP if edited or fps != clip_of(ob).fps else NOTHING, key
+        return TrackNeed.SWEEP if edited or fps != clip_of(ob).fps else TrackNeed.NOTHING, key
 
     def show(self, ob, moment: Moment, was_posed: bool = False) -> None:
         rows, world = result_at(ob, frame_now(moment.scene))
@@ -108,7 +107,7 @@ def _require_learnt(ob) -> None:
     try:
         learnt_of(ob)
     except StaleBindingError as error:
-        raise LiveProblem(str(error), "TRAIN") from error
+        raise LiveProblem(str(error), Remedy.TRAIN) from error
 
 
 def _require_clip(ob, moment: Moment) -> None:
@@ -127,9 +126,11 @@ def _require_clip(ob, moment: Moment) -> None:
             f"The new clip '{performed.name}' is not in the scene '{moment.scene.name}'; link it, or choose another."
         )
     if settings.clip is None:
-        raise LiveProblem(f"The new clip '{performed.name}' is to be read anew; press Refresh.", "REFRESH")
+        raise LiveProblem(f"The new clip '{performed.name}' is to be read anew; press Refresh.", Remedy.REFRESH)
     if settings.clip_is_other:
-        raise LiveProblem(f"The new clip '{performed.name}' is not read as it is chosen now; press Refresh.", "REFRESH")
+        raise LiveProblem(
+            f"The new clip '{performed.name}' is not read as it is chosen now; press Refresh.", Remedy.REFRESH
+        )
 
 
 def _vertices_now(ob, moment: Moment) -> np.ndarray | None:

@@ -8,6 +8,7 @@ import pytest
 from bl_ext.devrepo.motion_loom.scene import live_mesh
 from bl_ext.devrepo.motion_loom.scene.frames import frame_now
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
+from bl_ext.devrepo.motion_loom.state.live_states import TrackNeed
 from bl_ext.devrepo.motion_loom.state.mesh_result_settings import MeshResultSettings
 from bl_ext.devrepo.motion_loom.workflows.core import live, registry
 from bl_ext.devrepo.motion_loom.workflows.mesh import live as mesh_live
@@ -31,7 +32,7 @@ class Climber:
 
     def check(self, ob, moment):
         mesh_live.require_copy(ob, ob.motion_loom_climb)
-        return live.NOTHING, ""
+        return TrackNeed.NOTHING, ""
 
     def show(self, ob, moment, was_posed):
         world = np.array(ob.matrix_world, float)
