@@ -1,54 +1,46 @@
 """Curves of an action on every Blender version: found, sampled, written, copied, assigned."""
 
-import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 
 from tests import rig_scenes as scenes
-
-needs_slots = pytest.mark.skipif(not actions.HAS_SLOTS, reason="slots came with Blender 4.4")
+from tests.objects import add_object, key
 
 
 def make_curve(times=(1, 2, 5, 9), values=(0.0, 1.0, -2.0, 0.5), interpolation="BEZIER"):
-    ob = bpy.data.objects.new("Cube", None)
-    for time, value in zip(times, values, strict=True):
-        ob.location.x = value
-        ob.keyframe_insert("location", index=0, frame=time)
+    ob = add_object("Cube")
+    key(ob, "location", dict(zip(times, values, strict=True)), index=0)
     curve = actions.all_curves(*actions.assigned(ob))[0]
-    for key in curve.keyframe_points:
-        key.interpolation = interpolation
+    for point in curve.keyframe_points:
+        point.interpolation = interpolation
     curve.update()
     return curve
 
 
-def add_cycles(curve):
-    curve.modifiers.new("CYCLES")
+def rig_of(*names, **options):
+    """A chain that is animated; its action and slot."""
+    ob = scenes.add_chain(names, name="Knight")
+    scenes.animate_at_random(ob, **options)
+    return ob, *actions.assigned(ob)
 
 
-def extrapolate(curve):
-    curve.extrapolation = "LINEAR"
-
-
-def ease_one(curve):
-    curve.keyframe_points[1].interpolation = "BOUNCE"
-
-
-def make_samples(curve):
-    curve.convert_to_samples(1, 9)
-
-
-def sit_twice(curve):
-    curve.keyframe_points[2].co.x = curve.keyframe_points[1].co.x
+CHANGES = {
+    "none": lambda curve: None,
+    "cycles": lambda curve: curve.modifiers.new("CYCLES"),
+    "extrapolation": lambda curve: setattr(curve, "extrapolation", "LINEAR"),
+    "easing": lambda curve: setattr(curve.keyframe_points[1], "interpolation", "BOUNCE"),
+    "samples": lambda curve: curve.convert_to_samples(1, 9),
+    "two keys at once": lambda curve: setattr(curve.keyframe_points[2].co, "x", curve.keyframe_points[1].co.x),
+}
 
 
 @pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT", "SINE"])
-@pytest.mark.parametrize("change", [None, add_cycles, extrapolate, ease_one, make_samples, sit_twice])
+@pytest.mark.parametrize("change", CHANGES)
 def test_sample_is_what_blender_evaluates(interpolation, change):
     curve = make_curve(interpolation=interpolation)
-    if change:
-        change(curve)
+    CHANGES[change](curve)
     times = np.concatenate((np.arange(-4, 16), [1.5, 1.99997, 2.00003, 8.999, 4 / 3]))
     np.testing.assert_allclose(actions.sample(curve, times), [curve.evaluate(t) for t in times], atol=1e-6)
 
@@ -98,40 +90,26 @@ def test_bone_paths_with_odd_names(name):
     assert actions.bone_of_path(written_by_blender) == (name, "location")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "location",
-        'pose.bones["a"].constraints["b"].influence',
-        'pose.bones["a"]["prop"]',
-        'pose.bones["a"]',
-        'bones["a"].x',
-    ],
-)
-def test_other_paths_are_not_bone_channels(path):
-    assert actions.bone_of_path(path) is None
+def test_other_paths_are_not_bone_channels():
+    bone = 'pose.bones["a"]'
+    for path in ("location", f'{bone}.constraints["b"].influence', f'{bone}["prop"]', bone, 'bones["a"].x'):
+        assert actions.bone_of_path(path) is None
 
 
 def test_no_action_no_slot_and_tweak_mode_are_named():
-    ob = scenes.add_chain(("a",), name="Knight")
-    with pytest.raises(SceneError, match="'Knight' has no action"):
-        actions.assigned(ob)
-    scenes.animate_at_random(ob)
-    action, slot = actions.assigned(ob)
+    with pytest.raises(SceneError, match="'Bare' has no action"):
+        actions.assigned(scenes.add_chain(("a",), name="Bare"))
+    ob, action, slot = rig_of("a")
+    if actions.HAS_SLOTS:
+        ob.animation_data.action_slot = None
+        with pytest.raises(SceneError, match="'Knight' plays no slot"):
+            actions.assigned(ob)
+        ob.animation_data.action_slot = slot
     scenes.add_strip(ob, action, slot, 1)
     ob.animation_data.action = None
     ob.animation_data.nla_tracks[0].select = True
     ob.animation_data.use_tweak_mode = True
     with pytest.raises(SceneError, match="'Knight' is tweaking an NLA strip"):
-        actions.assigned(ob)
-
-
-@needs_slots
-def test_missing_slot_is_named():
-    ob = scenes.add_chain(("a",), name="Knight")
-    scenes.animate_at_random(ob)
-    ob.animation_data.action_slot = None
-    with pytest.raises(SceneError, match="'Knight' plays no slot"):
         actions.assigned(ob)
 
 
@@ -150,9 +128,7 @@ def test_frame_range_ignores_muted_curves():
 
 def test_muted_group_counts_where_blender_heeds_it():
     """From 4.4 on, Blender plays the curves of a muted group all the same."""
-    ob = scenes.add_chain(("a", "b"))
-    scenes.animate_at_random(ob)
-    action, slot = actions.assigned(ob)
+    _, action, slot = rig_of("a", "b")
     for group in actions.curve_list(action, slot).groups:
         group.mute = group.name == "a"
     playing = {actions.bone_of_path(curve.data_path)[0] for curve in actions.playing_curves(action, slot)}
@@ -173,9 +149,7 @@ def test_all_muted_and_empty_actions_are_named():
 
 
 def test_assigning_keeps_the_action_before():
-    ob = scenes.add_chain(("a",))
-    scenes.animate_at_random(ob)
-    source, slot = actions.assigned(ob)
+    ob, source, slot = rig_of("a")
     new, new_slot = actions.copy(source, slot, "New")
     actions.assign(ob, new, new_slot)
     assert actions.assigned(ob) == (new, new_slot)
@@ -184,7 +158,7 @@ def test_assigning_keeps_the_action_before():
     assert scenes.watch(ob, [5])[0].shape == (1, 1, 4, 4)
 
 
-@needs_slots
+@pytest.mark.skipif(not actions.HAS_SLOTS, reason="slots came with Blender 4.4")
 def test_slots_of_several_objects_stay_apart():
     """Two rigs of one action, whose slots carry the same display name once one rig is renamed."""
     one, two = scenes.add_chain(("a",), name="One"), scenes.add_chain(("a",), name="Two")

@@ -8,6 +8,8 @@ from bl_ext.devrepo.motion_loom.scene import binding_store
 from bl_ext.devrepo.motion_loom.scene.discarding import discard
 from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, StaleBindingError
 
+from tests.objects import add_object, reopen
+
 HEADER = {"fingerprints": {'Böx "1".001 箱': "8:12:ab"}, "frames": [1, 250], "scale": 1.25, "none": None}
 
 
@@ -15,20 +17,18 @@ class _Holder(bpy.types.PropertyGroup):
     bound: bpy.props.PointerProperty(type=bpy.types.Mesh)
 
 
-@pytest.fixture
-def holder():
-    """A pointer property on objects, as the settings have one."""
+def _register():
     bpy.utils.register_class(_Holder)
     bpy.types.Object.ml_test_holder = bpy.props.PointerProperty(type=_Holder)
-    yield
+
+
+@pytest.fixture
+def rig():
+    """An object with a pointer property as the settings have one."""
+    _register()
+    yield add_object("Rig")
     del bpy.types.Object.ml_test_holder
     bpy.utils.unregister_class(_Holder)
-
-
-def _rig(name="Rig"):
-    rig = bpy.data.objects.new(name, bpy.data.armatures.new(name))
-    bpy.context.scene.collection.objects.link(rig)
-    return rig
 
 
 def _arrays():
@@ -58,13 +58,6 @@ def _assert_same(arrays, loaded):
         assert loaded[name].flags.writeable, name
 
 
-def _reopen(tmp_path):
-    path = str(tmp_path / "bound.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    return path
-
-
 def _raw_bytes(mesh):
     words = np.empty(len(mesh.vertices) * 3, np.float32)
     mesh.attributes["position"].data.foreach_get("vector", words)
@@ -87,15 +80,15 @@ def test_arrays_and_header_come_back_exactly():
     assert not mesh.users
 
 
-def test_every_byte_pattern_survives_save_and_reopen(tmp_path, holder):
+def test_every_byte_pattern_survives_save_and_reopen(tmp_path, rig):
     """20 MB of random bytes, every NaN pattern of a float among them."""
     rng = np.random.default_rng(0)
     noise = rng.integers(0, 2**32, 5 * 2**20, dtype=np.uint32)
     noise[:4096] |= 0x7F800000  # infinities and quiet and signalling NaNs of both signs
     noise[4096:8192] &= 0x807FFFFF  # subnormals
     arrays = {"noise": noise, "bytes": rng.integers(0, 256, 1001, dtype=np.uint8)}
-    _rig().ml_test_holder.bound = binding_store.save("Rig", arrays, HEADER)
-    _reopen(tmp_path)
+    rig.ml_test_holder.bound = binding_store.save("Rig", arrays, HEADER)
+    reopen(tmp_path)
     mesh = bpy.data.objects["Rig"].ml_test_holder.bound
     loaded, _ = binding_store.load(mesh)
     _assert_same(arrays, loaded)
@@ -116,36 +109,32 @@ def test_blender_keeps_the_bits_of_any_float(tmp_path):
     words = np.random.default_rng(3).integers(0, 2**32, 3 * 10**5, dtype=np.uint32)
     words[:3000] |= 0x7F800000
     _write_raw(words).use_fake_user = True
-    _reopen(tmp_path)
+    reopen(tmp_path)
     assert np.array_equal(_raw_bytes(bpy.data.meshes[".raw"]), words)
     assert np.array_equal(_raw_bytes(bpy.data.meshes[".raw"].copy()), words)
 
 
-def test_a_pointer_property_keeps_it_in_the_file_even_without_the_extension(tmp_path, holder):
-    rig = _rig()
+def test_a_pointer_property_keeps_it_in_the_file_even_without_the_extension(tmp_path, rig):
     rig.ml_test_holder.bound = binding_store.save(rig.name, _arrays(), HEADER)
     rig.name = "Renamed"
     bpy.utils.unregister_class(_Holder)
-    _reopen(tmp_path)
-    _reopen(tmp_path)
-    bpy.utils.register_class(_Holder)
-    bpy.types.Object.ml_test_holder = bpy.props.PointerProperty(type=_Holder)
+    reopen(tmp_path)
+    reopen(tmp_path)
+    _register()
     _assert_same(_arrays(), binding_store.load(bpy.data.objects["Renamed"].ml_test_holder.bound)[0])
 
 
 @pytest.mark.parametrize("link", [False, True])
-def test_it_follows_a_rig_appended_or_linked_to_another_file(tmp_path, holder, link):
-    rig = _rig()
+def test_it_follows_a_rig_appended_or_linked_to_another_file(tmp_path, rig, link):
     rig.ml_test_holder.bound = binding_store.save(rig.name, _arrays(), HEADER)
-    path = _reopen(tmp_path)
+    path = reopen(tmp_path)
     bpy.ops.wm.read_homefile(use_empty=True)
     with bpy.data.libraries.load(path, link=link) as (_, wanted):
         wanted.objects = ["Rig"]
     _assert_same(_arrays(), binding_store.load(wanted.objects[0].ml_test_holder.bound)[0])
 
 
-def test_a_new_binding_leaves_the_one_a_duplicated_rig_shares(holder):
-    rig = _rig()
+def test_a_new_binding_leaves_the_one_a_duplicated_rig_shares(rig):
     rig.ml_test_holder.bound = first = binding_store.save(rig.name, {"a": np.arange(3)}, {})
     copy = rig.copy()
     rig.ml_test_holder.bound = binding_store.save(rig.name, {"a": np.arange(4)}, {})
@@ -166,49 +155,44 @@ def test_long_names_and_names_in_use_are_fine():
     assert binding_store.load(second)[0]["a"] == 2
 
 
-@pytest.mark.parametrize("array", [np.array(["a"]), np.array([object()]), np.array([1j]), np.zeros(2, "g")])
-def test_only_plain_numbers_are_stored(array):
-    with pytest.raises(InputError, match="'odd'"):
-        binding_store.save("Rig", {"odd": array}, {})
+ODD = np.array(["a"]), np.array([object()]), np.array([1j]), np.zeros(2, "g")
+
+
+@pytest.mark.parametrize(
+    "arrays, header, words",
+    [({"odd": array}, {}, "'odd'") for array in ODD]
+    + [({}, {"a": value}, "header") for value in (np.zeros(3), float("nan"))],
+)
+def test_only_plain_numbers_and_what_json_holds_are_stored(arrays, header, words):
+    with pytest.raises(InputError, match=words):
+        binding_store.save("Rig", arrays, header)
     assert not len(bpy.data.meshes)
 
 
-@pytest.mark.parametrize("header", [{"a": np.zeros(3)}, {"a": float("nan")}])
-def test_a_header_that_json_cannot_hold_is_refused(header):
-    with pytest.raises(InputError, match="header"):
-        binding_store.save("Rig", {}, header)
-    assert not len(bpy.data.meshes)
+def _refused(mesh, words="bind again"):
+    with pytest.raises(StaleBindingError, match=words):
+        binding_store.load(mesh)
 
 
-def test_no_mesh_asks_to_bind():
-    with pytest.raises(StaleBindingError, match="Bind"):
-        binding_store.load(None)
-
-
-def test_a_mesh_that_is_no_binding_asks_to_bind_again():
-    for mesh in (bpy.data.meshes.new("empty"), _write_raw(np.arange(300, dtype=np.uint32))):
-        with pytest.raises(StaleBindingError, match="bind again"):
-            binding_store.load(mesh)
-
-
-def test_truncated_and_corrupted_data_ask_to_bind_again():
+def test_what_is_no_whole_binding_asks_to_bind_again():
+    """No mesh, another mesh, a part of one, a flipped bit."""
+    _refused(None, "Bind")
+    _refused(bpy.data.meshes.new("empty"))
+    _refused(_write_raw(np.arange(300, dtype=np.uint32)))
     words = _raw_bytes(binding_store.save("Rig", _arrays(), HEADER))
     for length in (3, 6, 12, len(words) // 6 * 3, len(words) - 3):
-        with pytest.raises(StaleBindingError, match="bind again"):
-            binding_store.load(_write_raw(words[:length]))
+        _refused(_write_raw(words[:length]))
     for place in np.random.default_rng(5).integers(0, len(words) - 8, 60):
         damaged = words.copy()
         damaged[place] ^= 1 << int(place % 16)
-        with pytest.raises(StaleBindingError, match="bind again"):
-            binding_store.load(_write_raw(damaged))
+        _refused(_write_raw(damaged))
 
 
 def test_a_newer_version_asks_to_update_or_bind_again(monkeypatch):
     monkeypatch.setattr(binding_store, "_VERSION", 7)
     mesh = binding_store.save("Rig", _arrays(), HEADER)
     monkeypatch.undo()
-    with pytest.raises(StaleBindingError, match="newer Motion Loom.*format 7.*bind again"):
-        binding_store.load(mesh)
+    _refused(mesh, "newer Motion Loom.*format 7.*bind again")
 
 
 def test_a_forged_block_unfolds_no_further_than_its_array():

@@ -68,28 +68,22 @@ def test_compressed_as_it_was_with_its_earlier_states(tmp_path, compress):
     assert objects_in(path) == {"Kept", "New 0", "New 1", "New 2"}
 
 
-def test_paths_lead_to_the_same_files_from_another_folder(tmp_path):
-    saved(tmp_path / "a.blend")
+def test_paths_lead_to_the_same_files_from_another_folder_and_on_from_a_link(tmp_path):
+    """From where the link lies, through which the file is opened."""
+    path = saved(tmp_path / "a.blend")
     (tmp_path / "out").mkdir()
     bpy.data.texts.new("Notes").filepath = "//notes.txt"
     save(tmp_path / "out" / "b.blend")
-    assert bpy.data.filepath == str(tmp_path / "a.blend") and bpy.data.texts["Notes"].filepath == "//notes.txt"
+    assert bpy.data.filepath == str(path) and bpy.data.texts["Notes"].filepath == "//notes.txt"
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out" / "b.blend"))
     assert bpy.data.texts["Notes"].filepath == "//../notes.txt"
-
-
-def test_paths_lead_on_from_a_link(tmp_path):
-    """From where the link lies, through which the file is opened."""
-    for folder in ("real", "shown"):
-        (tmp_path / folder).mkdir()
-    saved(tmp_path / "real" / "a.blend")
-    link = tmp_path / "shown" / "b.blend"
-    link.symlink_to(tmp_path / "real" / "a.blend")
+    link = tmp_path / "out" / "link.blend"
+    link.symlink_to(path)
     bpy.ops.wm.open_mainfile(filepath=str(link))
-    bpy.data.texts.new("Notes").filepath = "//notes.txt"
+    bpy.data.texts.new("More").filepath = "//more.txt"
     save(link)
     bpy.ops.wm.open_mainfile(filepath=str(link))
-    assert link.is_symlink() and bpy.data.texts["Notes"].filepath == "//notes.txt"
+    assert link.is_symlink() and bpy.data.texts["More"].filepath == "//more.txt"
 
 
 def test_a_library_of_the_scene_is_not_replaced(tmp_path):

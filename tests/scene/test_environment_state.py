@@ -1,6 +1,5 @@
 """The environment without stepping, and whether it is still what it was, against what stepping reads."""
 
-
 import bmesh
 import bpy
 import numpy as np
@@ -12,30 +11,16 @@ from bl_ext.devrepo.motion_loom.scene.state_track import ObjectState, Shape, Sta
 from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneError, StaleBindingError
 
 from tests.counting import steps_of
+from tests.map_scenes import run
+from tests.objects import add_grid, add_nodes, add_object, drive, evaluate, frames_set, key, reopen
 
 FRAMES = np.arange(1.0, 13.0)
 
 
-def add_grid(name, x=6, y=4, parent=None):
-    mesh, builder = bpy.data.meshes.new(name), bmesh.new()
-    bmesh.ops.create_grid(builder, x_segments=x, y_segments=y, size=1)
-    builder.to_mesh(mesh)
-    builder.free()
-    return add_object(name, mesh, parent)
-
-
-def add_object(name, data=None, parent=None):
-    ob = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(ob)
-    ob.parent = parent
-    return ob
-
-
-def key_way(ob, *places):
-    for frame, place in zip(np.linspace(1, 12, len(places)), places, strict=True):
-        ob.location, ob.rotation_euler.z = place, 0.2 * frame
-        ob.keyframe_insert("location", frame=frame)
-        ob.keyframe_insert("rotation_euler", frame=frame)
+def key_path(ob, *places):
+    frames = np.linspace(1, 12, len(places))
+    key(ob, "location", dict(zip(frames, places, strict=True)))
+    key(ob, "rotation_euler", {frame: (0, 0, 0.2 * frame) for frame in frames})
     bpy.context.scene.frame_set(1)
 
 
@@ -45,41 +30,31 @@ def add_set():
     still.location, still.scale = (3, 2, 0), (1, -2, 1)
     cart = add_grid("Cart")
     cart.modifiers.new("Bevel", "BEVEL")
-    key_way(cart, (0, 0, 0), (3, 1, 0), (2, 5, 1))
-    box = add_grid("Box", parent=cart)
-    box.location.z = 1
+    key_path(cart, (0, 0, 0), (3, 1, 0), (2, 5, 1))
+    box = add_grid("Box")
+    box.parent, box.location.z = cart, 1
     far = add_object("Far")
     far.location, far.rotation_euler = (300, -200, 10), (0.1, 0.2, 2)
     bpy.context.view_layer.update()
-    back = add_grid("Back", parent=far)
-    back.matrix_parent_inverse = far.matrix_world.inverted()
-    key_way(back, (0, 0, 0), (1, 1, 1))
+    back = add_grid("Back")
+    back.parent, back.matrix_parent_inverse = far, far.matrix_world.inverted()
+    key_path(back, (0, 0, 0), (1, 1, 1))
     return [still, cart, box, back]
-
-
-def evaluate():
-    return bpy.context.evaluated_depsgraph_get()
 
 
 def sweep(objects, frames=FRAMES, bound=None):
     """(MeshTrack, StateTrack) of each; whether the scene was stepped."""
-    steps, found = 0, meshes.sweep_states(bpy.context, objects, frames, bound)
-    while True:
-        try:
-            next(found)
-            steps += 1
-        except StopIteration as stop:
-            return stop.value, steps > 0
+    tracks, shares = run(meshes.sweep_states(bpy.context, objects, frames, bound))
+    return tracks, bool(shares)
 
 
 def present(objects, frames=FRAMES, bound=None):
     return present_tracks(bpy.context.scene, evaluate(), objects, frames, bound or {})
 
 
-def make_uncertain(objects):
-    """So that all is stepped: a constraint that does nothing."""
-    for ob in objects:
-        ob.constraints.new("LIMIT_LOCATION")
+def seen_states(frame, *objects):
+    bpy.context.scene.frame_set(int(frame))
+    return [meshes.read_object(ob, evaluate()) for ob in objects]
 
 
 # ------------------------------------------------------------------------------------------ without stepping
@@ -89,11 +64,17 @@ def test_what_is_read_without_stepping_is_what_stepping_reads():
     objects = add_set()
     bpy.context.scene.frame_set(5)
     assert needs_sweep(bpy.context.scene, objects) == []
-    quick, (by_curves, stepped) = present(objects), sweep(objects)
-    assert not stepped
-    make_uncertain(objects)
+    with frames_set() as seen:
+        quick, (by_curves, stepped) = present(objects), sweep(objects)
+    assert not stepped and not seen
+    bound = {mesh.name: mesh.triangles for mesh, _ in by_curves}
+    assert all(mesh.triangles is bound[mesh.name] for mesh, _ in present(objects, bound=bound))
+    for ob in objects:  # a constraint that does nothing makes it uncertain
+        ob.constraints.new("LIMIT_LOCATION")
     assert needs_sweep(bpy.context.scene, objects) == ["Still", "Cart", "Box", "Back"]
     assert present(objects) is None
+    slow, stepped = sweep(objects)
+    assert stepped
     slow, stepped = sweep(objects)
     assert stepped
     for name, (fast, _), (curves, _), (real, _) in zip("SCBK", quick, by_curves, slow, strict=True):
@@ -106,67 +87,34 @@ def test_what_is_read_without_stepping_is_what_stepping_reads():
 
 def test_keys_that_change_nothing_leave_one_state():
     ob = add_grid("Grid")
-    key_way(ob, (1, 2, 3), (1, 2, 3))
+    key_path(ob, (1, 2, 3), (1, 2, 3))
     for curve in actions.all_curves(*actions.assigned(ob)):
         if curve.data_path == "rotation_euler":
             curve.mute = True
     ((quick, states),) = present([ob])
     ((swept, _),), _ = sweep([ob])
-    assert quick.is_static
-    assert swept.is_static
-    assert len(states.matrices) == 1
-
-
-def test_bound_triangles_are_kept():
-    objects = add_set()
-    bound = {mesh.name: mesh.triangles for mesh, _ in sweep(objects)[0]}
-    for mesh, _ in present(objects, bound=bound):
-        assert mesh.triangles is bound[mesh.name]
-
-
-def test_nothing_is_stepped():
-    objects, seen = add_set(), []
-
-    def watch(scene, depsgraph=None):
-        seen.append(scene.frame_current)
-
-    watch.__module__ = meshes.__name__  # a foreign handler would make everything uncertain
-    bpy.app.handlers.frame_change_post.append(watch)
-    try:
-        assert present(objects) is not None
-    finally:
-        bpy.app.handlers.frame_change_post.remove(watch)
-    assert not seen
+    assert quick.is_static and swept.is_static and len(states.matrices) == 1
 
 
 def deform_by_key(ob):
     ob.modifiers.clear()  # bevels of another number
     ob.shape_key_add(name="Basis")
     ob.shape_key_add(name="Up").data[0].co.z = 1
-    for frame in (1, 12):
-        ob.data.shape_keys.key_blocks["Up"].value = frame / 12
-        ob.data.shape_keys.key_blocks["Up"].keyframe_insert("value", frame=frame)
+    key(ob.data.shape_keys.key_blocks["Up"], "value", {1: 1 / 12, 12: 1})
 
 
-def deform_by_keyed_modifier(ob):
-    modifier = ob.modifiers.new("Bend", "SIMPLE_DEFORM")
-    for frame in (1, 12):
-        modifier.angle = frame / 12
-        modifier.keyframe_insert("angle", frame=frame)
+MOVING = {
+    "shape key": deform_by_key,
+    "keyed modifier": lambda ob: key(ob.modifiers.new("Bend", "SIMPLE_DEFORM"), "angle", {1: 1 / 12, 12: 1}),
+    "driven modifier": lambda ob: drive(ob.modifiers.new("Bend", "SIMPLE_DEFORM"), "angle", "frame / 12"),
+    "driven location": lambda ob: drive(ob, "location", "frame / 12", 0),
+}
 
 
-def deform_by_driven_modifier(ob):
-    ob.modifiers.new("Bend", "SIMPLE_DEFORM").driver_add("angle").driver.expression = "frame / 12"
-
-
-def move_by_driver(ob):
-    ob.driver_add("location", 0).driver.expression = "frame / 12"
-
-
-@pytest.mark.parametrize("change", [deform_by_key, deform_by_keyed_modifier, deform_by_driven_modifier, move_by_driver])
+@pytest.mark.parametrize("change", MOVING)
 def test_what_needs_a_sweep_is_named(change):
     still, cart, box, back = add_set()
-    change(cart)
+    MOVING[change](cart)
     assert needs_sweep(bpy.context.scene, [still, back]) == []
     assert needs_sweep(bpy.context.scene, [still, cart, back])[:1] == ["Cart"]
     assert present([still, cart, back]) is None
@@ -174,52 +122,34 @@ def test_what_needs_a_sweep_is_named(change):
     assert stepped
     assert len(mesh.vertices) == len(FRAMES)
     for row, frame in enumerate(FRAMES):
-        bpy.context.scene.frame_set(int(frame))
-        assert states.matches(row, meshes.read_object(cart, evaluate()))
-        assert not states.matches((row + 5) % 12, meshes.read_object(cart, evaluate()))
-
-
-def add_nodes(ob, *kinds):
-    tree = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")
-    for direction in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
-    nodes = [tree.nodes.new(kind) for kind in ("NodeGroupInput", *kinds, "NodeGroupOutput")]
-    tree.links.new(nodes[0].outputs[0], nodes[-1].inputs[0])
-    ob.modifiers.new("Nodes", "NODES").node_group = tree
+        (state,) = seen_states(frame, cart)
+        assert states.matches(row, state) and not states.matches((row + 5) % 12, state)
 
 
 def test_shading_by_angle_does_not_deform_and_other_nodes_may():
     smooth, timed = add_grid("Smooth"), add_grid("Timed")
     add_nodes(smooth, "GeometryNodeSetShadeSmooth", "GeometryNodeInputMeshEdgeAngle", "FunctionNodeCompare")
     add_nodes(timed, "GeometryNodeSetShadeSmooth", "GeometryNodeInputSceneTime")
-    key_way(smooth, (0, 0, 0), (1, 1, 1))
+    key_path(smooth, (0, 0, 0), (1, 1, 1))
     assert needs_sweep(bpy.context.scene, [smooth, timed]) == ["Timed"]
 
 
 # ------------------------------------------------------------------------------------------- raw states
 
 
-def break_hidden(ob):
-    ob.hide_viewport = True
+BROKEN = {
+    "hidden": lambda ob: setattr(ob, "hide_viewport", True),
+    "flat": lambda ob: setattr(ob.scale, "x", 0),
+    "not numbers": lambda ob: setattr(ob.data.vertices[2].co, "x", float("nan")),
+    "no faces": lambda ob: ob.data.clear_geometry(),
+}
 
 
-def break_scale(ob):
-    ob.scale.x = 0
-
-
-def break_numbers(ob):
-    ob.data.vertices[2].co.x = float("nan")
-
-
-def break_faces(ob):
-    ob.data.clear_geometry()
-
-
-@pytest.mark.parametrize("change", [break_hidden, break_scale, break_numbers, break_faces])
+@pytest.mark.parametrize("change", BROKEN)
 def test_a_raw_state_is_refused_as_read_state_refuses_it(change):
     ob = add_grid("Grid")
     known = meshes.read_object(ob, evaluate())
-    change(ob)
+    BROKEN[change](ob)
     ob.data.update()
     errors = []
     for read in (
@@ -282,7 +212,7 @@ def test_an_unchanged_set_matches_at_every_frame():
     swept = [states for _, states in sweep(objects)[0]]
     again = [StateTrack.from_text(states.to_text()) for states in tracks]
     for row, frame in enumerate(FRAMES):
-        bpy.context.scene.frame_set(int(frame))
+        states = seen_states(frame, *objects)
         states = [meshes.read_object(ob, evaluate()) for ob in objects]
         for known in (tracks, swept, again):
             assert all(track.matches(row, state) for track, state in zip(known, states, strict=True))
@@ -294,22 +224,11 @@ def test_remapped_time_matches_too():
     render = bpy.context.scene.render
     render.frame_map_old, render.frame_map_new = 100, 137
     cart = add_grid("Cart")
-    for frame in (1, 4001):
-        cart.location.x = 0.5 * frame
-        cart.keyframe_insert("location", frame=frame)
+    key(cart, "location", {1: 0.5, 4001: 2000.5}, index=0)
     frames = np.arange(900.0, 960.0)
     ((_, states),) = present([cart], frames)
     for row, frame in enumerate(frames):
-        bpy.context.scene.frame_set(int(frame))
-        assert states.matches(row, meshes.read_object(cart, evaluate()))
-
-
-def nudge_place(ob):
-    ob.delta_location.x += 1e-3
-
-
-def nudge_turn(ob):
-    ob.delta_rotation_euler.x += 1e-4
+        assert states.matches(row, *seen_states(frame, cart))
 
 
 def nudge_vertex(ob):
@@ -317,18 +236,21 @@ def nudge_vertex(ob):
     ob.data.update()
 
 
-def flip_diagonals(ob):
-    ob.modifiers.new("Triangulate", "TRIANGULATE")
+EDITS = {
+    "location": lambda ob: setattr(ob.delta_location, "x", 1e-3),
+    "rotation": lambda ob: setattr(ob.delta_rotation_euler, "x", 1e-4),
+    "vertex": nudge_vertex,
+    "diagonals": lambda ob: ob.modifiers.new("Triangulate", "TRIANGULATE"),
+}
 
 
-@pytest.mark.parametrize("change", [nudge_place, nudge_turn, nudge_vertex, flip_diagonals])
+@pytest.mark.parametrize("change", EDITS)
 @pytest.mark.parametrize("number", range(4))
 def test_small_edits_are_noticed(change, number):
     objects = add_set()
     ob, (_, states) = objects[number], present(objects)[number]
-    change(ob)
-    bpy.context.scene.frame_set(4)
-    assert not states.matches(3, meshes.read_object(ob, evaluate()))
+    EDITS[change](ob)
+    assert not states.matches(3, *seen_states(4, ob))
 
 
 def test_between_frames_only_what_stands_still_is_compared():
@@ -352,21 +274,21 @@ def test_keys_moved_at_other_frames_are_noticed():
     assert not states.goes_along(worlds_by_curves(bpy.context.scene, cart, FRAMES))
 
 
+def triangle(positions, *corners):
+    return Shape(positions, topology.Faces(3, np.array(corners, np.int32), np.array([0], np.int32)))
+
+
 def test_minus_zero_is_zero_and_nothing_else_is():
     positions = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
-    faces = topology.Faces(3, np.array([0, 1, 2], np.int32), np.array([0], np.int32))
-    minus = np.where(positions == 0, np.float32(-0.0), positions)
-    assert Shape(positions, faces).digest == Shape(minus, faces).digest
-    assert Shape(np.nextafter(positions, np.float32(2)), faces).digest != Shape(positions, faces).digest
-    other = topology.Faces(3, np.array([0, 2, 1], np.int32), np.array([0], np.int32))
-    assert Shape(positions, other).digest != Shape(positions, faces).digest
+    digest = triangle(positions, 0, 1, 2).digest
+    assert triangle(np.where(positions == 0, np.float32(-0.0), positions), 0, 1, 2).digest == digest
+    assert triangle(np.nextafter(positions, np.float32(2)), 0, 1, 2).digest != digest
+    assert triangle(positions, 0, 2, 1).digest != digest
 
 
 def test_the_digest_does_not_depend_on_the_session():
     positions = np.arange(9, dtype=np.float32).reshape(3, 3)
-    faces = topology.Faces(3, np.array([0, 1, 2], np.int32), np.array([0], np.int32))
-    state = ObjectState("T", np.eye(4), Shape(positions, faces))
-    assert state.digest == "503eb5a60c072a76"
+    assert ObjectState("T", np.eye(4), triangle(positions, 0, 1, 2)).digest == "503eb5a60c072a76"
 
 
 def test_text_that_is_none_is_refused():
@@ -381,12 +303,10 @@ def test_save_and_reopen(tmp_path):
     objects = add_set()
     add_nodes(objects[0], "GeometryNodeSetShadeSmooth")
     tracks = {ob.name: states for ob, (_, states) in zip(objects, present(objects), strict=True)}
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "set.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "set.blend"))
+    reopen(tmp_path)
     for row in (0, 7):
-        bpy.context.scene.frame_set(int(FRAMES[row]))
-        for name, states in tracks.items():
-            assert states.matches(row, meshes.read_object(bpy.data.objects[name], evaluate()))
+        found = seen_states(FRAMES[row], *(bpy.data.objects[name] for name in tracks))
+        assert all(states.matches(row, state) for states, state in zip(tracks.values(), found, strict=True))
 
 
 # ------------------------------------------------------------------------------------------------- how much

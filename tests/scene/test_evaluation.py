@@ -12,6 +12,7 @@ from bl_ext.devrepo.motion_loom.scene.sampling import sample_frames
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 
 from tests import map_scenes, rig_scenes
+from tests.objects import add_object, evaluate, into_collection, key
 
 FRAMES = np.array([1.0, 2.0, 3.0])
 UNSEEN = "'Prop' is hidden, excluded or not in this view layer"
@@ -19,28 +20,19 @@ UNSEEN = "'Prop' is hidden, excluded or not in this view layer"
 
 def left_behind(ob, keyed=False):
     """An object of an excluded collection that the settings of another refer to, and that was moved since."""
-    props, user = bpy.data.collections.new("Props"), map_scenes.add_strip("User")
-    bpy.context.scene.collection.children.link(props)
-    for collection in ob.users_collection:
-        collection.objects.unlink(ob)
-    props.objects.link(ob)
+    map_scenes.add_strip("User").motion_loom_map.source = ob
     ob.name = "Prop"
-    user.motion_loom_map.source = ob
+    into_collection(ob).exclude = True
     bpy.context.view_layer.update()
-    bpy.context.view_layer.layer_collection.children["Props"].exclude = True
-    bpy.context.view_layer.update()
-    for frame in FRAMES if keyed else ():
-        ob.location.x = frame
-        ob.keyframe_insert("location", frame=frame)
+    if keyed:
+        key(ob, "location", {frame: frame for frame in FRAMES}, index=0)
     ob.location.z = 5
     bpy.context.view_layer.update()
     return ob
 
 
 def empty():
-    ob = bpy.data.objects.new("Prop", None)
-    bpy.context.scene.collection.objects.link(ob)
-    return ob
+    return add_object("Prop")
 
 
 @pytest.mark.parametrize("keyed", (False, True))
@@ -52,23 +44,19 @@ def test_a_position(keyed):
 
 def test_a_position_that_is_not_needed():
     ob = empty()
-    for frame, hidden in ((1, True), (2, False)):
-        ob.hide_viewport, ob.location.x = hidden, frame
-        ob.keyframe_insert("hide_viewport", frame=frame)
-        ob.keyframe_insert("location", frame=frame)
+    key(ob, "hide_viewport", {1: True, 2: False})
+    key(ob, "location", {1: 1, 2: 2}, index=0)
     with pytest.raises(SceneError, match=f"{UNSEEN} at frame 1"):
         object_positions(bpy.context, [ob], FRAMES)
     found = object_positions(bpy.context, [ob], FRAMES, np.array([[False, True, True]]))
     np.testing.assert_allclose(found[0, 1:, 0], 2.0)
 
 
-def test_the_present_position():
-    assert still_place(left_behind(empty()), bpy.context.evaluated_depsgraph_get()) is None
-
-
-def test_an_object_as_a_point():
-    source = objects_source([left_behind(empty())])
-    assert np.isnan(points_now(source, bpy.context.evaluated_depsgraph_get())).all()
+def test_an_object_and_its_present_position():
+    ob = left_behind(empty())
+    assert still_place(ob, evaluate()) is None
+    source = objects_source([ob])
+    assert np.isnan(points_now(source, evaluate())).all()
     assert np.isnan(map_scenes.run(point_track_steps(bpy.context, source, FRAMES))[0][1]).all()
 
 
@@ -79,7 +67,7 @@ def test_a_rig():
 
 
 def test_a_surface():
-    ob, depsgraph = left_behind(map_scenes.add_strip()), bpy.context.evaluated_depsgraph_get()
+    ob, depsgraph = left_behind(map_scenes.add_strip()), evaluate()
     assert shape_now(depsgraph, ob) is None
     with pytest.raises(SceneError, match=UNSEEN):
         read_state(depsgraph, [ob])

@@ -14,6 +14,7 @@ from mathutils import Matrix
 
 from tests import adapt_scenes as scenes
 from tests.instance_scenes import grow, on_each, scatter
+from tests.objects import edit, evaluate, key
 
 FRAMES = np.arange(1.0, 4.0)
 PLACES = ((0, 0, 0.2), (0.5, -0.3, 0.1), (-0.4, 0.6, 0.4))
@@ -25,10 +26,6 @@ def floor():
     ob.location, ob.rotation_euler, ob.scale = (1, 2, 3), (0.3, 0.2, 0.5), (1.5, 1.5, 1.5)
     bpy.context.view_layer.update()
     return ob
-
-
-def evaluate():
-    return bpy.context.evaluated_depsgraph_get()
 
 
 def faces_of(meshes):
@@ -54,19 +51,16 @@ def made_real(ob):
     return [each for each in bpy.data.objects if each not in before and each.type == "MESH"]
 
 
-def test_geometry_nodes_of_an_object_that_does_not_show_itself(floor):
-    scatter(floor, PLACES)
-    floor.show_instancer_for_viewport = False
-    bpy.context.view_layer.update()
-    assert len(now(floor)[0].triangles) == 36
-
-
 @pytest.mark.parametrize("keep", (True, False))
 def test_geometry_nodes(floor, keep):
     scatter(floor, PLACES, keep)
     found = now(floor)
     again = read_state(evaluate(), [floor], {"Floor": found[0].triangles})
     assert again[0].triangles is found[0].triangles and len(found[0].triangles) == 36 + 8 * keep
+    floor.show_instancer_for_viewport = False
+    bpy.context.view_layer.update()
+    assert len(now(floor)[0].triangles) == 36
+    floor.show_instancer_for_viewport = True
     floor.modifiers.clear()
     scatter(floor, PLACES, keep, realize=True)
     np.testing.assert_allclose(faces_of(found), faces_of(now(floor)), atol=2e-3)
@@ -126,10 +120,8 @@ def test_vertices_faces_and_particles(floor, kind, itself):
 def test_what_is_shown_moves(floor):
     """Also where the object itself stands still, and with the present state telling it from others."""
     stone = on_each("FACES", floor)
-    for frame in (1, 3):
-        stone.scale.z = frame
-        stone.keyframe_insert("scale", frame=frame)
-    (track, states), = result_of(sweep_states(bpy.context, [floor], FRAMES))
+    key(stone, "scale", {1: 1, 3: 3}, index=2)
+    ((track, states),) = result_of(sweep_states(bpy.context, [floor], FRAMES))
     for row, frame in enumerate(FRAMES):
         bpy.context.scene.frame_set(int(frame))
         np.testing.assert_allclose(track.vertices[row], now(floor)[0].vertices, atol=1e-5)
@@ -140,9 +132,7 @@ def test_what_is_shown_moves(floor):
 
 def test_what_is_shown_begins_to_move_on_the_way(floor):
     stone = on_each("FACES", floor)
-    for frame, scale in ((1, 1), (2, 1), (3, 2)):
-        stone.scale.z = scale
-        stone.keyframe_insert("scale", frame=frame)
+    key(stone, "scale", {1: 1, 2: 1, 3: 2}, index=2)
     track = result_of(sweep_environment(bpy.context, [floor], FRAMES))[0]
     assert np.array_equal(track.vertices[0], track.vertices[1])
     for row, frame in enumerate(FRAMES):
@@ -151,11 +141,7 @@ def test_what_is_shown_begins_to_move_on_the_way(floor):
 
 
 def test_their_number_changes(floor):
-    points = scatter(floor, PLACES)[0]
-    count = points.inputs["Count"]
-    for frame in (1, 3):
-        count.default_value = frame
-        count.keyframe_insert("default_value", frame=frame)
+    key(scatter(floor, PLACES)[0].inputs["Count"], "default_value", {1: 1, 3: 3})
     with pytest.raises(InputError, match="topology of 'Floor' changes at frame 2"):
         result_of(sweep_environment(bpy.context, [floor], FRAMES))
 
@@ -203,18 +189,12 @@ def test_what_blender_does_not_update(floor, made_by):
             read(floor)
 
 
-def test_while_they_are_edited(floor):
-    scatter(floor, PLACES)
+@pytest.mark.parametrize("kind", ("nodes", "faces"))
+def test_while_they_are_edited(floor, kind):
+    if kind == "nodes":
+        scatter(floor, PLACES)
+    stone = floor if kind == "nodes" else on_each("FACES", floor)
     before = faces_of(now(floor))
-    bpy.context.view_layer.objects.active = floor
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.context.view_layer.update()
-    np.testing.assert_allclose(faces_of(now(floor)), before, atol=1e-6)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    floor.modifiers.clear()
-    stone = on_each("FACES", floor)
-    before = faces_of(now(floor))
-    bpy.context.view_layer.objects.active = stone
-    bpy.ops.object.mode_set(mode="EDIT")
+    edit(stone)
     bpy.context.view_layer.update()
     np.testing.assert_allclose(faces_of(now(floor)), before, atol=1e-6)

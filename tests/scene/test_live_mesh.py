@@ -13,6 +13,7 @@ from mathutils import Matrix
 from tests import map_scenes as scenes
 from tests import rig_scenes
 from tests.counting import steps_of
+from tests.objects import add_object, evaluate, key, reopen
 
 TURN = np.array(Matrix.LocRotScale((1, 2, 3), Matrix.Rotation(0.7, 3, (1, 2, 3)), (1, -2, 0.5)))
 
@@ -25,7 +26,7 @@ def target(name="Strip"):
 
 
 def write(live, vertices, world=TURN):
-    return live_mesh.write(live, bpy.context.evaluated_depsgraph_get(), vertices, world)
+    return live_mesh.write(live, evaluate(), vertices, world)
 
 
 def shown(ob):
@@ -36,6 +37,13 @@ def shown(ob):
 
 def world_of(vertices, world):
     return vertices @ world[:3, :3].T + world[:3, 3]
+
+
+def assert_shows(live, vertices=None, world=TURN):
+    """What is written is shown, in the world."""
+    vertices = bumps(live) if vertices is None else vertices
+    write(live, vertices, world)
+    np.testing.assert_allclose(shown(live), world_of(vertices, world), atol=2e-5)
 
 
 def bumps(ob, seed=0):
@@ -74,6 +82,8 @@ def test_made_written_and_restored():
     np.testing.assert_allclose(shown(live), world_of(vertices, TURN), atol=1e-5)
     assert not write(live, vertices)
     assert write(live, vertices, np.eye(4)) and write(live, bumps(ob, 1), np.eye(4))
+    assert_shows(live, world=TURN @ np.array(Matrix.Shear("XY", 4, (0.4, 0.7))))
+    write(live, bumps(ob, 1), np.eye(4))
     bpy.context.scene.frame_set(9)
     np.testing.assert_allclose(shown(live), bumps(ob, 1), atol=1e-5)
     bpy.context.scene.frame_set(1)
@@ -92,31 +102,18 @@ def test_normals_follow():
 @pytest.mark.parametrize("moving", (False, True))
 def test_a_parent_with_an_uneven_scale(moving):
     ob = target()
-    parent = bpy.data.objects.new("Parent", None)
-    bpy.context.scene.collection.objects.link(parent)
+    parent = add_object("Parent")
     parent.scale, parent.rotation_euler = (1, -3, 0.5), (0.3, 0.4, 1)
     ob.parent = parent
     ob.matrix_parent_inverse = Matrix.Rotation(0.4, 4, "X") @ Matrix.Translation((1, 2, 3))
     if moving:
-        for frame in (1, 9):
-            parent.location = (frame, 2, 3)
-            parent.keyframe_insert("location", frame=frame)
+        key(parent, "location", {1: (1, 2, 3), 9: (9, 2, 3)})
     live = live_mesh.make(bpy.context, ob)
     assert live.parent == parent
     for frame in (1, 6):
         bpy.context.scene.frame_set(frame)
-        vertices = bumps(ob)
-        write(live, vertices)
-        np.testing.assert_allclose(shown(live), world_of(vertices, TURN), atol=2e-5)
-        assert not write(live, vertices)
-
-
-def test_shear_goes_into_the_vertices():
-    ob = target()
-    live = live_mesh.make(bpy.context, ob)
-    sheared = TURN @ np.array(Matrix.Shear("XY", 4, (0.4, 0.7)))
-    write(live, bumps(ob), sheared)
-    np.testing.assert_allclose(shown(live), world_of(bumps(ob), sheared), atol=2e-5)
+        assert_shows(live)
+        assert not write(live, bumps(ob))
 
 
 def test_what_deforms_goes_and_what_finishes_stays():
@@ -136,10 +133,7 @@ def test_what_deforms_goes_and_what_finishes_stays():
     live = live_mesh.make(bpy.context, ob)
     assert [modifier.name for modifier in live.modifiers] == ["Motion Blur", "Sub"] and not live.constraints
     live.modifiers["Sub"].show_viewport = False
-    write(live, sequence.vertices[1], sequence.worlds[1])
-    np.testing.assert_allclose(
-        shown(live), world_of(sequence.vertices[1], sequence.worlds[1]), atol=1e-5
-    )
+    assert_shows(live, sequence.vertices[1], sequence.worlds[1])
     live_mesh.restore(live)
     assert fingerprint(ob) == before
 
@@ -150,8 +144,7 @@ def test_a_lattice_or_armature_as_deforming_parent():
     ob.parent_type = "ARMATURE"
     live = live_mesh.make(bpy.context, ob)
     assert live.parent_type == "OBJECT"
-    write(live, bumps(ob))
-    np.testing.assert_allclose(shown(live), world_of(bumps(ob), TURN), atol=1e-5)
+    assert_shows(live)
 
 
 def test_save_and_reopen_renamed(tmp_path):
@@ -161,8 +154,7 @@ def test_save_and_reopen_renamed(tmp_path):
     live = live_mesh.make(bpy.context, ob)
     write(live, bumps(ob))
     ob.name = live.name = "Renamed"
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "a.blend"))
+    reopen(tmp_path)
     live = next(ob for ob in bpy.data.objects if live_mesh.is_live(ob))
     np.testing.assert_allclose(shown(live), world_of(bumps(live), TURN), atol=1e-5)
     ob = live_mesh.original_of(live)
@@ -190,8 +182,7 @@ def test_a_deleted_original(by):
 
 def test_a_shared_mesh_stays_with_the_others():
     ob = target()
-    other = bpy.data.objects.new("Twin", ob.data)
-    bpy.context.scene.collection.objects.link(other)
+    other = add_object("Twin", ob.data)
     before = scenes.seen(other, [1, 5])[0]
     live = live_mesh.make(bpy.context, ob)
     write(live, bumps(ob))
@@ -200,7 +191,7 @@ def test_a_shared_mesh_stays_with_the_others():
     assert other.data == ob.data
 
 
-def test_refusals():
+def test_refusals(tmp_path):
     ob = target()
     ob.keyframe_insert("hide_render", frame=1)
     with pytest.raises(SceneError, match="visibility of 'Strip' is animated"):
@@ -221,15 +212,10 @@ def test_refusals():
         with pytest.raises(error):
             write(live, vertices, world)
     np.testing.assert_array_equal(shown(live), before)
-    empty = bpy.data.objects.new("Nothing", None)
-    bpy.context.scene.collection.objects.link(empty)
     with pytest.raises(SceneError, match="choose a mesh"):
-        live_mesh.make(bpy.context, empty)
-
-
-def test_a_linked_target_says_what_to_do(tmp_path):
+        live_mesh.make(bpy.context, add_object("Nothing"))
     with pytest.raises(SceneError, match="library override or a local copy"):
-        live_mesh.make(bpy.context, scenes.linked(target(), tmp_path, False))
+        live_mesh.make(bpy.context, scenes.linked(ob, tmp_path, False))
 
 
 def test_an_overridden_target(tmp_path):
@@ -239,8 +225,7 @@ def test_an_overridden_target(tmp_path):
     live = live_mesh.make(bpy.context, ob)
     assert live.modifiers.keys() == ["Motion Blur"]
     assert live.library is None and live.data.library is None and live.override_library is None
-    write(live, bumps(live))
-    np.testing.assert_allclose(shown(live), world_of(bumps(live), TURN), atol=1e-5)
+    assert_shows(live)
     assert live_mesh.restore(live) == ob and not ob.hide_viewport
 
 
