@@ -49,7 +49,7 @@ class LiveScene:
 
     def binding(self):
         """What is bound of the first rig."""
-        return self._module("workflows.adapt.model").stored_of(self.rig).binding
+        return self._module("workflows.environment.model").stored_of(self.rig).binding
 
     def more_rigs(self, count: int) -> None:
         """Until there are so many, all live in the same environment."""
@@ -117,7 +117,7 @@ class LiveScene:
 
     def _bind_all_joints(self, rig) -> None:
         """The choice of joints leaves out fingers, and some descriptors with them; the standard problem has all."""
-        stored = self._module("workflows.adapt.model").stored_of(rig)
+        stored = self._module("workflows.environment.model").stored_of(rig)
         frames = stored.binding.track.frames
         whole = self._module("scene.motion").read_motion(bpy.context, rig, frames).joints()
         known = self.problem.track.skeleton.names
@@ -131,7 +131,7 @@ class LiveScene:
             np.arange(len(parents)), parents, effectors, parents < 0
         )
         settings = rig.motion_loom_adapt
-        pack = self._module("workflows.adapt.store").pack
+        pack = self._module("workflows.environment.store").pack
         packed = pack(replace(stored, binding=problem.binding, solved=joints))
         old, settings.binding = settings.binding, self._module("scene.binding_store").save(rig.name, *packed)
         bpy.data.meshes.remove(old)

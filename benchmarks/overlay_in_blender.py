@@ -58,7 +58,7 @@ def figures() -> dict:
 
 
 def _size(package, rig) -> str:
-    binding = importlib.import_module(f"{package}.workflows.adapt.model").stored_of(rig).binding
+    binding = importlib.import_module(f"{package}.workflows.environment.model").stored_of(rig).binding
     joints, points, objects = len(binding.track.skeleton.names), len(binding.points), len(binding.objects)
     return f"{joints} joints, {points} descriptors, {objects} objects"
 

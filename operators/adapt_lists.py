@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 
 from ..solvers.core.errors import SceneError
-from ..workflows.adapt.action import play_source, plays_result
 from ..workflows.core.list_entries import remove_entry
+from ..workflows.rig.action import play_source, plays_result
 from .reporting import ChangeOperator, ExplainedOperator, ReportingOperator
 
 _LISTS = (("surfaces", "Objects", ""), ("pins", "Pins", ""), ("bones", "Bones", ""))

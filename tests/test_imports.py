@@ -31,7 +31,7 @@ ALLOWED = {
 }
 LAYERS = set(ALLOWED)
 # Packages of workflows that any workflow may stand on; every other one is a workflow, which no other imports.
-SHARED = {"core", "interface", "command_line", "mesh", "environment"}
+SHARED = {"core", "interface", "command_line", "mesh", "rig", "environment"}
 # They need bpy, or what needs it, only once it is there.
 LATE = {"__init__.py", "registration.py", "jobs.py", "checkout.py"}
 

@@ -133,7 +133,7 @@ def solved() -> np.ndarray:
 
 def swept() -> np.ndarray:
     """As ``solved``, stepping through the frames."""
-    problems, base = part("workflows.adapt.problem"), part("workflows.core.base")
+    problems, base = part("workflows.environment.problem"), part("workflows.core.base")
     with part("workflows.core.live").paused():
         problem = base.run_to_end(problems.gather_steps(bpy.context, rig()))
     return _heads(part("solvers.core.steps").result_of(problems.solve_steps(problem)).motion)
@@ -141,8 +141,8 @@ def swept() -> np.ndarray:
 
 def curves() -> np.ndarray:
     """(F, B, 3) what the curves of the action that plays say, at the frames of ``solved``."""
-    scene, motions, actions = bpy.context.scene, part("scene.motion"), part("workflows.adapt.action")
-    frames = part("workflows.adapt.model").stored_of(rig()).binding.track.frames
+    scene, motions, actions = bpy.context.scene, part("scene.motion"), part("workflows.rig.action")
+    frames = part("workflows.environment.model").stored_of(rig()).binding.track.frames
     return _heads(motions.motion_by_curves(scene, rig(), *actions.played_action(rig()), frames, {}))
 
 

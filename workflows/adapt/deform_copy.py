@@ -13,8 +13,8 @@ from ...solvers.skeleton.followed_bones import followed_bones, rest_size
 from ...solvers.skeleton.motion_tree import motion_parents
 from ..core import live
 from ..core.outside_frames import outside_notes
-from .action import to_bind_played
-from .source import frames_within
+from ..rig.action import to_bind_played
+from ..rig.source import frames_within
 
 HELP = "Make a rig of a rig's deform bones alone that plays the same motion from plain keys."
 _EXACT = 1e-4  # metres

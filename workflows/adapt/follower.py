@@ -28,15 +28,8 @@ from ...state.cache import fingerprint
 from ...state.live_states import TrackNeed
 from ..core import live
 from ..core.follower import Follower, Moment
-from .action import INFLUENCE, bound_action, played_action
-from .frame_channels import AdaptedRows
-from .live_action import noted_channels, notes_of, require_live_plays, rewrite_live
-from .live_frame import LiveFrame
-from .live_key import Inputs, InputsReader
-from .live_source import has_kept, held_then
-from .live_track import Stamp, Track, faded, key_of, solved, stamp_of
-from .model import stored_of
-from .problem import (
+from ..environment.model import stored_of
+from ..environment.problem import (
     Body,
     body_of,
     bound_surfaces,
@@ -47,6 +40,13 @@ from .problem import (
     reason_to_step,
     require_bound_shape,
 )
+from ..rig.action import INFLUENCE, bound_action, played_action
+from ..rig.frame_channels import AdaptedRows
+from ..rig.live_action import noted_channels, notes_of, require_live_plays, rewrite_live
+from ..rig.live_source import has_kept, held_then
+from .live_frame import LiveFrame
+from .live_key import Inputs, InputsReader
+from .live_track import Stamp, Track, faded, key_of, solved, stamp_of
 
 
 def _ways(scene, targets, frames: np.ndarray) -> list[np.ndarray | None]:

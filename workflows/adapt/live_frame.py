@@ -10,9 +10,9 @@ from ...scene.state_track import ObjectState
 from ...solvers.adapt.frame import FrameAdapter
 from ...solvers.adapt.solve import AdaptedMotion
 from ...solvers.core.types import TriangleMesh
-from .action import INFLUENCE
-from .frame_channels import AdaptedRows
-from .problem import Problem
+from ..environment.problem import Problem
+from ..rig.action import INFLUENCE
+from ..rig.frame_channels import AdaptedRows
 
 
 class LiveFrame:

@@ -13,10 +13,10 @@ from ...scene.points import still_place
 from ...scene.rig_state import Animated, bones_state, place_state
 from ...scene.rigs import joint_limits
 from ...state.cache import fingerprint
-from .action import INFLUENCE, played_action
-from .live_keys import held_by_user
-from .live_source import is_sampled
-from .model import stored_of
+from ..environment.model import stored_of
+from ..rig.action import INFLUENCE, played_action
+from ..rig.live_keys import held_by_user
+from ..rig.live_source import is_sampled
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from ...scene.influence import factor_rows, is_driven
 from ..core import live
 from ..core.base import names_what_is_too_large, relayed, within
 from ..core.follower import Moment
-from .action import INFLUENCE
-from .follower import AdaptFollower
-from .live_action import (
+from ..environment.problem import Problem, gather_steps
+from ..rig.action import INFLUENCE
+from ..rig.live_action import (
     adopt_copy,
     leave_live,
     live_slot,
@@ -22,10 +22,10 @@ from .live_action import (
     rewrite_live,
     rewritten_live,
 )
-from .live_keys import held_by_user
-from .live_source import keep_motion
+from ..rig.live_keys import held_by_user
+from ..rig.live_source import keep_motion
+from .follower import AdaptFollower
 from .live_track import Track, solved
-from .problem import Problem, gather_steps
 
 
 @names_what_is_too_large("adapting")

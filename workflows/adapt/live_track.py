@@ -13,9 +13,9 @@ from ...scene.state_track import ObjectState, StateTrack
 from ...solvers.adapt.frame import FrameAdapter
 from ...solvers.core.errors import StaleBindingError
 from ...state.cache import fingerprint
-from .frame_channels import AdaptedRows
+from ..environment.problem import Problem, Solution, fade_again, solve_steps
+from ..rig.frame_channels import AdaptedRows
 from .live_key import Inputs
-from .problem import Problem, Solution, fade_again, solve_steps
 
 
 @dataclass(frozen=True)

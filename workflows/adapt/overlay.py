@@ -14,8 +14,8 @@ from ...solvers.adapt.relationship import window_weights
 from ...solvers.core.types import TriangleMesh
 from ...solvers.surface.descriptor_frames import DescriptorPoints, cross, descriptor_frames
 from ..core.overlay import Overlay, bones, discs, joined, overlay, ramp
-from .model import stored_of
-from .store import Stored
+from ..environment.model import stored_of
+from ..environment.store import Stored
 
 _GHOST = np.array([0.35, 0.62, 1.0])
 _HELD, _LOST = np.array([0.10, 0.85, 0.55, 1.0]), np.array([1.0, 0.50, 0.05, 1.0])

@@ -7,6 +7,9 @@ import numpy as np
 from ...scene.interference import overriding, what_overrides
 from ...scene.motion import motion_range, source_of, why_unread
 from ...solvers.core.errors import MotionLoomError
+from ..environment.changes import bound_before
+from ..environment.joints import is_chosen_anew, role_in_words
+from ..environment.problem import why_gone
 from ..interface.panel_parts import (
     Shown,
     draw_linked,
@@ -18,10 +21,7 @@ from ..interface.panel_parts import (
     is_live,
 )
 from ..interface.wrapping import length
-from .action import plays_result
-from .changes import bound_before
-from .joints import is_chosen_anew, role_in_words
-from .problem import why_gone
+from ..rig.action import plays_result
 
 _NAME_WIDTH = 70.0  # pixels that a row of the list has for a name in a sidebar of the usual width
 

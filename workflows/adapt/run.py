@@ -27,16 +27,16 @@ from ..core import live
 from ..core.base import Steps, names_what_is_too_large, relayed, run_to_end, within
 from ..core.outside_frames import outside_notes
 from ..core.result_keys import KeyOptions, choose_keys
+from ..environment.changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
+from ..environment.joints import choices_of, joints_report, list_joints
+from ..environment.problem import Problem, Solution, gather_steps, solve_steps, time_stretch
+from ..environment.sanity import require_in_reach, require_set_in_reach
+from ..environment.store import Stored, kept_surface, not_kept, pack
 from ..environment.surface_notes import avoided_among, surface_notes
-from .action import bound_action, live_copy, remember_source, source_played, to_bind_played, write_result
-from .changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
-from .joints import choices_of, joints_report, list_joints
-from .live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live, rewritten_live
-from .live_source import keep_motion
-from .problem import Problem, Solution, gather_steps, solve_steps, time_stretch
-from .sanity import require_in_reach, require_set_in_reach
-from .source import body_names, bound_frames, hung_names, joint_radii, read_source
-from .store import Stored, kept_surface, not_kept, pack
+from ..rig.action import bound_action, live_copy, remember_source, source_played, to_bind_played, write_result
+from ..rig.live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live, rewritten_live
+from ..rig.live_source import keep_motion
+from ..rig.source import body_names, bound_frames, hung_names, joint_radii, read_source
 
 # The workflow's identifier.
 ADAPT = "adapt"

@@ -6,9 +6,9 @@ import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneError
 from bl_ext.devrepo.motion_loom.workflows.adapt import run
-from bl_ext.devrepo.motion_loom.workflows.adapt.action import play_source, plays_result
 from bl_ext.devrepo.motion_loom.workflows.adapt.run import AdaptRigOptions
 from bl_ext.devrepo.motion_loom.workflows.core.result_keys import KeyOptions
+from bl_ext.devrepo.motion_loom.workflows.rig.action import play_source, plays_result
 
 from tests import adapt_scenes as scenes
 from tests.rig_scenes import add_strip, fingerprint, watch

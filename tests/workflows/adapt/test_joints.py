@@ -4,7 +4,7 @@ import bpy
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.workflows.adapt.command import command_of
-from bl_ext.devrepo.motion_loom.workflows.adapt.joints import is_chosen_anew
+from bl_ext.devrepo.motion_loom.workflows.environment.joints import is_chosen_anew
 
 from tests import adapt_scenes as scenes
 from tests.workflows.adapt.test_workflow import bones_of, run

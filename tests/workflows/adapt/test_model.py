@@ -6,7 +6,7 @@ import pytest
 from bl_ext.devrepo.motion_loom.scene import binding_store
 from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
 from bl_ext.devrepo.motion_loom.workflows.adapt import run
-from bl_ext.devrepo.motion_loom.workflows.adapt.model import stored_of
+from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 
 from tests import adapt_scenes as scenes
 

@@ -6,8 +6,8 @@ import pytest
 from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
 from bl_ext.devrepo.motion_loom.workflows.adapt import overlay as adapt_overlay
 from bl_ext.devrepo.motion_loom.workflows.adapt import run
-from bl_ext.devrepo.motion_loom.workflows.adapt.model import stored_of
 from bl_ext.devrepo.motion_loom.workflows.adapt.overlay import overlay_of
+from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 
 from tests import adapt_scenes as scenes
 from tests.instance_scenes import scatter

@@ -4,8 +4,9 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
-from bl_ext.devrepo.motion_loom.workflows.adapt import problem, run
-from bl_ext.devrepo.motion_loom.workflows.adapt.source import read_source
+from bl_ext.devrepo.motion_loom.workflows.adapt import run
+from bl_ext.devrepo.motion_loom.workflows.environment import problem
+from bl_ext.devrepo.motion_loom.workflows.rig.source import read_source
 
 from benchmarks import blender_rig, edits
 from checkout import PACKAGE

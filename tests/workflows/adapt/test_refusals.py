@@ -444,7 +444,7 @@ def test_esc_while_a_result_plays(bound, capsys):
 
 def test_a_failure_while_writing_leaves_nothing(bound, capsys, monkeypatch):
     from bl_ext.devrepo.motion_loom.solvers.core.errors import OutputError
-    from bl_ext.devrepo.motion_loom.workflows.adapt import action as adapt_action
+    from bl_ext.devrepo.motion_loom.workflows.rig import action as adapt_action
 
     def refuse(*_args):
         raise OutputError("'Rig' refuses.")

@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.solvers.skeleton.pose_blend import blend_motion
-from bl_ext.devrepo.motion_loom.workflows.adapt.frame_channels import AdaptedRows
-from bl_ext.devrepo.motion_loom.workflows.adapt.source import adapted_motion, read_source
+from bl_ext.devrepo.motion_loom.workflows.rig.frame_channels import AdaptedRows
+from bl_ext.devrepo.motion_loom.workflows.rig.source import adapted_motion, read_source
 from scipy.spatial.transform import Rotation
 
 from tests import adapt_scenes as adapt

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.solvers.adapt.solve import AdaptedMotion
-from bl_ext.devrepo.motion_loom.workflows.adapt.sanity import unsettled_note
+from bl_ext.devrepo.motion_loom.workflows.environment.sanity import unsettled_note
 
 from tests import adapt_scenes as scenes
 from tests.workflows.adapt.test_live_drivers import press, settle, status

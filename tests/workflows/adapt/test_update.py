@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import binding_store
-from bl_ext.devrepo.motion_loom.workflows.adapt import store, update
-from bl_ext.devrepo.motion_loom.workflows.adapt.model import stored_of
+from bl_ext.devrepo.motion_loom.workflows.environment import store, update
+from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 
 from tests import adapt_scenes as scenes
 from tests.workflows.adapt.test_workflow import adapt, bind, bones_of, played, raise_step, run

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import actions
-from bl_ext.devrepo.motion_loom.workflows.adapt import problem
 from bl_ext.devrepo.motion_loom.workflows.adapt import run as adapt_run
 from bl_ext.devrepo.motion_loom.workflows.core import registry
+from bl_ext.devrepo.motion_loom.workflows.environment import problem
 
 from tests import adapt_scenes as scenes
 from tests.conftest import ROOT

@@ -7,7 +7,7 @@ from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import binding_store
 from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
 from bl_ext.devrepo.motion_loom.state import cache
-from bl_ext.devrepo.motion_loom.workflows.adapt import model
+from bl_ext.devrepo.motion_loom.workflows.environment import model
 from bl_ext.devrepo.motion_loom.workflows.map import model as map_model
 from bl_ext.devrepo.motion_loom.workflows.transfer import model as transfer_model
 

@@ -10,9 +10,9 @@ from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.scene.animated_range import animated_range
 from bl_ext.devrepo.motion_loom.scene.motion import motion_range
 from bl_ext.devrepo.motion_loom.workflows.adapt import deform_copy
-from bl_ext.devrepo.motion_loom.workflows.adapt.source import bound_frames
 from bl_ext.devrepo.motion_loom.workflows.core import live, registry
 from bl_ext.devrepo.motion_loom.workflows.map import learn
+from bl_ext.devrepo.motion_loom.workflows.rig.source import bound_frames
 from bl_ext.devrepo.motion_loom.workflows.transfer import read
 from mathutils import Matrix
 

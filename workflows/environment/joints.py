@@ -10,7 +10,7 @@ from ...solvers.core.errors import InputError
 from ...solvers.skeleton.kinematics import carriers
 from ...solvers.skeleton.limbs import limbs
 from ..core.list_entries import resized
-from .source import RIDE, SOLVE, Source
+from ..rig.source import RIDE, SOLVE, Source
 
 AUTO = "AUTO"
 SOLVED, RIDES, STAYS = "SOLVED", "RIDES", "STAYS"

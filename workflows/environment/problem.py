@@ -30,14 +30,22 @@ from ...state.live_states import Remedy
 from ..command_line.settings import require_all_numbers
 from ..core.base import relayed
 from ..core.follower import LiveProblem
-from .action import INFLUENCE, bound_action, live_copy, played_action, plays_live, source_played
-from .live_keys import held_by_user
-from .live_source import live_source
+from ..rig.action import INFLUENCE, bound_action, live_copy, played_action, plays_live, source_played
+from ..rig.live_keys import held_by_user
+from ..rig.live_source import live_source
+from ..rig.source import (
+    Source,
+    adapted_motion,
+    bound_source,
+    object_turns,
+    reread_source,
+    resized_positions,
+    solved_limits,
+)
+from ..rig.write_error import WriteError, write_error
 from .model import stored_of
 from .sanity import require_in_reach, require_set_in_reach, size_notes, unsettled_note
-from .source import Source, adapted_motion, bound_source, object_turns, reread_source, resized_positions, solved_limits
 from .store import Stored
-from .write_error import WriteError, write_error
 
 PIN_RAMP = 0.3
 # The way out where some of the bound objects are no longer as they were bound.

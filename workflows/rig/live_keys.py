@@ -12,9 +12,9 @@ from ...scene import actions
 from ...scene.channels import DELTAS, SIZES
 from ...scene.live_action import same_keys
 from ..core.follower import LiveProblem
+from ..environment.model import stored_of
 from .action import bound_action
 from .live_action import live_slot, noted_channels
-from .model import stored_of
 
 _OF_BONES = {"location": 0, "scale": 2}  # column of what is noted; turning is what solving writes
 

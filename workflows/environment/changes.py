@@ -14,10 +14,10 @@ from ...solvers.core.types import MeshTrack
 from ...solvers.surface.bound_changes import NOTHING, Change, change_of_faces, change_of_points
 from ...solvers.surface.descriptor_frames import descriptor_frames
 from ..core.base import Question
-from .action import plays_result, to_bind_played
+from ..rig.action import plays_result, to_bind_played
+from ..rig.source import Source, reread_source
 from .model import stored_of
 from .problem import scale_since_bind, why_gone
-from .source import Source, reread_source
 from .store import Stored
 
 _MEANING = "All this counts as the original from then on, and the motion is no longer fitted to it"

@@ -18,14 +18,14 @@ from ...solvers.adapt.binding import fit_steps
 from ...solvers.core.errors import SceneError, StaleBindingError
 from ...solvers.core.types import MeshTrack
 from ...solvers.surface.bound_changes import Change
+from ..adapt.run import bound_report, store_binding
 from ..core.base import Question, relayed, run_to_end
 from ..core.naming import listed
-from ..environment.surface_notes import avoided_among, behind_notes, surface_notes
 from .changes import change_of, counted_anew, in_words, number_of, present_object, worst_in_words
 from .model import stored_of
 from .problem import why_gone
-from .run import bound_report, store_binding
 from .store import Stored, kept_surface, not_kept
+from .surface_notes import avoided_among, behind_notes, surface_notes
 
 
 @dataclass(frozen=True)
