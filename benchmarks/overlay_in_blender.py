@@ -27,7 +27,7 @@ REDRAWS = 100
 def figures() -> dict:
     """Medians and 95th percentiles, ms."""
     package = _enable()
-    rig = _scene(importlib.import_module(f"{package}.workflows.adapt.run"))
+    rig = _scene(package)
     for name in ("ghost", "points", "relations", "contacts"):
         setattr(rig.motion_loom_adapt, f"show_{name}", True)
     drawing = importlib.import_module(f"{package}.panels.overlays")
@@ -104,17 +104,17 @@ def _enable() -> str:
     return "bl_ext.devrepo.motion_loom"
 
 
-def _scene(adapt_run):
+def _scene(package):
     """The demo's walker, adapted to its changed course, as the active object."""
     sys.path.insert(0, str(ROOT / "examples"))
     walker = importlib.import_module("walker")
     for ob in list(bpy.data.objects):
         bpy.data.objects.remove(ob)
     rig, course = walker.make_walker(), walker.make_course()
-    adapt_run.bind_rig(bpy.context, rig, course)
+    importlib.import_module(f"{package}.workflows.environment.bind").bind_rig(bpy.context, rig, course)
     walker.change_course(course)
     bpy.context.view_layer.update()
-    adapt_run.adapt_rig(bpy.context, rig)
+    importlib.import_module(f"{package}.workflows.adapt.run").adapt_rig(bpy.context, rig)
     bpy.context.view_layer.objects.active = rig
     rig.select_set(True)
     return rig

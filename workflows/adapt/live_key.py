@@ -87,7 +87,7 @@ class InputsReader:
             self._animated = count, Animated.by(ob, action, slot)
         animated = self._animated[1]
         if self._held is None:
-            self._held = held_by_user(ob)
+            self._held = held_by_user(ob, stored_of(ob).binding.track.skeleton.names)
         return Inputs(
             fingerprint(*_bound(ob, scene), *bones_state(ob, animated), _offsets(ob, animated), *self._held),
             fingerprint(*place_state(ob, depsgraph, animated)),

@@ -10,6 +10,7 @@ from ...scene.influence import factor_rows, is_driven
 from ..core import live
 from ..core.base import names_what_is_too_large, relayed, within
 from ..core.follower import Moment
+from ..environment.model import stored_of
 from ..environment.problem import Problem, gather_steps
 from ..rig.action import INFLUENCE
 from ..rig.live_action import (
@@ -33,7 +34,7 @@ def live_on_steps(context, ob, workflow) -> Generator[tuple[float, str], None, s
     """Solve and play the live action, with progress; the scene is changed after the last step only."""
     adopt_copy(ob)
     if owns_live(ob):
-        held_by_user(ob)  # refuses what would play under the track
+        held_by_user(ob, stored_of(ob).binding.track.skeleton.names)  # refuses what would play under the track
     track = yield from _all_steps(context, ob)
     with live.restored_after_error(ob, workflow.id, rewritten_live(ob)):
         play_live(context, ob, track.problem.source, track.solution.motion)

@@ -18,6 +18,7 @@ from ..command_line.settings import require_between, whole_frame
 from ..core.base import Command, Question, Steps, Workflow
 from ..core.overlay import Overlay
 from ..core.result_keys import KeyOptions
+from ..environment.bind import bind_rig, bind_steps
 from ..environment.changes import question_of_bind
 from ..environment.joints import choose
 from ..environment.update import objects_in_list, question_of_update, update_in_words, update_rig, update_steps
@@ -27,7 +28,7 @@ from .command import command_of
 from .follower import AdaptFollower
 from .live_switch import live_off, live_on_steps, refresh_steps
 from .overlay import overlay_of
-from .run import ADAPT, AdaptRigOptions, adapt_rig, adapt_steps, bind_rig, bind_steps
+from .run import ADAPT, AdaptRigOptions, adapt_rig, adapt_steps
 
 _FIGURES = (
     ("contacts_kept_pct", "contacts kept {:.1f} %"),

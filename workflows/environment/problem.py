@@ -106,7 +106,7 @@ def gather_steps(
     surfaces = bound_surfaces(context.scene, ob, binding.objects)
     refuse_dependent([item.target for item in surfaces], ob)
     if live_copy(ob) is not None:
-        held_by_user(ob)  # refuses what would play under the result
+        held_by_user(ob, binding.track.skeleton.names)  # refuses what would play under the result
     yield 0.0, "Reading the motion"
     frames, names = binding.track.frames, binding.track.skeleton.names
     with source_played(ob):

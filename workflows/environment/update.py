@@ -18,9 +18,9 @@ from ...solvers.adapt.binding import fit_steps
 from ...solvers.core.errors import SceneError, StaleBindingError
 from ...solvers.core.types import MeshTrack
 from ...solvers.surface.bound_changes import Change
-from ..adapt.run import bound_report, store_binding
 from ..core.base import Question, relayed, run_to_end
 from ..core.naming import listed
+from .bind import bound_report, store_binding
 from .changes import change_of, counted_anew, in_words, number_of, present_object, worst_in_words
 from .model import stored_of
 from .problem import why_gone

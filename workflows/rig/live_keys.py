@@ -6,26 +6,28 @@ as good as a value; keys that move it would play under a pose that was solved wi
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from ...scene import actions
 from ...scene.channels import DELTAS, SIZES
 from ...scene.live_action import same_keys
 from ..core.follower import LiveProblem
-from ..environment.model import stored_of
 from .action import bound_action
 from .live_action import live_slot, noted_channels
 
 _OF_BONES = {"location": 0, "scale": 2}  # column of what is noted; turning is what solving writes
 
 
-def held_by_user(ob) -> tuple[str | int | float, ...]:
+def held_by_user(ob, joints: Collection[str]) -> tuple[str | int | float, ...]:
     """Path, index and value of each channel that the live action alone holds still, for comparing.
 
+    joints: names of all that is solved, bones among them.
     Raises LiveProblem where it moves one otherwise than the bound action does.
     """
     action = ob.motion_loom_adapt.live_action
-    own, bound = _placing(ob, action, live_slot(ob)), _placing(ob, *bound_action(ob))
+    own, bound = _placing(ob, joints, action, live_slot(ob)), _placing(ob, joints, *bound_action(ob))
     solved, held = _solved(ob), []
     for key in sorted(own.keys() | bound.keys()):
         if key in solved or (key in own and key in bound and same_keys(own[key], bound[key])):
@@ -40,9 +42,9 @@ def held_by_user(ob) -> tuple[str | int | float, ...]:
     return tuple(held)
 
 
-def _placing(ob, action, slot) -> dict:
+def _placing(ob, joints: Collection[str], action, slot) -> dict:
     """The curves of an action that place the object or the joints of the rig, by path and index."""
-    solved = {name for name in stored_of(ob).binding.track.skeleton.names if name in ob.data.bones}
+    solved = {name for name in joints if name in ob.data.bones}
     found = {}
     for curve in actions.playing_curves(action, slot) if action is not None else ():
         bone = actions.bone_of_path(curve.data_path)

@@ -8,6 +8,7 @@ from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneErro
 from bl_ext.devrepo.motion_loom.workflows.adapt import run
 from bl_ext.devrepo.motion_loom.workflows.adapt.run import AdaptRigOptions
 from bl_ext.devrepo.motion_loom.workflows.core.result_keys import KeyOptions
+from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 from bl_ext.devrepo.motion_loom.workflows.rig.action import play_source, plays_result
 
 from tests import adapt_scenes as scenes
@@ -36,7 +37,7 @@ def rig():
 
 
 def bound(rig):
-    run.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], bpy.data.objects["Step"]])
+    environment_bind.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], bpy.data.objects["Step"]])
 
 
 def result(rig, **options):
@@ -210,7 +211,7 @@ def test_a_strip_plays_like_the_assigned_result(rig, assigned):
 
 def test_a_strip_of_one_frame_and_in_remapped_time(rig):
     bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 50
-    run.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], bpy.data.objects["Step"]], 5, 5)
+    environment_bind.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], bpy.data.objects["Step"]], 5, 5)
     raise_step()
     result(rig, only_changed=False)
     seen = ends(rig, [5])

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
-from bl_ext.devrepo.motion_loom.workflows.adapt import run
 from bl_ext.devrepo.motion_loom.workflows.core import live
+from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 
 from benchmarks import blender_rig, edits
 from checkout import PACKAGE
@@ -42,7 +42,7 @@ def climb(number, start, end, step=8):
     rig = blender_rig.build_armature(PACKAGE, edits.sub_clip(scene.track, start, end, step), "Rig")
     environment = [blender_rig.build_mesh(mesh) for mesh in scene.environment.values()]
     boxes = [ob.name for ob in environment if ob.name != "Ground"]
-    run.bind_rig(bpy.context, rig, environment)
+    environment_bind.bind_rig(bpy.context, rig, environment)
 
     def change(height=0.08):
         for name in boxes:
@@ -62,7 +62,7 @@ def walk(data):
     rig = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
     rig.name = "Rig"
     environment = [blender_rig.build_mesh(mesh) for mesh in scene.environment.values()]
-    run.bind_rig(bpy.context, rig, environment, 20, 110)
+    environment_bind.bind_rig(bpy.context, rig, environment, 20, 110)
 
     def change(height=0.15):
         bpy.data.objects["Terrain"].location.z += height

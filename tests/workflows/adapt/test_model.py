@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import binding_store
 from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
-from bl_ext.devrepo.motion_loom.workflows.adapt import run
+from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 
 from tests import adapt_scenes as scenes
@@ -19,7 +19,7 @@ def rig():
 
 
 def bind(rig, **kind):
-    run.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], bpy.data.objects["Step"]], **kind)
+    environment_bind.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], bpy.data.objects["Step"]], **kind)
 
 
 def test_what_is_bound_is_unpacked_once(rig, monkeypatch):

@@ -7,6 +7,7 @@ from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
 from bl_ext.devrepo.motion_loom.workflows.adapt import overlay as adapt_overlay
 from bl_ext.devrepo.motion_loom.workflows.adapt import run
 from bl_ext.devrepo.motion_loom.workflows.adapt.overlay import overlay_of
+from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 
 from tests import adapt_scenes as scenes
@@ -18,7 +19,7 @@ STANDS = 22  # a frame at which the left foot has come to stand on the step, bes
 @pytest.fixture
 def rig():
     rig = scenes.add_scene()
-    run.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], bpy.data.objects["Step"]])
+    environment_bind.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], bpy.data.objects["Step"]])
     bpy.context.view_layer.objects.active = rig
     return rig
 
@@ -242,7 +243,7 @@ def test_moving_objects_carry_their_contacts():
     for frame, x in ((1, 0.0), (24, 0.4)):
         step.location.x = x
         step.keyframe_insert("location", frame=frame)
-    run.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], step])
+    environment_bind.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], step])
     assert len(stored_of(rig).binding.origins) == len(scenes.FRAMES)
     overlay = shown(rig, "contacts", "points", frame=14)
     assert len(overlay.triangles) and are_held(overlay).all()
@@ -252,7 +253,7 @@ def test_descriptors_on_what_is_shown_as_instances():
     """They lie on it, and are not drawn where Blender does not tell it."""
     rig, floor = scenes.add_scene(), bpy.data.objects["Floor"]
     scatter(floor, ((0, 0.95, 0.1),))
-    run.bind_rig(bpy.context, rig, [floor])
+    environment_bind.bind_rig(bpy.context, rig, [floor])
     stored = stored_of(rig)
     on_stone = stored.binding.points.triangle >= len(stored.triangles[0]) - 12
     assert on_stone.any()

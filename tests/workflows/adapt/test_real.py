@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.workflows.adapt import run
+from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 from bl_ext.devrepo.motion_loom.workflows.environment import problem
 from bl_ext.devrepo.motion_loom.workflows.rig.source import read_source
 
@@ -47,7 +48,7 @@ def adapt_after(rig, environment, change, start=None, end=None):
     """Bind, see that nothing changed gives the source, change, adapt; returns the report."""
     source = rig.animation_data.action
     keys = fingerprint(source)
-    run.bind_rig(bpy.context, rig, environment, start, end)
+    environment_bind.bind_rig(bpy.context, rig, environment, start, end)
     frames = problem.stored_of(rig).binding.track.frames
     before = scenes.joints_of(rig, frames)
     size = np.ptp(before[0], axis=0).max()

@@ -6,6 +6,7 @@ import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.workflows.adapt import run as adapt_run
+from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 
 from tests import adapt_scenes as scenes
 from tests import limits
@@ -337,7 +338,7 @@ def add_feathers(rig):
 def test_a_bone_that_rides_is_told_apart(rig, capsys):
     add_feathers(rig)
     bind(capsys)
-    solved = adapt_run.binding_store.load(rig.motion_loom_adapt.binding)[1]["names"]
+    solved = environment_bind.binding_store.load(rig.motion_loom_adapt.binding)[1]["names"]
     riding = next(bone.name for bone in rig.data.bones if bone.name not in solved)
     assert riding in ("plume", "feather", "crest")
     assert f"'{riding}' of 'Rig' is not solved by itself" in refused(capsys, "adapt", "--hold", f"{riding}=2")
@@ -393,7 +394,7 @@ def steps_of(rig, command):
     context = bpy.context
     objects = [bpy.data.objects["Floor"], bpy.data.objects["Step"]]
     if command == "bind":
-        return adapt_run.bind_steps(context, rig, objects)
+        return environment_bind.bind_steps(context, rig, objects)
     return adapt_run.adapt_steps(context, rig, adapt_run.AdaptRigOptions())
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import actions
-from bl_ext.devrepo.motion_loom.workflows.adapt import run as adapt_run
 from bl_ext.devrepo.motion_loom.workflows.core import registry
+from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 from bl_ext.devrepo.motion_loom.workflows.environment import problem
 
 from tests import adapt_scenes as scenes
@@ -98,7 +98,7 @@ def test_blender_plays_what_was_solved(rig, capsys, solved):
     adapt(capsys)
     names = [name for name in bones_of(rig)]
     positions = solved[-1].positions
-    stored, _ = adapt_run.binding_store.load(rig.motion_loom_adapt.binding), None
+    stored, _ = environment_bind.binding_store.load(rig.motion_loom_adapt.binding), None
     order = list(stored[1]["names"])
     seen = played(rig, names)
     for number, name in enumerate(names):

@@ -16,6 +16,7 @@ from bl_ext.devrepo.motion_loom.workflows.adapt import run
 from bl_ext.devrepo.motion_loom.workflows.bake import workflow as bake
 from bl_ext.devrepo.motion_loom.workflows.core import base, registry
 from bl_ext.devrepo.motion_loom.workflows.core.base import run_to_end
+from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 from bl_ext.devrepo.motion_loom.workflows.map import learn
 from bl_ext.devrepo.motion_loom.workflows.map import run as map_run
 from bl_ext.devrepo.motion_loom.workflows.mesh import bake as mesh_bake
@@ -99,7 +100,7 @@ def worm():
 
 
 def bind():
-    run_to_end(run.bind_steps(bpy.context, rig(), [bpy.data.objects["Floor"], bpy.data.objects["Step"]]))
+    run_to_end(environment_bind.bind_steps(bpy.context, rig(), [bpy.data.objects["Floor"], bpy.data.objects["Step"]]))
 
 
 def add_bound():
@@ -165,7 +166,7 @@ def test_what_was_too_large_is_named_with_its_size(capsys, monkeypatch):
     def fail(*_args):
         raise MemoryError("Unable to allocate 16 GiB")
 
-    monkeypatch.setattr(run, "read_source", fail)
+    monkeypatch.setattr(environment_bind, "read_source", fail)
     assert jobs.main(["bind", "--rig", "Rig", "--environment", "Floor", "Step"]) == 1
     reason = capsys.readouterr().err
     vertices = [len(bpy.data.objects[name].data.vertices) for name in ("Floor", "Step")]
