@@ -7,9 +7,7 @@ from bpy.app.handlers import persistent
 
 from .state import cache, mesh_edits, prepare_overrides
 from .state.live_runs import live_runs
-from .workflows.command_line import scene_file
-from .workflows.core import live, live_render, registry
-from .workflows.stream import follow
+from .workflows.core import lifecycle, live, live_render, opened, registry
 
 
 @persistent
@@ -27,49 +25,53 @@ def _updated(scene, depsgraph) -> None:
 @persistent
 def _undone(*_args) -> None:
     """Undo and redo replace all objects, and bring the live action back as it was along with what it was solved for."""
-    follow.settle()
     mesh_edits.note_undo()
+    lifecycle.undone()
     live.look_through(registry.registered())
     live.follow_shown()
 
 
 @persistent
-def _end_stream(*_args) -> None:
-    """Another file is open: what is listened to belonged to the last one."""
-    follow.close()
-    follow.settle()
-
-
-@persistent
 def _loaded(*_args) -> None:
-    # A session_uid means another object once another file is open.
-    live.stop_all()
-    cache.clear()
-    mesh_edits.note_undo()
+    _forget()
+    lifecycle.loaded()
+    _find_live()
+
+
+def _look_at_opened() -> None:
+    """What is open while the extension is enabled may hold what is live; nothing can be read of it until after that."""
+    _forget()
+    _find_live()
+
+
+def _find_live() -> None:
     live.look_through(registry.registered())
     live.follow_opened()
 
 
+def _forget() -> None:
+    """A session_uid means another object once another file is open."""
+    live.stop_all()
+    cache.clear()
+    mesh_edits.note_undo()
+
+
 @persistent
-def _keep_settings_of_overrides(*_args) -> None:
+def _saves(*_args) -> None:
+    """A file is about to be saved."""
+    lifecycle.saving()
     prepare_overrides()
-
-
-@persistent
-def _play_takes(*_args) -> None:
-    """A file is saved with its recordings in their places; the next frame of a stream sets them aside again."""
-    follow.play_takes()
 
 
 @persistent
 def _opens(path, *_args) -> None:
     """Before a file is read: what another program writes there from now on is not what is open."""
-    scene_file.note_file(path)
+    opened.note_file(path)
 
 
 @persistent
 def _saved(path, *_args) -> None:
-    scene_file.note_saved(path)
+    opened.note_saved(path)
 
 
 @persistent
@@ -84,10 +86,8 @@ _HANDLERS = (
     (bpy.app.handlers.undo_post, _undone),
     (bpy.app.handlers.redo_post, _undone),
     (bpy.app.handlers.load_pre, _opens),
-    (bpy.app.handlers.load_post, _end_stream),
     (bpy.app.handlers.load_post, _loaded),
-    (bpy.app.handlers.save_pre, _play_takes),
-    (bpy.app.handlers.save_pre, _keep_settings_of_overrides),
+    (bpy.app.handlers.save_pre, _saves),
     (bpy.app.handlers.save_post, _saved),
     (bpy.app.handlers.render_init, _before_render),
 )
@@ -97,20 +97,18 @@ def register() -> None:
     for calls, handler in _HANDLERS:
         if handler not in calls:
             calls.append(handler)
-    if not bpy.app.timers.is_registered(_loaded):
-        # The file that is open may hold what is live; while an extension is enabled nothing can be read of it.
-        bpy.app.timers.register(_loaded, first_interval=0.0)
+    if not bpy.app.timers.is_registered(_look_at_opened):
+        bpy.app.timers.register(_look_at_opened, first_interval=0.0)
 
 
 def unregister() -> None:
     for calls, handler in _HANDLERS:
         if handler in calls:
             calls.remove(handler)
-    if bpy.app.timers.is_registered(_loaded):
-        bpy.app.timers.unregister(_loaded)
-    follow.close()
-    live.stop_all()
-    cache.clear()
+    if bpy.app.timers.is_registered(_look_at_opened):
+        bpy.app.timers.unregister(_look_at_opened)
+    lifecycle.unregistered()
+    _forget()
 
 
 def _came_or_went() -> bool:

@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterator
 
 from ...scene import blend_file, interrupts
-from ...scene.whole_file import Destination, Identity, destination, identity_of, removed_on_failure
+from ...scene.whole_file import Destination, destination, removed_on_failure
 from ...solvers.core.errors import OutputError, SceneError
-from ...state.opened_file import opened_file
+from ..core.opened import identity_noted, note_saved
 
 OUTPUT, SAVE = "choose another --output", "give --output OUT.blend to save it elsewhere"
 
@@ -21,24 +21,13 @@ def open_scene(path: str) -> None:
     blend_file.open_file(path)
 
 
-def note_file(path: str) -> None:
-    """Keep what lies at the place of a file that is about to be opened, or has just been saved."""
-    opened_file.path, opened_file.identity = path, identity_of(path) if path else None
-
-
-def note_saved(path: str) -> None:
-    """As `note_file`, unless it is a copy of the open scene that was saved."""
-    if path == blend_file.opened_path():
-        note_file(path)
-
-
 def place_of(output: str | None, save: bool) -> Destination | None:
     """Where to save, None for nowhere, found while nothing has been computed yet.  output, save: as given.
 
     Raises OutputError where nothing can be saved there, also where another program has changed the open file.
     """
     source = blend_file.opened_path()
-    was = _opened(source)
+    was = identity_noted(source)
     if save and not source:
         raise OutputError("The scene has no file to save over; give --output OUT.blend instead.")
     path = source if save else output
@@ -67,11 +56,3 @@ def saved_to(place: Destination | None) -> Iterator[None]:
             interrupts.hold()
             blend_file.save(place)
             note_saved(str(place.path))
-
-
-def _opened(source: str) -> Identity | None:
-    """What lay at the place of the open scene when it was opened, or lies there now where that is not known."""
-    if not source:
-        return None
-    is_known = os.path.abspath(opened_file.path) == source if opened_file.path else False
-    return opened_file.identity if is_known else identity_of(source)

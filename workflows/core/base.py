@@ -59,6 +59,9 @@ class Workflow:
     steps:          the steps in order: step -> text of its button; each step names a method.
     tips:           step, "live_on" and "live_refresh" too -> tooltip, where the operator's own does not fit.
     is_live:        whether it has a live mode; then it has the ``live_...`` methods too.
+
+    ``on_load``, ``on_save``, ``on_undo`` and ``on_unregister`` are called once an event, see ``core.lifecycle``; what
+    is live is looked after by ``core.live`` and needs none of them.
     """
 
     id: str
@@ -119,6 +122,18 @@ class Workflow:
     def live_refresh(self, context) -> Steps:
         """Solve again what is live, stepping through the frames where that is needed."""
         raise NotImplementedError
+
+    def on_load(self) -> None:
+        """Another file is open, or a new one; what is live in it is found after this."""
+
+    def on_save(self) -> None:
+        """The file is about to be saved as it is after this."""
+
+    def on_undo(self) -> None:
+        """Undo or redo has replaced the file's data; references to them are void, each ``session_uid`` is as it was."""
+
+    def on_unregister(self) -> None:
+        """The extension is being switched off: end timers and threads, close what is open. The scene stays as it is."""
 
     def overlay(self, context, ob) -> Overlay | None:
         """What to show of an object in the 3D viewport, or None. It is called while that draws: evaluate nothing.

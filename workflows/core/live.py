@@ -100,9 +100,12 @@ def look_through(workflows) -> None:
     for workflow in workflows:
         if not workflow.is_live:
             continue
-        for ob in workflow.live_objects():
-            key = ob.session_uid, workflow.id
-            found[key] = live_runs.runs.get(key) or LiveRun(key[0], ob.name, workflow.id, workflow.follower(ob))
+        try:
+            for ob in workflow.live_objects():
+                key = ob.session_uid, workflow.id
+                found[key] = live_runs.runs.get(key) or LiveRun(key[0], ob.name, workflow.id, workflow.follower(ob))
+        except Exception:  # whatever it is, those of other workflows are found
+            traceback.print_exc()
     for key, run in live_runs.runs.items():
         if key not in found:
             run.cancel()

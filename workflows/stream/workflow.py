@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...state.stream_settings import MotionLoomStreamSettings
 from ..core.base import Workflow
-from . import panel
+from . import follow, panel
 
 
 class Stream(Workflow):
@@ -18,6 +18,21 @@ class Stream(Workflow):
 
     def poll(self, context, step: str) -> str | None:
         return "A stream is received in the program, where you see it; there is no command for it."
+
+    def on_load(self) -> None:
+        """What is listened to belonged to the last file."""
+        follow.close()
+        follow.settle()
+
+    def on_save(self) -> None:
+        """A file is saved with its recordings in their places; the next frame of a stream sets them aside again."""
+        follow.play_takes()
+
+    def on_undo(self) -> None:
+        follow.settle()
+
+    def on_unregister(self) -> None:
+        follow.close()
 
     def draw(self, layout, context) -> None:
         panel.draw(layout, context)

@@ -1,0 +1,153 @@
+"""What workflows are told of the file and of the extension, and what is left when it is switched off."""
+
+from __future__ import annotations
+
+import importlib
+import socket
+import threading
+from contextlib import contextmanager
+
+import bpy
+import pytest
+from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
+from bl_ext.devrepo.motion_loom.workflows.core import live
+from bl_ext.devrepo.motion_loom.workflows.core.base import Workflow
+
+PACKAGE = live.__name__.partition(".workflows")[0]
+registration = importlib.import_module(f"{PACKAGE}.registration")
+
+
+class Told(Workflow):
+    """Notes the hooks it is told; fails in each where it is to."""
+
+    label, steps = "Told", {}
+
+    def __init__(self, name="told", fails=False):
+        self.id, self.fails, self.heard = name, fails, []
+
+    def on_load(self):
+        self._hear("load")
+
+    def on_save(self):
+        self._hear("save")
+
+    def on_undo(self):
+        self._hear("undo")
+
+    def on_unregister(self):
+        self._hear("unregister")
+
+    def live_objects(self):
+        if self.fails:
+            raise RuntimeError("live_objects failed")
+        return []
+
+    def _hear(self, what):
+        self.heard.append(what)
+        if self.fails:
+            raise RuntimeError(f"{what} failed")
+
+
+def undo_step(name):
+    bpy.data.objects.new(name, None)
+    bpy.ops.ed.undo_push(message=name)
+
+
+def happen(folder):
+    """Each event once, in the order of EVENTS."""
+    path = str(folder / "file.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    undo_step("First")
+    undo_step("Second")
+    bpy.ops.ed.undo()
+    bpy.ops.ed.redo()
+    bpy.ops.wm.read_homefile(use_empty=True)
+
+
+@contextmanager
+def switched_off(*workflows):
+    """A block in which the extension is switched off."""
+    registration.unregister()
+    try:
+        yield
+    finally:
+        registration.register(workflows or None)
+
+
+EVENTS = ["save", "load", "undo", "undo", "load"]
+
+
+def test_each_hook_is_called_once_an_event(registered, tmp_path):
+    told = registered(Told())
+    happen(tmp_path)
+    assert told.heard == EVENTS
+    with switched_off(told):
+        assert told.heard == [*EVENTS, "unregister"]
+        happen(tmp_path)
+    assert told.heard == [*EVENTS, "unregister"]
+
+
+def test_a_frame_and_an_edit_are_no_such_events(registered):
+    told = registered(Told())
+    bpy.context.scene.frame_set(7)
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Empty", None))
+    bpy.context.view_layer.update()
+    assert told.heard == []
+
+
+def test_one_that_raises_does_not_stop_the_others(registered, tmp_path, capfd):
+    failing, told = Told("failing", fails=True), Told()
+    failing.is_live = True
+    registered(failing, told)
+    happen(tmp_path)
+    with switched_off(failing, told):
+        assert failing.heard == told.heard == [*EVENTS, "unregister"]
+        assert not handlers_of_ours() and not live_runs.runs
+    err = capfd.readouterr().err
+    assert all(f"{what} failed" in err for what in {*EVENTS, "unregister", "live_objects"})
+
+
+def handlers_of_ours():
+    lists = (getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers))
+    calls = (call for calls in lists if isinstance(calls, list) for call in calls)
+    return [call for call in calls if getattr(call, "__module__", "").startswith(PACKAGE)]
+
+
+def types_of_ours():
+    """Names of registered classes and properties, and of operators."""
+    owners = bpy.types.Object, bpy.types.Scene, bpy.types.Action
+    names = {name for name in dir(bpy.types) if "motion_loom" in name.lower() or name.startswith("MotionLoom")}
+    names |= {name for owner in owners for name in dir(owner) if name.startswith("motion_loom")}
+    return names | set(dir(bpy.ops.motion_loom))
+
+
+def can_listen(port):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        try:
+            other.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+@pytest.fixture
+def free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", 0))
+        return other.getsockname()[1]
+
+
+def test_switched_off_it_leaves_nothing(free_port):
+    stream = importlib.import_module(f"{PACKAGE}.workflows.stream.follow")
+    handlers = importlib.import_module(f"{PACKAGE}.handlers")
+    bpy.context.scene.motion_loom_stream.port = free_port
+    threads = set(threading.enumerate())
+    bpy.ops.motion_loom.stream_start()
+    assert not can_listen(free_port) and handlers_of_ours() and types_of_ours()
+    with switched_off():
+        timers = live._tick, live._look, stream.tick, handlers._look_at_opened
+        assert not any(map(bpy.app.timers.is_registered, timers))
+        assert can_listen(free_port) and set(threading.enumerate()) <= threads
+        assert not handlers_of_ours() and not types_of_ours() and not live_runs.runs
+    assert handlers_of_ours() and types_of_ours()
