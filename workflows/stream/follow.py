@@ -18,13 +18,13 @@ from ...scene.motion import frames_per_second
 from ...scene.stream_empties import place_empties, play_takes, write_recording
 from ...solvers.core.errors import InputError, MotionLoomError, SceneError
 from ...state.live_runs import live_runs
-from ...state.stream_run import StreamRun, stream_state
 from ...streams.counts import Counts
 from ...streams.errors import StreamError
 from ...streams.frames import MAX_JOINTS, Frame
 from ...streams.listener import Listener
 from ...streams.recorder import Recorder
 from ...streams.remarks import guesses, remarks
+from .run import StreamRun, stream_state
 
 _TICK = 1.0 / 60.0
 _SAMPLE = 0.25  # seconds from one look at the counts, and one redraw of the panel, to the next

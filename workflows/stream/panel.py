@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...scene.stream_empties import COLLECTION
-from ...state.stream_run import stream_state
 from ..interface.panel_parts import draw_text
 from .follow import StreamStatus, is_private, status
+from .run import stream_state
 
 
 def draw(layout, context) -> None:

@@ -17,11 +17,11 @@ from bl_ext.devrepo.motion_loom import handlers
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.scene.stream_empties import COLLECTION
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
-from bl_ext.devrepo.motion_loom.state.stream_run import stream_state
 from bl_ext.devrepo.motion_loom.streams.listener import Listener
 from bl_ext.devrepo.motion_loom.workflows.core import registry
 from bl_ext.devrepo.motion_loom.workflows.stream import follow
 from bl_ext.devrepo.motion_loom.workflows.stream.follow import status, tick
+from bl_ext.devrepo.motion_loom.workflows.stream.run import stream_state
 
 from checkout import PACKAGE
 from examples.send_clip import bundle, message, packets
