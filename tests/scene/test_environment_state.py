@@ -1,6 +1,5 @@
 """The environment without stepping, and whether it is still what it was, against what stepping reads."""
 
-import bmesh
 import bpy
 import numpy as np
 import pytest
@@ -169,20 +168,6 @@ def test_a_raw_state_as_a_surface_is_what_read_state_reads():
     surface = meshes.read_object(ob, evaluate()).surface(expected.triangles)
     assert surface.name == "Still"
     np.testing.assert_array_equal(surface.vertices, expected.vertices)
-
-
-def test_faces_are_those_that_blender_lists():
-    builder, mesh = bmesh.new(), bpy.data.meshes.new("Drums")
-    for segments in (3, 4, 5, 17):
-        bmesh.ops.create_cone(builder, segments=segments, radius1=1, radius2=1, depth=1, cap_ends=True)
-    builder.to_mesh(mesh)
-    builder.free()
-    faces = topology.read_faces(mesh)
-    np.testing.assert_array_equal(faces.starts, [face.loop_start for face in mesh.polygons])
-    np.testing.assert_array_equal(faces.corners, [loop.vertex_index for loop in mesh.loops])
-    again = topology.read_faces(mesh)
-    assert faces.same_as(again)
-    assert faces.digest == again.digest
 
 
 def test_what_is_the_same_is_kept_with_its_digest():

@@ -14,34 +14,45 @@ from mathutils import Matrix
 
 from tests import limits, rig_scenes
 from tests import map_scenes as scenes
+from tests.objects import add_object
 
 FRAMES = {
     "whole": np.arange(7.0, 19.0), "halves": np.arange(-3.0, 3.0, 0.5), "thirds": 1.0 + np.arange(12) / 3.0,
     "twos": np.arange(0.0, 24.0, 2.0),
 }  # fmt: skip
+BAKES = {"cache": mesh_bakes.bake_pc2, "absolute": mesh_bakes.bake_absolute_keys, "pca": mesh_bakes.bake_pca_keys}
+SHEARS = pytest.mark.parametrize("shear", (0.0, 0.4))
 
 
-def target(name="Strip"):
+def target(name="Strip", folder=None):
+    """A mesh with keys, a modifier and a place of its own, in a file that is saved where a folder is given."""
     ob = scenes.add_strip(name)
     scenes.key_values(scenes.add_keys(ob))
     ob.modifiers.new("Tri", "TRIANGULATE")
     ob.location, ob.delta_location = (5, 5, 5), (1, 1, 1)
+    if folder:
+        saved(folder)
     return ob
 
 
-def result(ob, frames, shear=0.0, seed=0):
+def result(ob, which="whole", shear=0.0, seed=0):
+    """A result that moves, turns and bends, and the mean, the waves and their weights that it is made of."""
     rng = np.random.default_rng(seed)
-    waves = rng.normal(size=(3, len(ob.data.vertices), 3)) * np.array([0.3, 0.3, 0.03])[:, None, None]
+    frames = FRAMES[which] if isinstance(which, str) else which
+    mean = scenes.positions(ob.data)
+    waves = rng.normal(size=(3, len(mean), 3)) * np.array([0.3, 0.3, 0.03])[:, None, None]
     weights = np.sin(np.arange(len(frames))[:, None] * np.array([0.3, 0.7, 1.1])) * (2.0, 1.0, 15.0)
-    vertices = (scenes.positions(ob.data) + np.einsum("fd,dvc->fvc", weights, waves)).astype(np.float32)
-    worlds = np.array(
-        [
-            Matrix.LocRotScale((0.3 * k, 1, 2), Matrix.Rotation(0.4 * k, 3, (1, 2, 3)), (1, -2, 0.5))
-            @ Matrix.Shear("XY", 4, (shear, shear))
-            for k in range(len(frames))
-        ]
-    )
-    return MeshResult(vertices, worlds, frames), waves, weights
+    vertices = (mean + np.einsum("fd,dvc->fvc", weights, waves)).astype(np.float32)
+    worlds = [
+        Matrix.LocRotScale((0.3 * k, 1, 2), Matrix.Rotation(0.4 * k, 3, (1, 2, 3)), (1, -2, 0.5))
+        @ Matrix.Shear("XY", 4, (shear, shear))
+        for k in range(len(frames))
+    ]
+    return MeshResult(vertices, np.array(worlds), frames), (mean, waves, weights)
+
+
+def bake(kind, ob, expected, fit=(), **options):
+    return BAKES[kind](bpy.context, ob, expected, *(fit if kind == "pca" else ()), **options)
 
 
 def world_vertices(vertices, worlds):
@@ -49,14 +60,13 @@ def world_vertices(vertices, worlds):
 
 
 def assert_plays(ob, expected, atol=1e-4):
-    np.testing.assert_allclose(
-        world_vertices(*scenes.seen(ob, expected.frames)), world_vertices(expected.vertices, expected.worlds), atol=atol
-    )
+    seen = world_vertices(*scenes.seen(ob, expected.frames))
+    np.testing.assert_allclose(seen, world_vertices(expected.vertices, expected.worlds), atol=atol)
 
 
-def saved(tmp_path, name="a.blend"):
-    tmp_path.mkdir(exist_ok=True)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / name))
+def saved(folder):
+    folder.mkdir(exist_ok=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "a.blend"))
 
 
 def reopened(baked):
@@ -67,19 +77,16 @@ def reopened(baked):
 
 
 def blocks():
-    return {
-        name: sorted(item.name for item in getattr(bpy.data, name))
-        for name in ("objects", "meshes", "shape_keys", "actions")
-    }
+    kinds = ("objects", "meshes", "shape_keys", "actions")
+    return {kind: sorted(item.name for item in getattr(bpy.data, kind)) for kind in kinds}
 
 
 @pytest.mark.parametrize("which", FRAMES)
-@pytest.mark.parametrize("shear", (0.0, 0.4))
+@SHEARS
 def test_cache_file(tmp_path, which, shear):
-    ob = target('odd / "name" 骨')
-    saved(tmp_path / "one")
-    expected, _, _ = result(ob, FRAMES[which], shear)
-    baked = mesh_bakes.bake_pc2(bpy.context, ob, expected)
+    ob = target('odd / "name" 骨', tmp_path / "one")
+    expected, _ = result(ob, which, shear)
+    baked = bake("cache", ob, expected)
     assert baked.path.startswith("//motion_loom_cache/") and baked.ob.modifiers[0].filepath == baked.path
     assert [modifier.name for modifier in baked.ob.modifiers] == ["Mesh Cache", "Tri"]
     assert baked.byte_count == os.path.getsize(bpy.path.abspath(baked.path))
@@ -96,31 +103,28 @@ def test_cache_file(tmp_path, which, shear):
 
 
 def test_cache_between_samples_before_and_after(tmp_path):
-    ob = target()
-    saved(tmp_path)
-    expected, _, _ = result(ob, FRAMES["twos"])
-    baked = mesh_bakes.bake_pc2(bpy.context, ob, expected)
+    ob = target(folder=tmp_path)
+    expected, _ = result(ob, "twos")
+    baked = bake("cache", ob, expected)
     middle = 0.5 * (expected.vertices[1:] + expected.vertices[:-1])
     np.testing.assert_allclose(scenes.seen(baked.ob, FRAMES["twos"][1:] - 1.0)[0], middle, atol=1e-4)
     np.testing.assert_allclose(scenes.seen(baked.ob, [-9.0, 99.0])[0], expected.vertices[[0, -1]], atol=1e-4)
 
 
-@pytest.mark.parametrize("bake", (mesh_bakes.bake_pc2, mesh_bakes.bake_absolute_keys))
-def test_time_remapped(tmp_path, bake):
+@pytest.mark.parametrize("kind", ("cache", "absolute"))
+def test_time_remapped(tmp_path, kind):
     bpy.context.scene.render.frame_map_new = 130
-    ob = target()
-    saved(tmp_path)
-    expected, _, _ = result(ob, FRAMES["halves"])
-    assert_plays(bake(bpy.context, ob, expected).ob, expected, 2e-4)
+    ob = target(folder=tmp_path)
+    expected, _ = result(ob, "halves")
+    assert_plays(bake(kind, ob, expected).ob, expected, 2e-4)
 
 
 @pytest.mark.parametrize("which", FRAMES)
-@pytest.mark.parametrize("shear", (0.0, 0.4))
+@SHEARS
 def test_absolute_keys(tmp_path, which, shear):
-    ob = target()
-    saved(tmp_path)
-    expected, _, _ = result(ob, FRAMES[which], shear)
-    baked = mesh_bakes.bake_absolute_keys(bpy.context, ob, expected)
+    ob = target(folder=tmp_path)
+    expected, _ = result(ob, which, shear)
+    baked = bake("absolute", ob, expected)
     assert not baked.path and baked.byte_count > expected.vertices.nbytes
     assert_plays(baked.ob, expected)
     assert_plays(reopened(baked), expected)
@@ -129,114 +133,96 @@ def test_absolute_keys(tmp_path, which, shear):
 def test_absolute_keys_of_many_uneven_frames():
     ob = target()
     frames = np.cumsum(np.random.default_rng(0).uniform(0.2, 2, 1500))
-    expected, _, _ = result(ob, frames)
-    baked = mesh_bakes.bake_absolute_keys(bpy.context, ob, expected)
+    expected, _ = result(ob, frames)
+    baked = bake("absolute", ob, expected)
     step = np.abs(np.diff(expected.vertices, axis=0)).max()
     found = scenes.seen(baked.ob, frames[::50])[0]
     np.testing.assert_allclose(found, expected.vertices[::50], atol=2e-4 * step)  # times are kept in single precision
 
 
-@pytest.mark.parametrize("shear", (0.0, 0.4))
+@SHEARS
 def test_pca_keys(tmp_path, shear):
-    ob = target()
-    saved(tmp_path)
-    expected, waves, weights = result(ob, FRAMES["halves"], shear)
-    mean = scenes.positions(ob.data)
-    baked = mesh_bakes.bake_pca_keys(bpy.context, ob, expected, mean, waves, weights)
+    ob = target(folder=tmp_path)
+    expected, fit = result(ob, "halves", shear)
+    baked = bake("pca", ob, expected, fit)
     assert baked.error[1] <= baked.error[0] < 1e-4
     assert_plays(baked.ob, expected, 4e-4)
     assert_plays(reopened(baked), expected, 4e-4)
 
 
-@pytest.mark.parametrize("shear", (0.0, 0.4))
+@SHEARS
 def test_pca_keys_tell_their_error(shear):
     """In the world, where the object is scaled and sheared."""
     ob = target()
-    expected, waves, weights = result(ob, FRAMES["whole"], shear)
-    mean = scenes.positions(ob.data)
-    weights[:, 1] = 0.0
-    baked = mesh_bakes.bake_pca_keys(bpy.context, ob, expected, mean, waves, weights)
+    expected, fit = result(ob, shear=shear)
+    fit[2][:, 1] = 0.0
+    baked = bake("pca", ob, expected, fit)
     assert [block.name for block in baked.ob.data.shape_keys.key_blocks] == ["Mean", "Mode 01", "Mode 03"]
     seen = world_vertices(*scenes.seen(baked.ob, expected.frames))
     distance = np.linalg.norm(seen - world_vertices(expected.vertices, expected.worlds), axis=2)
     np.testing.assert_allclose(baked.error, (distance.max(), np.sqrt(np.square(distance).mean())), rtol=1e-4)
 
 
-def test_keys_are_linear_and_turns_unwrapped():
+def test_keys_are_linear_and_turns_unwrapped_and_what_stands_still_gets_none():
     ob = target()
-    expected, _, _ = result(ob, FRAMES["whole"])
-    baked = mesh_bakes.bake_absolute_keys(bpy.context, ob, expected)
-    curves = rig_scenes.fingerprint(baked.ob.animation_data.action)
+    expected, _ = result(ob)
+    curves = rig_scenes.fingerprint(bake("absolute", ob, expected).ob.animation_data.action)
     assert {path for path, *_ in curves} == {"location", "rotation_euler"}
     assert all(key[-1] == "LINEAR" for *_, keys in curves for key in keys)
     steps = [np.abs(np.diff([key[1] for key in keys])).max() for path, _, _, keys in curves if path != "location"]
     assert max(steps) < 2.0
-
-
-def test_an_object_that_stands_still_gets_no_keys():
-    ob = target()
-    expected, _, _ = result(ob, FRAMES["whole"])
     still = MeshResult(expected.vertices, np.repeat(expected.worlds[3:4], 12, axis=0), expected.frames)
-    baked = mesh_bakes.bake_absolute_keys(bpy.context, ob, still)
+    baked = bake("absolute", ob, still)
     assert baked.ob.animation_data is None
     assert_plays(baked.ob, still)
 
 
 def test_parented_shared_and_hidden_behind_a_live_copy():
-    ob = target()
-    parent = bpy.data.objects.new("Parent", None)
-    bpy.context.scene.collection.objects.link(parent)
+    ob, parent = target(), add_object("Parent")
     ob.parent, parent.scale, parent.location = parent, (1, -3, 2), (4, 4, 4)
-    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Twin", ob.data))
-    expected, _, _ = result(ob, FRAMES["whole"])
+    add_object("Twin", ob.data)
+    expected, _ = result(ob)
     live = live_mesh.make(bpy.context, ob)
     for which in (ob, live):
-        baked = mesh_bakes.bake_absolute_keys(bpy.context, which, expected, "Walk")
+        baked = bake("absolute", which, expected, name="Walk")
         assert baked.ob.name.startswith("Walk") and not live_mesh.is_live(baked.ob)
         assert_plays(baked.ob, expected)
     assert live_mesh.restore(live) == ob
 
 
 def test_the_original_is_untouched(tmp_path):
-    ob = target()
-    saved(tmp_path)
-    expected, waves, weights = result(ob, FRAMES["whole"])
-    before = scenes.seen(ob, [1, 5, 9]), rig_scenes.fingerprint(ob.data.shape_keys.animation_data.action)
-    mesh_bakes.bake_pc2(bpy.context, ob, expected)
-    mesh_bakes.bake_absolute_keys(bpy.context, ob, expected)
-    mesh_bakes.bake_pca_keys(bpy.context, ob, expected, scenes.positions(ob.data), waves, weights)
-    after = scenes.seen(ob, [1, 5, 9])
-    np.testing.assert_array_equal(after[0], before[0][0])
+    ob = target(folder=tmp_path)
+    expected, fit = result(ob)
+    before = scenes.seen(ob, [1, 5, 9])[0], rig_scenes.fingerprint(ob.data.shape_keys.animation_data.action)
+    for kind in BAKES:
+        bake(kind, ob, expected, fit)
+    np.testing.assert_array_equal(scenes.seen(ob, [1, 5, 9])[0], before[0])
     assert rig_scenes.fingerprint(ob.data.shape_keys.animation_data.action) == before[1]
 
 
-def test_a_second_cache_gets_a_file_of_its_own(tmp_path):
-    ob = target()
-    saved(tmp_path)
-    for seed in (0, 1):
-        expected, _, _ = result(ob, FRAMES["whole"], seed=seed)
-        baked = mesh_bakes.bake_pc2(bpy.context, ob, expected, name="Same", folder=str(tmp_path))
-        assert_plays(baked.ob, expected)
-    assert sorted(path.name for path in tmp_path.glob("*.pc2")) == ["Same.pc2", "Same_001.pc2"]
+def test_a_second_cache_gets_a_file_of_its_own_and_a_long_name_is_fine(tmp_path):
+    ob = target(folder=tmp_path)
+    for seed, name in enumerate(("Same", "Same", "Strip" * 60)):
+        expected, _ = result(ob, seed=seed)
+        assert_plays(bake("cache", ob, expected, name=name, folder=str(tmp_path)).ob, expected)
+    assert sorted(path.name for path in tmp_path.glob("Same*.pc2")) == ["Same.pc2", "Same_001.pc2"]
     assert pc2.read(tmp_path / "Same.pc2").start == 7.0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there the backslash is the platform's own separator")
 def test_a_backslash_in_the_folder_separates(tmp_path):
-    ob = target()
-    saved(tmp_path)
-    expected, _, _ = result(ob, FRAMES["whole"])
-    baked = mesh_bakes.bake_pc2(bpy.context, ob, expected, folder="my\\cache")
-    assert_plays(baked.ob, expected)
+    ob = target(folder=tmp_path)
+    expected, _ = result(ob)
+    assert_plays(bake("cache", ob, expected, folder="my\\cache").ob, expected)
     assert (tmp_path / "my" / "cache").is_dir() and not (tmp_path / "my\\cache").exists()
 
 
 def test_failures_leave_nothing(tmp_path):
     ob = target()
-    expected, waves, weights = result(ob, FRAMES["whole"])
+    expected, fit = result(ob)
     before = blocks()
     with pytest.raises(SceneError, match="save it first"):
-        mesh_bakes.bake_pc2(bpy.context, ob, expected)
+        bake("cache", ob, expected)
     saved(tmp_path)
     (tmp_path / "file").write_text("")
     bad = MeshResult(expected.vertices.copy(), expected.worlds, expected.frames)
@@ -244,102 +230,84 @@ def test_failures_leave_nothing(tmp_path):
     flat = MeshResult(expected.vertices, expected.worlds * np.array([1, 0, 1, 1.0]), expected.frames)
     uneven = MeshResult(expected.vertices, expected.worlds, expected.frames**1.1)
     fewer = MeshResult(expected.vertices[:, 1:], expected.worlds, expected.frames)
-    mean, fit = scenes.positions(ob.data), (waves, weights)
-    for bake, given, error, message in (
-        (mesh_bakes.bake_pc2, (expected, None, "//file/x"), OutputError, "cannot be made"),
-        (mesh_bakes.bake_pc2, (bad, None, "//deep/down"), OutputError, "not numbers at frame 18"),
-        (mesh_bakes.bake_pc2, (uneven,), InputError, "evenly spaced"),
-        (mesh_bakes.bake_absolute_keys, (bad,), OutputError, "not numbers at frame 18"),
-        (mesh_bakes.bake_absolute_keys, (flat,), OutputError, "scale of zero at frame 7"),
-        (mesh_bakes.bake_absolute_keys, (fewer,), InputError, "36 vertices where the result has 35"),
-        (mesh_bakes.bake_pca_keys, (bad, mean, *fit), OutputError, "not numbers at frame 18"),
-        (mesh_bakes.bake_pca_keys, (expected, mean[1:], *fit), InputError, "expected"),
+    for kind, given, options, error, message in (
+        ("cache", expected, {"folder": "//file/x"}, OutputError, "cannot be made"),
+        ("cache", bad, {"folder": "//deep/down"}, OutputError, "not numbers at frame 18"),
+        ("cache", uneven, {}, InputError, "evenly spaced"),
+        ("absolute", bad, {}, OutputError, "not numbers at frame 18"),
+        ("absolute", flat, {}, OutputError, "scale of zero at frame 7"),
+        ("absolute", fewer, {}, InputError, "36 vertices where the result has 35"),
+        ("pca", bad, {"fit": fit}, OutputError, "not numbers at frame 18"),
+        ("pca", expected, {"fit": (fit[0][1:], *fit[1:])}, InputError, "expected"),
     ):
         with pytest.raises(error, match=message):
-            bake(bpy.context, ob, *given)
+            bake(kind, ob, given, **options)
         assert blocks() == before, message
         assert sorted(os.listdir(tmp_path)) == ["a.blend", "file"], message
 
 
 def test_changing_shear_is_refused_by_pca_keys_alone():
     ob = target()
-    expected, waves, weights = result(ob, FRAMES["whole"])
+    expected, fit = result(ob)
     worlds = expected.worlds @ np.array([Matrix.Shear("XY", 4, (0.1 * k, 0)) for k in range(12)])
     sheared = MeshResult(expected.vertices, worlds, expected.frames)
     with pytest.raises(OutputError, match="shear of .* changes at frame"):
-        mesh_bakes.bake_pca_keys(bpy.context, ob, sheared, scenes.positions(ob.data), waves, weights)
-    assert_plays(mesh_bakes.bake_absolute_keys(bpy.context, ob, sheared).ob, sheared)
+        bake("pca", ob, sheared, fit)
+    assert_plays(bake("absolute", ob, sheared).ob, sheared)
 
 
 @pytest.mark.parametrize("override", (False, True))
 def test_linked_targets(tmp_path, override):
     ob = scenes.linked(target(), tmp_path, override)
     saved(tmp_path)
-    expected, waves, weights = result(ob, FRAMES["whole"])
-    fit = scenes.positions(ob.data), waves, weights
-    for bake, given in (
-        (mesh_bakes.bake_pc2, ()), (mesh_bakes.bake_absolute_keys, ()), (mesh_bakes.bake_pca_keys, fit),
-    ):  # fmt: skip
-        baked = bake(bpy.context, ob, expected, *given)
+    expected, fit = result(ob)
+    for kind in BAKES:
+        baked = bake(kind, ob, expected, fit)
         assert baked.ob.library is None and baked.ob.override_library is None
         assert_plays(baked.ob, expected)
 
 
+def folders_refused(ob, here, refused):
+    """Folders that cannot be written into are named with a way out, and nothing is left in the file or on the disk."""
+    before = blocks(), sorted(os.listdir(here))
+    for folder, message in refused:
+        with pytest.raises(OutputError, match=f"{message}.*[Cc]hoose"):
+            bake("cache", ob, result(ob)[0], folder=folder)
+        assert (blocks(), sorted(os.listdir(here))) == before, folder
+
+
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a place where nobody may write")
 def test_a_place_where_nobody_may_write(tmp_path):
-    ob = target()
-    saved(tmp_path)
-    before = blocks()
-    for folder in ("/proc", "/proc/motion_loom"):
-        with pytest.raises(OutputError, match="[Cc]hoose"):
-            mesh_bakes.bake_pc2(bpy.context, ob, result(ob, FRAMES["whole"])[0], folder=folder)
-    assert blocks() == before
+    folders_refused(target(folder=tmp_path), tmp_path, (("/proc", ""), ("/proc/motion_loom", "")))
 
 
 def test_a_folder_without_permission():
-    ob = target()
     with limits.open_folder() as folder:
-        saved(folder)
-        before = blocks()
+        ob = target(folder=folder)
         (folder / "closed").mkdir(mode=0o555)
         (folder / "hidden").mkdir(mode=0o000)
         with limits.stopped_by_permissions():
-            for name, there in (("closed", "closed"), ("closed/new", "closed/new"), ("hidden/in", "hidden/in")):
-                with pytest.raises(OutputError, match=f"'.*{there}.*Permission denied.*[Cc]hoose"):
-                    mesh_bakes.bake_pc2(bpy.context, ob, result(ob, FRAMES["whole"])[0], folder=f"//{name}")
-        assert blocks() == before and sorted(os.listdir(folder)) == ["a.blend", "closed", "hidden"]
+            names = ("closed", "closed/new", "hidden/in")
+            folders_refused(ob, folder, [(f"//{name}", f"'.*{name}.*Permission denied") for name in names])
 
 
 def test_folders_that_cannot_be_made_are_named(tmp_path):
-    ob = target()
-    saved(tmp_path)
+    ob = target(folder=tmp_path)
     (tmp_path / "file").write_text("")
     (tmp_path / "lost").symlink_to("nowhere")
-    before, deep = blocks(), "/".join(["d" * 100] * 12)
-    for folder, message in (
+    refused = (
         ("//file", "'.*file' is a file"),
         ("//file/in", "'.*file' is a file"),
         ("//lost", "'.*lost' is a link that leads nowhere"),
         (f"//made/{'n' * 256}", "n' cannot be made: File name too long"),
-        (f"//{deep}", "too long"),
-    ):
-        with pytest.raises(OutputError, match=f"{message}.*[Cc]hoose"):
-            mesh_bakes.bake_pc2(bpy.context, ob, result(ob, FRAMES["whole"])[0], folder=folder)
-        assert blocks() == before and sorted(os.listdir(tmp_path)) == ["a.blend", "file", "lost"]
-
-
-def test_a_long_name_makes_a_cache(tmp_path):
-    ob = target()
-    saved(tmp_path)
-    expected, _, _ = result(ob, FRAMES["whole"])
-    baked = mesh_bakes.bake_pc2(bpy.context, ob, expected, name="Strip" * 60)
-    assert_plays(baked.ob, expected)
+        (f"//{'/'.join(['d' * 100] * 12)}", "too long"),
+    )
+    folders_refused(ob, tmp_path, refused)
 
 
 def test_a_bake_that_ends_late_takes_its_cache_along(tmp_path, monkeypatch):
     """The object is linked last; what stops that may not leave a file that nothing plays."""
-    ob = target()
-    saved(tmp_path)
+    ob = target(folder=tmp_path)
     before = blocks()
 
     def stopped(*_):
@@ -347,7 +315,7 @@ def test_a_bake_that_ends_late_takes_its_cache_along(tmp_path, monkeypatch):
 
     monkeypatch.setattr(mesh_bakes, "link_beside", stopped)
     with pytest.raises(KeyboardInterrupt):
-        mesh_bakes.bake_pc2(bpy.context, ob, result(ob, FRAMES["whole"])[0])
+        bake("cache", ob, result(ob)[0])
     assert blocks() == before and os.listdir(tmp_path) == ["a.blend"]
 
 
@@ -359,7 +327,6 @@ def test_a_real_gallop(data, tmp_path):
     worlds = np.repeat(np.eye(4)[None], count, axis=0)
     worlds[:, 1, 3] = 0.1 * np.arange(count)
     gallop = MeshResult(sequence["verts"].astype(np.float32), worlds, np.arange(1.0, count + 1.0))
-    for bake in (mesh_bakes.bake_pc2, mesh_bakes.bake_absolute_keys):
-        baked = bake(bpy.context, ob, gallop)
-        assert_plays(reopened(baked), gallop, 1e-5)
+    for kind in ("cache", "absolute"):
+        assert_plays(reopened(bake(kind, ob, gallop)), gallop, 1e-5)
         ob = bpy.data.objects["Horse"]
