@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import bpy
 
-from . import adapt_lists, live, map_pairs, map_perform, stream, transfer_lists
+from ..workflows.adapt import operators
+from ..workflows.adapt.deform_copy_operator import MOTION_LOOM_OT_copy_deform_bones
+from ..workflows.map import operators as map_pairs
+from ..workflows.map import perform_operator
+from ..workflows.stream import operators as stream
+from ..workflows.transfer import operators as transfer_lists
+from ..workflows.transfer.path_operator import MOTION_LOOM_OT_transfer_edit_path
+from . import live
 from .copy_command import MOTION_LOOM_OT_copy_command
-from .deform_copy import MOTION_LOOM_OT_copy_deform_bones
 from .local_copy import MOTION_LOOM_OT_make_local_copy
 from .question import MOTION_LOOM_OT_ask
 from .steps import (
@@ -16,7 +22,6 @@ from .steps import (
     MOTION_LOOM_OT_train,
     MOTION_LOOM_OT_update_binding,
 )
-from .transfer_path import MOTION_LOOM_OT_transfer_edit_path
 
 _CLASSES = (
     MOTION_LOOM_OT_ask,
@@ -25,15 +30,15 @@ _CLASSES = (
     MOTION_LOOM_OT_bake,
     MOTION_LOOM_OT_densify,
     MOTION_LOOM_OT_train,
-    adapt_lists.MOTION_LOOM_OT_adapt_add_objects,
-    adapt_lists.MOTION_LOOM_OT_adapt_add_item,
-    adapt_lists.MOTION_LOOM_OT_adapt_remove_item,
-    adapt_lists.MOTION_LOOM_OT_adapt_play_source,
+    operators.MOTION_LOOM_OT_adapt_add_objects,
+    operators.MOTION_LOOM_OT_adapt_add_item,
+    operators.MOTION_LOOM_OT_adapt_remove_item,
+    operators.MOTION_LOOM_OT_adapt_play_source,
     live.MOTION_LOOM_OT_live,
     live.MOTION_LOOM_OT_live_refresh,
     live.MOTION_LOOM_OT_live_resume,
     *map_pairs.CLASSES,
-    map_perform.MOTION_LOOM_OT_map_perform,
+    perform_operator.MOTION_LOOM_OT_map_perform,
     *transfer_lists.CLASSES,
     MOTION_LOOM_OT_transfer_edit_path,
     *stream.CLASSES,

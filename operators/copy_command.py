@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from .reporting import WorkflowOperator
+from ..workflows.interface.operators import WorkflowOperator
 
 
 class MOTION_LOOM_OT_copy_command(WorkflowOperator, bpy.types.Operator):

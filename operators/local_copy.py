@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 
+from ..workflows.interface.operators import ChangeOperator
 from ..workflows.mesh.local_copy import local_copy
 from ..workflows.mesh.target import target_in
-from .reporting import ChangeOperator
 
 
 def why_no_copy(context) -> str | None:

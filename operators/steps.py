@@ -9,7 +9,7 @@ import bpy
 from ..workflows.core import registry
 from ..workflows.core.base import run_to_end
 from ..workflows.core.live import paused, while_paused
-from .reporting import REPORTED, WorkflowOperator
+from ..workflows.interface.operators import REPORTED, WorkflowOperator
 
 # Work this long between two redraws: long enough to lose little, short enough for Esc to feel immediate.
 _SLICE_SECONDS = 0.05

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import bpy
 
-from . import adapt_list, map_list, overlays, sidebar, transfer_lists
+from ..workflows.adapt import lists as adapt_list
+from ..workflows.map import lists as map_list
+from ..workflows.transfer import lists as transfer_lists
+from . import overlays, sidebar
 
 _registered: list[type] = []
 

@@ -13,7 +13,6 @@ from ...scene.session import exists, object_of
 from ...scene.surfaces import expand, find
 from ...solvers.adapt.solve import ATTACH, AVOID, IGNORE
 from ...solvers.core.errors import InputError, MotionLoomError, SceneError
-from ...state.adapt_settings import CLASSES, MotionLoomAdaptNotes, MotionLoomAdaptSettings
 from ..command_line.settings import require_between, whole_frame
 from ..core.base import Command, Question, Steps, Workflow
 from ..core.overlay import Overlay
@@ -29,6 +28,7 @@ from .follower import AdaptFollower
 from .live_switch import live_off, live_on_steps, refresh_steps
 from .overlay import overlay_of
 from .run import ADAPT, AdaptRigOptions, adapt_rig, adapt_steps
+from .settings import CLASSES, MotionLoomAdaptNotes, MotionLoomAdaptSettings
 
 _FIGURES = (
     ("contacts_kept_pct", "contacts kept {:.1f} %"),

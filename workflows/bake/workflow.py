@@ -18,12 +18,12 @@ from ...scene.rigs import find_rig, require_armature, require_editable
 from ...scene.strips import push, push_down, require_pushable
 from ...scene.visual_bake import bake_seen, has_own_motion
 from ...solvers.core.errors import InputError, MotionLoomError
-from ...state.bake_settings import MotionLoomBakeSettings
 from ..command_line.settings import require_between
 from ..core.base import Command, Steps, Workflow, too_large_named
 from ..core.naming import result_name
 from ..core.outside_frames import outside_notes
 from ..interface.panel_parts import draw_range
+from .settings import MotionLoomBakeSettings
 
 _MOST_KEYS = 1_000_000  # a curve, which take no more than reading that one
 _STEPS = 1e-4, 1e6  # frames; keys that are closer fall on one another

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...solvers.core.errors import MotionLoomError
-from ...state.map_settings import CLASSES, MotionLoomMapSettings
 from ..core.base import Command, Steps
 from ..core.overlay import Overlay
 from ..mesh.bake import options_of
@@ -14,6 +13,7 @@ from .follower import MapFollower, prepared_steps, refresh_steps
 from .learn import learn_steps, source_of
 from .overlay import overlay_of
 from .run import bake_steps
+from .settings import CLASSES, MotionLoomMapSettings
 
 
 class Map(MeshWorkflow):

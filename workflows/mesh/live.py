@@ -7,10 +7,10 @@ from typing import Any
 from ...scene import live_mesh
 from ...scene.session import all_objects
 from ...solvers.core.errors import SceneError
-from ...state.mesh_result_settings import MeshResultSettings
 from ..core import live, registry
 from ..core.base import Steps, names_what_is_too_large
 from ..core.follower import LiveProblem
+from .settings import MeshResultSettings
 
 
 @names_what_is_too_large("the live copy of")

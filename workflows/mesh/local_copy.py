@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...scene import live_mesh
-from ...state.mesh_result_settings import MeshResultSettings
 from ..core import registry
+from .settings import MeshResultSettings
 
 
 def local_copy(context, ob):

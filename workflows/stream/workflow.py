@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...state.stream_settings import MotionLoomStreamSettings
 from ..core.base import Workflow
 from . import follow, panel
+from .settings import MotionLoomStreamSettings
 
 
 class Stream(Workflow):

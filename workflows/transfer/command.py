@@ -7,7 +7,6 @@ import re
 
 from ...scene.names import named, shared_names
 from ...solvers.core.errors import InputError, SceneError
-from ...state.transfer_settings import are_parts_as_read
 from ..command_line.settings import require_between, set_choices, set_numbers, set_range, whole_frame
 from ..command_line.words import counted, given, line_on_file, pair_of_frames
 from ..core.base import run_to_end
@@ -19,6 +18,7 @@ from .pairs import replace_pairs, sort_pairs
 from .parts import suggest_for
 from .read import read_steps
 from .run import bake_steps
+from .settings import are_parts_as_read
 from .train import train_steps
 
 _BETWEEN = {"pose": "GAUSSIAN_PROCESS", "straight": "LINE", "linear-map": "PAPER"}

@@ -16,9 +16,9 @@ from ...solvers.transfer.ground_contact import with_clearance
 from ...solvers.transfer.subject import SubjectTrack
 from ...solvers.transfer.surface_transfer import SurfaceTransfer
 from ...state import cache
-from ...state.transfer_settings import are_parts_as_read
 from ..command_line.settings import require_numbers
 from ..core.kept import kept, kept_by, unpacked
+from .settings import are_parts_as_read
 from .store import NewClip, StoredClip, Subjects, unpack_clip, unpack_learnt, unpack_subjects
 
 PARTS_CHANGED = "Parts or Components were changed since the clips were read: press Read Clips."

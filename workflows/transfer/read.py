@@ -23,12 +23,12 @@ from ...solvers.core.errors import InputError, SceneError
 from ...solvers.transfer.clip_scale import clip_scale
 from ...solvers.transfer.handedness import is_mirrored
 from ...solvers.transfer.subject import Subject
-from ...state.transfer_settings import clip_signature, parts_signature
 from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed, within
 from ..mesh.faces import faces_mark, is_split_by
 from ..mesh.live import require_copy_if_live
 from .model import clip_name, clip_number, subjects_of
+from .settings import clip_signature, parts_signature
 from .store import NewClip, StoredClip, Subjects, pack_clip, pack_subjects
 
 WHOLE = "Body"  # the only part where none are named

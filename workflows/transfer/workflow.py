@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from ...state.transfer_settings import CLASSES, MotionLoomTransferSettings, are_parts_as_read
 from ..core.base import Command, Steps
 from ..core.overlay import Overlay
 from ..mesh.bake import options_of
@@ -17,6 +16,7 @@ from .overlay import overlay_of
 from .picture import densify_steps
 from .read import own_source, read_steps, store_clip
 from .run import bake_steps
+from .settings import CLASSES, MotionLoomTransferSettings, are_parts_as_read
 from .store import NewClip
 from .train import train_steps
 

@@ -9,8 +9,8 @@ import types
 
 import bpy
 import pytest
-from bl_ext.devrepo.motion_loom.panels import adapt_list
 from bl_ext.devrepo.motion_loom.scene import actions
+from bl_ext.devrepo.motion_loom.workflows.adapt import lists
 from bl_ext.devrepo.motion_loom.workflows.core import registry
 from bl_ext.devrepo.motion_loom.workflows.core.live import LiveStatus
 from bl_ext.devrepo.motion_loom.workflows.interface import panel_parts
@@ -54,7 +54,7 @@ class Layout:
     def template_list(self, kind, _id, owner, items, active_owner, active, rows=5):
         assert hasattr(bpy.types, kind)
         for item in getattr(owner, items):
-            getattr(adapt_list, kind).draw_item(None, bpy.context, self, owner, item, 0, active_owner, active)
+            getattr(lists, kind).draw_item(None, bpy.context, self, owner, item, 0, active_owner, active)
 
     def context_string_set(self, name, value):
         assert name == "motion_loom_workflow"

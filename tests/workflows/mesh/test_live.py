@@ -9,9 +9,9 @@ from bl_ext.devrepo.motion_loom.scene import live_mesh
 from bl_ext.devrepo.motion_loom.scene.frames import frame_now
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.state.live_states import TrackNeed
-from bl_ext.devrepo.motion_loom.state.mesh_result_settings import MeshResultSettings
 from bl_ext.devrepo.motion_loom.workflows.core import live, registry
 from bl_ext.devrepo.motion_loom.workflows.mesh import live as mesh_live
+from bl_ext.devrepo.motion_loom.workflows.mesh.settings import MeshResultSettings
 from bl_ext.devrepo.motion_loom.workflows.mesh.workflow import MeshWorkflow
 
 from tests import map_play as play

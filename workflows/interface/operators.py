@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..solvers.core.errors import InputError, MotionLoomError, SceneError, TooLargeError
-from ..workflows.core import registry
+from ...solvers.core.errors import InputError, MotionLoomError, SceneError, TooLargeError
+from ..core import registry
 
 # What a user can mend is told in words; anything else is a bug, which Blender shows as one.
 REPORTED = (MotionLoomError, MemoryError)

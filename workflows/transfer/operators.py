@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..workflows.mesh.target import why_no_target
-from ..workflows.transfer import pairs, parts
-from .reporting import ChangeOperator
+from ..interface.operators import ChangeOperator
+from ..mesh.target import why_no_target
+from . import pairs, parts
 
 
 class MOTION_LOOM_OT_transfer_add_clip(ChangeOperator, bpy.types.Operator):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import bpy
 
-from ..solvers.core.errors import MotionLoomError
-from ..workflows.map import pairs
-from ..workflows.mesh.target import target_in
-from .reporting import ExplainedOperator
+from ...solvers.core.errors import MotionLoomError
+from ..interface.operators import ExplainedOperator
+from ..mesh.target import target_in
+from . import pairs
 
 _ADD, _SKIP, _END = {"RET", "NUMPAD_ENTER"}, {"BACK_SPACE"}, {"ESC"}
 

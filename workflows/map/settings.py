@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from .mesh_result_settings import MeshResultSettings
-from .noted import noted
-from .overridable import LIST, OWN, end_frame, start_frame
+from ...state.noted import noted
+from ..interface.settings import LIST, OWN, end_frame, start_frame
+from ..mesh.settings import MeshResultSettings
 
 _TRAVEL = (
     ("AUTO", "Auto", "As the target's own motion tells: where it travels, else by its standing feet, else not at all"),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import bpy
 
-from ..solvers.core.errors import SceneError
-from ..workflows.core.list_entries import remove_entry
-from ..workflows.rig.action import play_source, plays_result
-from .reporting import ChangeOperator, ExplainedOperator, ReportingOperator
+from ...solvers.core.errors import SceneError
+from ..core.list_entries import remove_entry
+from ..interface.operators import ChangeOperator, ExplainedOperator, ReportingOperator
+from ..rig.action import play_source, plays_result
 
 _LISTS = (("surfaces", "Objects", ""), ("pins", "Pins", ""), ("bones", "Bones", ""))
 # Of an entry that cannot be removed.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..workflows.stream import follow
-from .reporting import ReportingOperator
+from ..interface.operators import ReportingOperator
+from . import follow
 
 
 class _StreamOperator(ReportingOperator):

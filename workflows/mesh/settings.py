@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from .noted import noted
-from .overridable import OWN, end_frame, start_frame
+from ...state.noted import noted
+from ..interface.settings import OWN, end_frame, start_frame
 
 # Since 4.5 a path says whether it may begin with //.
 _RELATIVE = {"ANIMATABLE", "PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else {"ANIMATABLE"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from .noted import noted
-from .overridable import LIST, OWN, end_frame, start_frame
+from ...state.noted import noted
+from ..interface.settings import LIST, OWN, end_frame, start_frame
 
 _THRESHOLDS = (
     ("AUTO", "Auto", "In proportion to the body"),

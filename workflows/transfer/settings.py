@@ -6,9 +6,9 @@ import json
 
 import bpy
 
-from .mesh_result_settings import MeshResultSettings
-from .noted import noted
-from .overridable import LIST, OWN, end_frame, start_frame
+from ...state.noted import noted
+from ..interface.settings import LIST, OWN, end_frame, start_frame
+from ..mesh.settings import MeshResultSettings
 
 _SIDES, _ENDS = ("source", "target"), ("start", "end")
 _KERNELS = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..workflows.adapt.deform_copy import copy_rig, summary, why_no_copy
-from .reporting import ChangeOperator
+from ..interface.operators import ChangeOperator
+from .deform_copy import copy_rig, summary, why_no_copy
 
 
 class MOTION_LOOM_OT_copy_deform_bones(ChangeOperator, bpy.types.Operator):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..workflows.map import pairs
-from ..workflows.map.pair_file import load_pairs, save_pairs
-from .reporting import ChangeOperator
+from ..interface.operators import ChangeOperator
+from . import pairs
+from .pair_file import load_pairs, save_pairs
 
 _FILTER = "*.json"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import bpy
 
-from ..solvers.core.errors import MotionLoomError
-from ..workflows.core.overlay import free_width, screen_sides
-from ..workflows.mesh.target import target_in
-from ..workflows.transfer import path
-from .reporting import ReportingOperator
+from ...solvers.core.errors import MotionLoomError
+from ..core.overlay import free_width, screen_sides
+from ..interface.operators import ReportingOperator
+from ..mesh.target import target_in
+from . import path
 
 _REMOVE, _END, _CANCEL = {"X", "DEL", "BACK_SPACE"}, {"RET", "NUMPAD_ENTER", "SPACE"}, {"ESC", "RIGHTMOUSE"}
 _HELP = "Drag a pair, or the path itself to add one   X over a pair: remove   Enter: keep   Esc: as before"
