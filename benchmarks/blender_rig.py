@@ -10,6 +10,7 @@ import importlib
 import numpy as np
 
 from solvers.core.types import JointTrack, MeshTrack
+from solvers.rotations.polar import nearest_rotation
 
 
 def build_armature(package: str, track: JointTrack, name: str = "Rig"):
@@ -83,10 +84,7 @@ def joint_turns(track: JointTrack) -> np.ndarray:
 def _best_turn(source, target):
     """(F, 3, 3) rotations that bring vectors (F, C, 3) nearest to others, with the least turn where that is free."""
     # A faint pull towards no turn settles the twist of a single vector.
-    cross = np.einsum("fca,fcb->fab", target, source) + 1e-6 * np.eye(3)
-    u, _, vt = np.linalg.svd(cross)
-    u[..., 2] *= np.linalg.det(u @ vt)[:, None]
-    return u @ vt
+    return nearest_rotation(np.einsum("fca,fcb->fab", target, source) + 1e-6 * np.eye(3))
 
 
 def build_mesh(mesh: MeshTrack):

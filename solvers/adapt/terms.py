@@ -14,6 +14,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from ..rotations import quaternions as quat
 from ..rotations.channels import matrix_to_quaternion
+from ..rotations.polar import nearest_rotation
 from ..skeleton.joint_tree import TreePose
 from ..surface.sides import SidedSurface, sided
 from ..warp import collision
@@ -123,10 +124,8 @@ class AdaptTerms:
         """Rotations (f, G, 4) nearest to the weighted means of I + turn (f, J, 3, 3) in each group."""
         share = self.shares[rows]
         mean = (share @ turn.reshape(*turn.shape[:2], 9)).reshape(*share.shape[:2], 3, 3)
-        u, _, vt = np.linalg.svd(mean + np.eye(3))
         # Surroundings that were mirrored or turned against each other have a mean that is no rotation.
-        u[..., 2] *= np.linalg.det(u @ vt)[..., None]
-        return matrix_to_quaternion(u @ vt)
+        return matrix_to_quaternion(nearest_rotation(mean + np.eye(3)))
 
     def facing(self, turns: np.ndarray) -> np.ndarray:
         """(B, 4, f) of the groups' turns (f, G, 4): every body faces as all joints do, ends as they do themselves."""

@@ -36,7 +36,8 @@ def polar(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     rotation = 1.5 * rotation - 0.5 * mat_mul(mat_mul_t(rotation, rotation), rotation)
     rotation = np.moveaxis(rotation, -1, 0)
     if unsafe.any():
-        rotation[unsafe] = _by_svd(matrices[unsafe] / np.where(size[unsafe] > 0.0, size[unsafe], 1.0)[:, None, None])
+        scale = np.where(size[unsafe] > 0.0, size[unsafe], 1.0)
+        rotation[unsafe] = nearest_rotation(matrices[unsafe] / scale[:, None, None])
     stretch = mat_mul(np.moveaxis(rotation, 0, -1).swapaxes(0, 1), np.moveaxis(matrices, 0, -1))
     return rotation, np.moveaxis(0.5 * (stretch + np.swapaxes(stretch, 0, 1)), -1, 0)
 
@@ -53,10 +54,14 @@ def _singular_values(product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.sqrt(np.maximum(largest, 0.0)), np.sqrt(np.maximum(3.0 * mean - largest - smallest, 0.0))
 
 
-def _by_svd(a: np.ndarray) -> np.ndarray:
-    """Nearest rotations (N, 3, 3) (Kabsch 1976)."""
-    u, _, vt = np.linalg.svd(a)
-    u[..., 2] *= np.linalg.det(u @ vt)[:, None]
+def nearest_rotation(matrices: np.ndarray) -> np.ndarray:
+    """Rotations R (..., 3, 3), never reflections, with the largest trace(R^T A) for matrices A (..., 3, 3).
+
+    Of A = sum w y x^T that is the R of least sum w |y - R x|^2 (orthogonal Procrustes problem; Kabsch 1976). By
+    singular value decomposition, whatever the rank; ``polar`` is many times faster for many matrices.
+    """
+    u, _, vt = np.linalg.svd(matrices)
+    u[..., 2] *= np.sign(np.linalg.det(u) * np.linalg.det(vt))[..., None]
     return u @ vt
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core.errors import InputError
 from ..core.missing_samples import known_points
+from .polar import nearest_rotation
 
 _DEGENERATE = 1e-12
 
@@ -27,9 +28,7 @@ def procrustes(
     from_mean, from_there = _centred(reference, weights)
     to_mean, to_there = _centred(points, weights)
     covariance = np.swapaxes(to_there, -1, -2) @ (weights[..., None] * from_there)
-    u, _, vt = np.linalg.svd(covariance)
-    u[..., :, 2] *= np.sign(np.linalg.det(u) * np.linalg.det(vt))[..., None]
-    rotation = u @ vt
+    rotation = nearest_rotation(covariance)
     return rotation, to_mean - np.einsum("...ij,...j->...i", rotation, from_mean)
 
 

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 from ..core.types import MeshTrack
+from ..rotations.polar import nearest_rotation
 from .closest_point import SurfaceHits, SurfaceIndex
 from .descriptor_frames import cross
 
@@ -87,9 +88,7 @@ def rigid_motion(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     centre = places.mean(axis=2, keepdims=True)
     local = places - centre
     first, others = local[0], local[1:]
-    u, _, vt = np.linalg.svd(others @ first.T)
-    u[..., 2] *= np.linalg.det(u @ vt)[:, None]
-    rotations = np.concatenate((np.eye(3)[None], u @ vt))
+    rotations = np.concatenate((np.eye(3)[None], nearest_rotation(others @ first.T)))
     residual = np.abs(rotations[1:] @ first - others).max(initial=0.0)
     if residual > _RIGID_TOLERANCE * max(np.abs(first).max(), 1e-12) + 1e-7 * np.abs(places).max():
         return None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.errors import InputError
+from ..rotations.polar import nearest_rotation
 
 # What is held likely beforehand: ways and heights are in proportion to the bodies, give or take this share of it;
 # bodies face as their parts lie, and local frames are upright, give or take so many radians.  Against that, a clip says
@@ -159,11 +160,7 @@ def _alternated(products, pull, offset):
             break
         before = fit
         wanted = (yaw_matrices(headings).ravel() @ table).reshape(3, 3).T + pull
-        u, _, vt = np.linalg.svd(wanted)
-        offset = u @ vt
-        if np.linalg.det(offset) < 0.0:
-            u[:, 2] *= -1.0
-            offset = u @ vt
+        offset = nearest_rotation(wanted)
     return fit, headings, offset
 
 

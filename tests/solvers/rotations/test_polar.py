@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import polar as scipy_polar
 from scipy.spatial.transform import Rotation
 
-from solvers.rotations.polar import in_plane_polar, polar
+from solvers.rotations.polar import in_plane_polar, nearest_rotation, polar
 
 
 def by_svd(a):
@@ -125,3 +125,15 @@ def test_leading_axes(rng):
     frames, stretch, collapsed = in_plane_polar(g)
     assert frames.shape == (4, 3, 3, 7) and stretch.shape == (4, 3, 7) and collapsed.shape == (4, 7)
     assert np.array_equal(frames[2], in_plane_polar(g[2])[0])
+
+
+def test_no_rotation_is_nearer_than_the_nearest(rng):
+    """Of matrices of every rank and handedness: what Procrustes problems ask for."""
+    a = rng.normal(size=(40, 3, 3))
+    a[10:20] *= [1.0, 1.0, 0.0]
+    a[20:30] *= [1.0, 0.0, 0.0]
+    found = nearest_rotation(a)
+    np.testing.assert_allclose(found @ np.swapaxes(found, 1, 2), np.tile(np.eye(3), (40, 1, 1)), atol=1e-12)
+    assert (np.linalg.det(found) > 0.0).all()
+    others = Rotation.random(500, random_state=7).as_matrix()
+    assert (np.einsum("nij,nij->n", a, found) >= np.einsum("nij,kij->kn", a, others).max(axis=0) - 1e-12).all()
