@@ -26,6 +26,7 @@ from benchmarks.baselines.paper_warp import paper_adapt
 from solvers.adapt import binding as adapt_binding
 from solvers.adapt.binding import Binding
 from solvers.adapt.solve import AdaptedMotion, AdaptOptions, adapt
+from solvers.core.subsampling import evenly_spaced_indices
 from solvers.core.types import JointTrack, MeshTrack, Skeleton
 from solvers.surface.descriptor_frames import DescriptorPoints, descriptor_frames
 
@@ -246,7 +247,7 @@ def _growth(name: str, problems) -> dict[str, float]:
 
 
 def _chosen(points: DescriptorPoints, count: int) -> DescriptorPoints:
-    rows = np.unique(np.linspace(0, len(points) - 1, min(count, len(points))).astype(int))
+    rows = evenly_spaced_indices(len(points), count)
     return DescriptorPoints(points.object_index[rows], points.triangle[rows], points.barycentric[rows])
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from ..core.errors import InputError
+from ..core.subsampling import evenly_spaced
 from ..regression.ridge import NOISE
 
 INTEGRATED, PAPER = "integrated", "paper"
@@ -52,7 +53,7 @@ class RowSpace:
         usable = np.flatnonzero(counted)
         if not usable.size:
             raise InputError("All frames of the source are excluded; choose another range.")
-        axes = _main_axes(features[usable[np.linspace(0, len(usable) - 1, min(len(usable), _SAMPLE)).astype(int)]])
+        axes = _main_axes(features[evenly_spaced(usable, _SAMPLE)])
         coordinates = features @ axes
         squares = coordinates[counted].T @ coordinates[counted]
         prior = np.einsum("fr,fr->f", coordinates @ squares, coordinates)

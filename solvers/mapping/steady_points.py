@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.missing_samples import known_points
+from ..core.subsampling import evenly_spaced_indices
 from ..rotations.rigid import ground_translation, ground_yaw, turned
 
 _FRAMES, _POINTS = 100, 120  # at most looked at
@@ -25,11 +26,11 @@ def steady_weights(points: np.ndarray) -> np.ndarray:
     point is weighted by the inverse square of the variance that is left when the body's motion is taken out, in turns
     with the fit of that motion. A body without three steady points, a cloth for one, has all its points weighted alike.
     """
-    points = np.asarray(points, float)[_spread(len(points), _FRAMES)]
+    points = np.asarray(points, float)[evenly_spaced_indices(len(points), _FRAMES)]
     seen = np.flatnonzero(known_points(points).any(axis=0))
     if len(points) < 2 or len(seen) < 3:
         return np.ones(points.shape[1])
-    some = points[:, seen[_spread(len(seen), _POINTS)]]
+    some = points[:, seen[evenly_spaced_indices(len(seen), _POINTS)]]
     radius = np.sqrt(np.nanmean(((some - np.nanmean(some, axis=1, keepdims=True)) ** 2).sum(axis=2)))
     if not radius > 0.0:
         return np.ones(points.shape[1])
@@ -88,8 +89,3 @@ def _variance(points, yaw, place, pivot):
 def _weights(variance, floor):
     weights = 1.0 / (variance + floor) ** 2
     return weights / weights.max()
-
-
-def _spread(count: int, most: int) -> np.ndarray:
-    """Indices, at most so many, evenly over a count."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).astype(int))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
+from ..core.subsampling import strided
 from ..rotations.rigid import turned
 
 # Turns that are tried, and again between the best one and its neighbours.
@@ -35,9 +36,8 @@ class _Cloud:
         weights = weights / weights.sum()
         away = points - weights @ points
         away /= np.sqrt(weights @ np.square(away).sum(axis=1))
-        step = max(1, len(away) // _POINTS)
-        self.tree, self.some = cKDTree(away), away[::step]
-        self.weights = weights[::step] / weights[::step].sum()
+        self.tree, self.some, weights = cKDTree(away), strided(away, _POINTS), strided(weights, _POINTS)
+        self.weights = weights / weights.sum()
 
     def misfit(self, other: _Cloud, yaw: float) -> float:
         """Of its points, turned, from the other body."""

@@ -7,6 +7,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial import cKDTree
 
 from ..core.errors import InputError
+from ..core.subsampling import strided
 from ..rotations.rigid import ground_yaw, turned
 
 # Turns that are tried.
@@ -69,7 +70,7 @@ class _Layout:
         size = np.sqrt(np.square(vertices - vertices.mean(axis=0)).sum(axis=1).mean())
         scaled = (vertices - centre) / size
         parts = [scaled[row] - scaled[row].mean(axis=0) for row in memberships]
-        self.points = [part[:: max(1, len(part) // _POINTS)] for part in parts]
+        self.points = [strided(part, _POINTS) for part in parts]
         self.marks = np.array([_marks(scaled, row, memberships[0]) for row in memberships[1:]]).reshape(-1, 2, 3)
 
 

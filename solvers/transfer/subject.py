@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.errors import InputError
 from ..core.steps import result_of, within
+from ..core.subsampling import evenly_spaced_indices
 from ..surface.cotangent import lumped_mass
 from .body_parts import BodyParts
 from .part_space import PartSpace, learn_part_steps
@@ -244,7 +245,7 @@ def _spread(clips: list[np.ndarray]) -> np.ndarray:
     """Frames (F, V, 3) evenly from all clips, at most so many, the first of the first clip among them."""
     lengths = np.array([len(clip) for clip in clips])
     total = int(lengths.sum())
-    chosen = np.unique(np.linspace(0, total - 1, min(total, _MOST_FRAMES)).astype(int))
+    chosen = evenly_spaced_indices(total, _MOST_FRAMES)
     clip = np.searchsorted(np.cumsum(lengths), chosen, side="right")
     starts = np.cumsum(lengths) - lengths
     return np.concatenate([clips[k][chosen[clip == k] - starts[k]] for k in range(len(clips))])

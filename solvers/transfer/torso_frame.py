@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.errors import InputError
+from ..core.subsampling import strided
 from ..rotations.rigid import procrustes
 
 _ROUNDS = 5
@@ -36,7 +37,7 @@ class TorsoFrame:
         if len(numbers) < 3:
             raise InputError(f"The torso has {len(numbers)} vertices; give the first part at least three.")
         weights = mass[numbers] / mass[numbers].sum()
-        vertices = vertices[:: -(-len(vertices) // _MOST_FRAMES)]
+        vertices = strided(vertices, _MOST_FRAMES)
         shapes = np.stack([_centred(frame[numbers].astype(float), weights) for frame in vertices])
         _require_breadth(shapes[0], weights)
         mean = shapes[0]

@@ -25,6 +25,7 @@ from ...scene.restored import restored_after_error
 from ...scene.rigs import require_editable
 from ...scene.session import object_of
 from ...solvers.core.errors import InputError, SceneError
+from ...solvers.core.subsampling import evenly_spaced_indices
 from ...solvers.mapping.global_motion import ALL, NONE, TRANSLATION, GlobalMotion
 from ...solvers.mapping.source_motion import SourceModel
 from ...solvers.mapping.steady_points import steady_weights
@@ -176,7 +177,7 @@ def _grounded(sequence: MeshSequence, remove: str) -> Generator[float, None, tup
     count = len(sequence.vertices)
     out = np.empty_like(sequence.vertices)
     translation, yaw = np.empty((count, 2)), np.empty(count)
-    few = np.unique(np.linspace(0, count - 1, min(count, _STEADY_FRAMES)).astype(int))
+    few = evenly_spaced_indices(count, _STEADY_FRAMES)
     weights = steady_weights(_world(sequence, few))
     ground, before = GlobalMotion(_world(sequence, slice(0, 1))[0], remove, weights), None
     for start in range(0, count, _AT_ONCE):

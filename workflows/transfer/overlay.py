@@ -7,6 +7,7 @@ import numpy as np
 from ...scene import binding_store
 from ...scene.frames import frame_now
 from ...solvers.core.errors import MotionLoomError
+from ...solvers.core.subsampling import evenly_spaced_indices, strided
 from ...solvers.surface.descriptor_frames import cross
 from ...solvers.transfer.cost_picture import PAIR, PATH, STRAIGHT, shades
 from ..core.kept import kept
@@ -60,7 +61,7 @@ def _ghosts(ob, clip) -> list[Overlay]:
 def _ghost(ob, clip, target: StoredClip, frame: float, colour: np.ndarray) -> Overlay:
     """The target's captured pose at a frame of its clip, where it stood: translucent faces, lit from above."""
     subject = subjects_of(ob).target
-    faces = subject.triangles[:: max(1, len(subject.triangles) // _FACES_SHOWN)]
+    faces = strided(subject.triangles, _FACES_SHOWN)
 
     def make() -> Overlay:
         track = target.track.sampled(np.array([frame - target.frames[0]]))
@@ -144,7 +145,7 @@ def _picture(used: UsedClip, pairs, active: int) -> Overlay:
 
 def _cells(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Two triangles (2 N, 3, 2) for each of N cells of the unit square, and their colours (2 N, 4)."""
-    rows, columns = (np.unique(np.linspace(0, count - 1, min(count, _CELLS)).astype(int)) for count in cost.shape)
+    rows, columns = (evenly_spaced_indices(count, _CELLS) for count in cost.shape)
     thinned = cost[np.ix_(rows, columns)]
     x, y = (np.linspace(0.0, 1.0, count + 1) for count in thinned.shape)
     left, bottom = (grid.ravel() for grid in np.meshgrid(x[:-1], y[:-1], indexing="ij"))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...scene.part_groups import part_masks, part_numbers
 from ...scene.present import shape_now
+from ...solvers.core.subsampling import strided
 from ...state import mesh_edits
 from ..core.kept import kept
 from ..core.overlay import Overlay, joined, overlay
@@ -47,7 +48,7 @@ def _coloured(subject, groups: list[str]) -> tuple[np.ndarray, np.ndarray]:
     def make() -> tuple[np.ndarray, np.ndarray]:
         masks = part_masks(subject, groups)
         some = np.flatnonzero(masks.any(axis=0))
-        some = some[:: max(1, len(some) // _MOST_POINTS)]
+        some = strided(some, _MOST_POINTS)
         shades = np.array([colorsys.hsv_to_rgb(number / len(masks), 0.75, 1.0) for number in range(len(masks))])
         colours = np.where(masks[:, some].sum(axis=0)[:, None] > 1, _SHARED, shades[masks[:, some].argmax(axis=0)])
         return some, np.concatenate((colours, np.full((len(some), 1), _OPAQUE)), axis=1)

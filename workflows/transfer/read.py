@@ -20,6 +20,7 @@ from ...scene.rigs import require_editable
 from ...scene.session import object_of
 from ...scene.topology import read_faces, splits
 from ...solvers.core.errors import InputError, SceneError
+from ...solvers.core.subsampling import evenly_spaced_indices
 from ...solvers.transfer.clip_scale import clip_scale
 from ...solvers.transfer.handedness import is_mirrored
 from ...solvers.transfer.subject import Subject
@@ -303,7 +304,7 @@ def read_clip_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
             f"'{performed.name}' is mirrored, unlike the clips that the source subject was read from; remove the "
             "negative scale of it or of its parents, or give those clips the same."
         )
-    samples = np.unique(np.linspace(0, vertices.shape[1] - 1, _SAMPLES).astype(int))
+    samples = evenly_spaced_indices(vertices.shape[1], _SAMPLES)
     places = np.ascontiguousarray(vertices[:, samples])
     fps, scale = frames_per_second(context.scene), clip_scale(vertices, subjects.source)
     if scale != 1.0:  # else exactly as the subject's own clips were read
