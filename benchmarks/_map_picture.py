@@ -9,11 +9,12 @@ import numpy as np
 
 from examples import strip
 from solvers.shapes.target_space import COMBINED, GRADIENTS, POINTS
+from solvers.surface.edges import unique_edges
 
 from ._map_cases import Target, onto_itself, target
 from ._map_measures import BAD, edge_excess
 from ._map_ways import OPEN, OURS, WAYS, target_space
-from .mesh_sequences import edge_ends, edge_lengths
+from .mesh_sequences import edge_lengths
 
 SIZE, SAMPLES = (1260, 560), 24
 _WIDE, _HIGH, _LETTERS = 2.65, 2.35, 0.19
@@ -90,7 +91,7 @@ def _colour(data: bpy.types.Mesh, mesh: Target, shape: np.ndarray) -> None:
     own = edge_lengths(mesh.vertices, mesh.triangles)
     torn = edge_excess(edge_lengths(shape[None], mesh.triangles), own)[0] > BAD
     colours = np.tile(np.array(_PLAIN, np.float32), (len(shape), 1))
-    colours[np.unique(edge_ends(mesh.triangles)[:, torn])] = _TORN
+    colours[np.unique(unique_edges(mesh.triangles)[0][torn])] = _TORN
     data.color_attributes.new("torn", "FLOAT_COLOR", "POINT").data.foreach_set("color", colours.ravel())
     material = bpy.data.materials.new("hide")
     material.use_nodes = True

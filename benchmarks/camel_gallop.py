@@ -14,11 +14,13 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
+from solvers.rotations.polar import nearest_rotation
 from solvers.surface.cotangent import surface_operators
+from solvers.surface.edges import edge_lengths, unique_edges
 from solvers.surface.poisson import PoissonSystem
 
 from .datasets import data_file, read_obj
-from .mesh_sequences import edge_ends, mesh_sequence
+from .mesh_sequences import mesh_sequence
 
 FRAMES = 24
 _AROUND, _BLENDED, _POWER = 40, 4, 3.0
@@ -62,22 +64,16 @@ def _marker_changes(rest: np.ndarray, frames: np.ndarray, markers: np.ndarray) -
     after = frames[:, near] - frames[:, near].mean(axis=2, keepdims=True)
     # A patch that is flat says nothing about its normal: hold it a little to what is the same for all.
     hold = 1e-2 * np.einsum("nki,nki->n", before, before)[:, None, None] * np.eye(3)
-    rigid = _turn(np.einsum("fnki,nkj->fnij", after, before))
+    rigid = nearest_rotation(np.einsum("fnki,nkj->fnij", after, before))
     products = np.einsum("fnki,nkj->fnij", after, before) + rigid @ hold
     gram = np.einsum("nki,nkj->nij", before, before) + hold
     return products @ np.linalg.inv(gram), frames[:, markers] - rest[markers]
 
 
-def _turn(products: np.ndarray) -> np.ndarray:
-    u, _, vt = np.linalg.svd(products)
-    u[..., 2] *= np.sign(np.linalg.det(u) * np.linalg.det(vt))[..., None]
-    return u @ vt
-
-
 def _shares(rest: np.ndarray, triangles: np.ndarray, markers: np.ndarray) -> np.ndarray:
     """(V, N) of the few markers nearest along the surface, by a power of their distances."""
-    start, end = edge_ends(triangles)
-    graph = csr_matrix((np.linalg.norm(rest[start] - rest[end], axis=1), (start, end)), (len(rest), len(rest)))
+    edges, _ = unique_edges(triangles)
+    graph = csr_matrix((edge_lengths(rest, edges), edges.T), (len(rest), len(rest)))
     away = dijkstra(graph, directed=False, indices=markers).T
     size = np.ptp(rest, axis=0).max()
     # A piece of the mesh without a marker takes the nearest in space.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvers.surface import edges
+
 from .datasets import data_file
 
 
@@ -15,16 +17,9 @@ def mesh_sequence(name: str) -> tuple[np.ndarray, np.ndarray]:
     return vertices, np.concatenate(fans).astype(int)
 
 
-def edge_ends(triangles: np.ndarray) -> np.ndarray:
-    """Vertices (2, E) at the ends of each edge of triangles (T, 3)."""
-    sides = np.concatenate((triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]))
-    return np.unique(np.sort(sides, axis=1), axis=0).T
-
-
 def edge_lengths(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Lengths (F, E) of the edges of (F, V, 3)."""
-    start, end = edge_ends(triangles)
-    return np.linalg.norm(vertices[:, start] - vertices[:, end], axis=2)
+    """Lengths (F, E) of the edges of triangles (T, 3) of vertices (F, V, 3)."""
+    return edges.edge_lengths(vertices, edges.unique_edges(triangles)[0])
 
 
 def volumes(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:

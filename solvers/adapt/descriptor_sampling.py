@@ -10,7 +10,8 @@ from ..core.errors import InputError
 from ..core.types import MeshTrack, TriangleMesh
 from ..surface.descriptor_frames import DescriptorPoints, smooth_vertex_normals
 from ..surface.proximity_points import proximity_points
-from ..surface.reach import Surface, SurfaceReach, weld
+from ..surface.reach import Surface, SurfaceReach
+from ..surface.weld import weld
 
 _WELD = 1e-4  # of the radius threshold d0: 3 micrometres for a 1.8 m body
 
@@ -46,7 +47,7 @@ def environment_proximity(
     for index, mesh in enumerate(meshes):
         if not np.isfinite(mesh.vertices).all():
             raise InputError(f"'{mesh.name}' has vertices that are not numbers; repair the mesh.")
-        triangles = weld(mesh.vertices, mesh.triangles, _WELD * d0)
+        triangles = weld(mesh.vertices, _WELD * d0)[mesh.triangles]
         normals = smooth_vertex_normals(mesh.vertices, triangles)
         point, triangle, barycentric, distance = proximity_points(
             points, mesh.vertices, triangles, normals, max_distance

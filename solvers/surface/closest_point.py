@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.errors import InputError
+from .edges import unique_edges
 from .planar_triangles import planar_closest, planar_frames
 from .space_cells import SpaceCells, TriangleBlocks
+from .weld import weld
 
 _BITS = 10
 _SPREAD = sum(((np.arange(1 << _BITS, dtype=np.uint32) >> b) & 1) << np.uint32(3 * b) for b in range(_BITS))
@@ -168,20 +170,19 @@ def _corner_boxes(corners):
 
 def _feature_normals(vertices, triangles, corners, normals):
     """Unit pseudonormals (T, 7, 3) of face, edges ab, bc, ca, corners a, b, c; which are borders (T, 7)."""
-    welded = _weld(vertices)[triangles]
+    welded = weld(vertices)[triangles]
     out = np.empty((len(triangles), 7, 3))
     out[:, 0] = normals
     following = np.roll(welded, -1, axis=1)
-    keys = np.minimum(welded, following) * len(vertices) + np.maximum(welded, following)
-    _, edge = np.unique(keys.ravel(), return_inverse=True)
-    out[:, 1:4] = _gathered_sum(edge.reshape(-1, 3), np.ones(welded.shape), normals)
+    _, edge = unique_edges(welded)
+    out[:, 1:4] = _gathered_sum(edge, np.ones(welded.shape), normals)
     to_next = np.roll(corners, -1, axis=1) - corners
     to_previous = np.roll(corners, 1, axis=1) - corners
     sine = _norm(np.cross(to_next, to_previous))
     angle = np.arctan2(sine, np.einsum("tij,tij->ti", to_next, to_previous))
     out[:, 4:7] = _gathered_sum(welded, angle, normals)
     border = np.zeros((len(triangles), 7), bool)
-    border[:, 1:4] = np.bincount(edge.ravel())[edge.reshape(-1, 3)] == 1
+    border[:, 1:4] = np.bincount(edge.ravel())[edge] == 1
     on_border = np.zeros(len(vertices), bool)
     on_border[welded[border[:, 1:4]]] = on_border[following[border[:, 1:4]]] = True
     border[:, 4:7] = on_border[welded]
@@ -196,12 +197,3 @@ def _gathered_sum(groups, weights, normals):
     flat = groups.ravel()
     sums = [np.bincount(flat, (weights * normals[:, i, None]).ravel()) for i in range(3)]
     return np.stack(sums, axis=1)[groups]
-
-
-def _weld(vertices):
-    """Representative (V,) of each vertex; equal to a millionth of the mesh's size counts as the same."""
-    lo = vertices.min(axis=0)
-    size = max((vertices.max(axis=0) - lo).max(), 1e-30)
-    grid = np.rint((vertices - lo) * (1e6 / size)).astype(np.int64)
-    _, representative = np.unique((grid[:, 0] << 42) + (grid[:, 1] << 21) + grid[:, 2], return_inverse=True)
-    return representative.reshape(-1)

@@ -4,41 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
+from .edges import unique_edges
+from .weld import weld
+
 _NODES_PER_RADIUS = 3  # crossing an edge off its best place then adds a few per cent of the radius
-
-
-def weld(vertices: np.ndarray, triangles: np.ndarray, tolerance: float) -> np.ndarray:
-    """Triangles (T, 3) with one index for vertices that lie together, so that seams do not cut the surface.
-
-    vertices: (V, 3), tolerance in their unit.
-    """
-    pairs = cKDTree(vertices).query_pairs(tolerance, output_type="ndarray")
-    if not len(pairs):
-        return triangles
-    count = len(vertices)
-    links = csr_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), (count, count))
-    group = connected_components(links, directed=False)[1]
-    first = np.unique(group, return_index=True)[1]
-    return first[group][triangles]
 
 
 class Surface:
     """A welded triangle mesh with its edges.
 
-    vertices (V, 3), triangles (T, 3), edges (E, 2), edge_of_side (3T,): the edges of each triangle's sides.
+    vertices (V, 3), triangles (T, 3), edges (E, 2), edge_of_side (T, 3): see ``unique_edges``.
     """
 
     def __init__(self, vertices: np.ndarray, triangles: np.ndarray, tolerance: float):
         self.vertices = vertices
-        self.triangles = weld(vertices, triangles, tolerance)
-        sides = np.stack([self.triangles, np.roll(self.triangles, -1, axis=1)], axis=2).reshape(-1, 2)
-        key, self.edge_of_side = np.unique(
-            sides.min(axis=1).astype(np.int64) * len(vertices) + sides.max(axis=1), return_inverse=True
-        )
-        self.edges = np.stack(np.divmod(key, len(vertices)), axis=1)
+        self.triangles = weld(vertices, tolerance)[triangles]
+        self.edges, self.edge_of_side = unique_edges(self.triangles)
 
 
 class SurfaceReach:
@@ -127,7 +111,7 @@ def _nodes(surface, at, radius, finest):
 
     edges, triangles = len(surface.edges), len(surface.triangles)
     owner = np.concatenate([edge, edges + vertex])
-    keys = np.concatenate([surface.edge_of_side, edges + surface.triangles.ravel()])
+    keys = np.concatenate([surface.edge_of_side.ravel(), edges + surface.triangles.ravel()])
     order = np.argsort(keys, kind="stable")
     first, behind = (np.searchsorted(keys[order], owner, side=side) for side in ("left", "right"))
     count = behind - first

@@ -11,14 +11,14 @@ from typing import Protocol
 import numpy as np
 
 from .closest_point import SurfaceHits
-from .reach import weld
 from .track import SurfaceTrack
+from .weld import weld
 
 _TRIES = 3
 # The first probe beyond twice the depth, as a share of the way a point may travel.
 _START = 0.03
-# Of an object's size: corners that are one. Of a distance: planes that are faced alike.
-_TOGETHER, _ALIKE = 1e-6, 1e-6
+# Of a distance: planes that are faced alike.
+_ALIKE = 1e-6
 
 
 def faced_sides(surface: SurfaceTrack, points: np.ndarray, frames: np.ndarray, hits: SurfaceHits) -> np.ndarray:
@@ -32,8 +32,7 @@ def faced_sides(surface: SurfaceTrack, points: np.ndarray, frames: np.ndarray, h
     if not shared.size:
         return out
     mesh = surface.mesh
-    size = float(np.ptp(mesh.vertices[0], axis=0).max())
-    welded = weld(mesh.vertices[0], mesh.triangles, _TOGETHER * size)
+    welded = weld(mesh.vertices[0])[mesh.triangles]
     row, triangle = _around(welded, hits.triangle[shared], hits.feature[shared])
     row = shared[row]
     normal = surface.face_normals(triangle, frames[row])

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
-from scipy.spatial import cKDTree
 
 from ..core.errors import InputError
 from ..surface.cotangent import face_neighbours
-
-# Vertices nearer than this share of the mesh's size are one place, so that unwelded seams do not cut the surface.
-TOGETHER = 1e-6
+from ..surface.edges import edge_lengths, unique_edges, unique_pairs
+from ..surface.weld import TOGETHER, coincident_pairs
 
 
 @dataclass(frozen=True)
@@ -82,14 +80,10 @@ def surface_graph(vertices: np.ndarray, triangles: np.ndarray) -> csr_matrix:
     between vertices that lie together.
     """
     count, size = len(vertices), float(np.ptp(vertices, axis=0).max())
-    start, end = triangles.reshape(-1), np.roll(triangles, -1, axis=1).reshape(-1)
-    edges = np.stack((start, end), axis=1)
-    ends = np.concatenate((edges, _across(triangles), lying_together(vertices)))
-    ends = np.sort(ends, axis=1).astype(np.int64)
-    low, high = np.divmod(np.unique(ends[:, 0] * count + ends[:, 1]), count)
+    pairs = (unique_edges(triangles)[0], _across(triangles), coincident_pairs(vertices))
+    ends, _ = unique_pairs(*np.concatenate(pairs).T)
     # Not zero, which in a sparse graph is no edge.
-    lengths = np.maximum(np.linalg.norm(vertices[low] - vertices[high], axis=1), TOGETHER * size)
-    graph = csr_matrix((lengths, (low, high)), (count, count))
+    graph = csr_matrix((np.maximum(edge_lengths(vertices, ends), TOGETHER * size), ends.T), (count, count))
     return graph + graph.T
 
 
@@ -101,13 +95,6 @@ def _across(triangles: np.ndarray) -> np.ndarray:
     return np.stack(
         (one[rows, shared.any(axis=2).argmin(axis=1)], other[rows, shared.any(axis=1).argmin(axis=1)]), axis=1
     )
-
-
-def lying_together(vertices: np.ndarray) -> np.ndarray:
-    """Pairs (S, 2) of vertices (V, 3) at one place, in rising order; of three or more each with each."""
-    size = float(np.ptp(vertices, axis=0).max())
-    pairs = cKDTree(vertices).query_pairs(TOGETHER * size, output_type="ndarray").reshape(-1, 2)
-    return np.sort(pairs, axis=1)
 
 
 def _limb_shares(memberships: np.ndarray, graph: csr_matrix) -> np.ndarray:

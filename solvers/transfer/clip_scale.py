@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.subsampling import evenly_spaced
+from ..surface.edges import edge_lengths, unique_edges
 from .subject import Subject
 
 # Edges, frames and captured meshes, evenly spaced, that are looked at.
@@ -19,23 +20,12 @@ def clip_scale(vertices: np.ndarray, subject: Subject) -> float:
     Lengths of edges are compared, which bending hardly changes: the median over edges, which what stretches at joints
     does not sway, then over frames.
     """
-    edges = evenly_spaced(_edges(subject.triangles), _EDGES)
-    lengths = _lengths(subject.reference, edges)
+    edges = evenly_spaced(unique_edges(subject.triangles)[0], _EDGES)
+    lengths = edge_lengths(subject.reference, edges)
     edges = edges[lengths > 1e-9 * lengths.max()]
     lengths = lengths[lengths > 1e-9 * lengths.max()]
-    own = [np.median(_lengths(mesh, edges) / lengths) for mesh in evenly_spaced(subject.captured, _CAPTURED)]
-    now = np.median([np.median(_lengths(frame, edges) / lengths) for frame in evenly_spaced(vertices, _FRAMES)])
+    own = [np.median(edge_lengths(mesh, edges) / lengths) for mesh in evenly_spaced(subject.captured, _CAPTURED)]
+    now = np.median([np.median(edge_lengths(frame, edges) / lengths) for frame in evenly_spaced(vertices, _FRAMES)])
     if min(own) / _STRETCH <= now <= max(own) * _STRETCH:
         return 1.0
     return float(now / np.median(own))
-
-
-def _edges(triangles: np.ndarray) -> np.ndarray:
-    """(E, 2) of triangles (T, 3)."""
-    sides = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-    return np.unique(sides, axis=0)
-
-
-def _lengths(vertices: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """(E,) of edges (E, 2) between vertices (V, 3)."""
-    return np.linalg.norm(vertices[edges[:, 0]].astype(float) - vertices[edges[:, 1]], axis=1)

@@ -11,7 +11,8 @@ from scipy.spatial import cKDTree
 
 from ..core.errors import InputError
 from ..surface.cotangent import lumped_mass
-from .body_parts import TOGETHER, lying_together, surface_graph
+from ..surface.weld import TOGETHER, coincident_pairs
+from .body_parts import surface_graph
 
 # Points that distances are measured from, spread over the surface.
 _SAMPLES = 40
@@ -68,7 +69,7 @@ class _Body:
         share = np.bincount(owner, mass, _SAMPLES)
         remoteness = share @ ways / share.sum()
         # What lies together must not be cut apart by rounding.
-        pairs = lying_together(vertices)
+        pairs = coincident_pairs(vertices)
         np.minimum.at(remoteness, pairs[:, 1], remoteness[pairs[:, 0]])
         return cls(graph, mass, remoteness, float(ways.max()))
 

@@ -11,7 +11,8 @@ from scipy.sparse import csr_matrix, diags
 from ..core.small import dot
 from ..surface.cotangent import SurfaceOperators, surface_operators
 from ..surface.poisson import PoissonSystem
-from .body_parts import BodyParts, lying_together
+from ..surface.weld import coincident_pairs
+from .body_parts import BodyParts
 
 # Hold of the predicted places against the gradients: they say where a limb is, the gradients what shape it has.
 PULL = 0.01
@@ -237,7 +238,7 @@ def _factors(captured: np.ndarray, surface: SurfaceOperators, rows: np.ndarray) 
 def _staying_together(vertices: np.ndarray, captured: np.ndarray) -> np.ndarray:
     """(V,) for each vertex the first of those that lie where it lies, in the reference and in all captured meshes."""
     same, size = np.arange(len(vertices)), float(np.ptp(vertices, axis=0).max())
-    pairs = lying_together(vertices)
+    pairs = coincident_pairs(vertices)
     if not len(pairs):
         return same
     away = np.abs(captured[:, pairs[:, 0]] - captured[:, pairs[:, 1]]).max(axis=(0, 2))

@@ -7,10 +7,11 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks import transfer_set as scored
 from benchmarks.datasets import data_folder
-from benchmarks.mesh_sequences import edge_ends, volumes
+from benchmarks.mesh_sequences import volumes
 from benchmarks.retarget import JOINTS, PLACE
 from benchmarks.skinned_body import SkinnedBody
 from benchmarks.transfer_style import styled
+from solvers.surface.edges import unique_edges
 from solvers.transfer.body_parts import BodyParts
 
 needs_data = pytest.mark.skipif(data_folder() is None, reason="../shared/data is absent")
@@ -46,7 +47,7 @@ def test_split_keeps_shape_and_skin():
     turns = Rotation.random(2, random_state=0).as_matrix()[None]
     small, large = body.posed(turns, np.zeros((1, 3)))[0], four.posed(turns, np.zeros((1, 3)))[0]
     assert np.allclose(large[:4], small) and np.allclose(four.weights.sum(axis=1), 1)
-    ends = edge_ends(body.triangles)
+    ends = unique_edges(body.triangles)[0].T
     assert np.allclose(four.vertices[4:], body.vertices[ends].mean(axis=0))
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...scene.frames import frame_now
+from ...solvers.core.subsampling import evenly_spaced_indices, strided
 from ...solvers.mapping.pair_suggestion import confidence
+from ...solvers.surface.edges import unique_edges
 from ..core.kept import kept
 from ..core.overlay import Overlay, TextLine, joined, overlay
 from ..mesh.target import target_behind
@@ -66,10 +68,7 @@ def _edges(ob) -> np.ndarray:
     target = target_of(ob)
 
     def make() -> np.ndarray:
-        triangles = target.space.triangles
-        edges = np.sort(np.concatenate((triangles[:, :2], triangles[:, 1:], triangles[:, ::2])), axis=1)
-        edges = np.unique(edges, axis=0)
-        return edges[:: max(1, len(edges) // _EDGES_SHOWN)]
+        return strided(unique_edges(target.space.triangles)[0], _EDGES_SHOWN)
 
     return kept(ob, "map edges", pairs_mark(ob)[:3], make)
 
@@ -78,7 +77,7 @@ def _scores(context, ob) -> Overlay:
     """How much a pair at each frame would tell, as a curve over the source's range, with marks."""
     clip = clip_of(ob)
     scores = kept(ob, "map scores", pairs_mark(ob), lambda: scores_of(ob))
-    rows = np.unique(np.linspace(0, len(scores) - 1, min(len(scores), _MOST_POINTS)).astype(int))
+    rows = evenly_spaced_indices(len(scores), _MOST_POINTS)
     height = scores[rows] / max(float(scores.max()), 1e-12)
     curve = np.stack((_across(clip, clip.frames[rows]), _BOTTOM + (_TOP - _BOTTOM) * height), axis=1)
     floor = np.stack((curve[:, 0], np.full(len(curve), _BOTTOM)), axis=1)

@@ -92,6 +92,18 @@ def test_unwelded_box_has_the_same_signs():
     assert np.allclose(hits.distance, box_distance(points, np.ones(3)), atol=1e-12)
 
 
+def test_corners_a_hair_apart_leave_no_hole():
+    """Wherever a grid that they might be rounded to has its borders. All is solid but for a box."""
+    rng = np.random.default_rng(3)
+    points = rng.uniform(-2, 2, (400, 3))
+    split = CUBE_VERTICES[CUBE_TRIANGLES[:, ::-1]].reshape(-1, 3)
+    for shift in rng.uniform(0.0, 1e-4, 20):
+        corners = split + rng.uniform(-1e-6, 1e-6, split.shape)
+        beyond = np.array([[-9.0 - shift, 0.0, 0.0], [-9.0, 1.0, -6.0 - shift], [-9.0, -7.0 - shift, 1.0]])
+        hits = SurfaceIndex(np.concatenate((corners, beyond)), np.arange(39).reshape(-1, 3)).query(points, np.inf)
+        assert np.allclose(hits.distance, -box_distance(points, np.ones(3)), atol=1e-5)
+
+
 def test_acute_edges_keep_their_sign():
     """A sharp wedge: the plain normal of either face gives the wrong side beyond the edge."""
     vertices = np.array([[0, 0, 0], [0, 1, 0], [2, 0, 0.1], [2, 1, 0.1], [2, 0, -0.1], [2, 1, -0.1]], float)
