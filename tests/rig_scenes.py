@@ -133,3 +133,16 @@ def add_strip(ob, action, slot, start, mute_track=False):
         strip.action_slot = slot
     track.mute = mute_track
     return strip
+
+
+def link_from_library(ob, folder):
+    """The collection Cast, which holds the rig, as it is linked into an empty scene."""
+    holder = bpy.data.collections.new("Cast")
+    holder.objects.link(ob)
+    path = str(folder / "library.blend")
+    bpy.data.libraries.write(path, {holder}, fake_user=True)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, there):
+        there.collections = ["Cast"]
+    bpy.context.scene.collection.children.link(there.collections[0])
+    return there.collections[0]

@@ -10,15 +10,10 @@ from bl_ext.devrepo.motion_loom.scene.object_motion import sizes_by_curves, worl
 from mathutils import Matrix
 
 from tests import rig_scenes as scenes
+from tests.objects import add_line, add_object, drive, evaluate, handled, key
 
 FRAMES = np.array([-3.0, 1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 12.75, 20.0])
 DELTAS = ("delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale")
-
-
-def add_object(name, data=None):
-    ob = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(ob)
-    return ob
 
 
 def told(ob, frames=FRAMES):
@@ -31,7 +26,7 @@ def stepped(ob, frames=FRAMES):
     for frame in frames:
         whole = int(np.floor(frame))
         scene.frame_set(whole, subframe=frame - whole)
-        out.append(ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.copy())
+        out.append(ob.evaluated_get(evaluate()).matrix_world.copy())
     scene.frame_set(1)
     return np.array(out, float)
 
@@ -83,14 +78,7 @@ def test_chains_of_parents_in_every_rotation_mode(seed):
         assert_told(ob)
 
 
-def test_a_single_frame_is_the_same_as_in_a_range():
-    ob = add_object("Mover")
-    key_at_random(ob, random.Random(3))
-    for row, frame in enumerate(FRAMES):
-        np.testing.assert_array_equal(told(ob, np.array([frame]))[0], told(ob)[row])
-
-
-def test_the_present_frame_and_the_evaluation_do_not_matter():
+def test_frames_do_not_depend_on_each_other_nor_on_the_present_one_nor_on_evaluation():
     ob, parent = add_object("Mover"), add_object("Parent")
     key_at_random(ob, random.Random(4))
     bpy.context.scene.frame_set(1)
@@ -98,6 +86,8 @@ def test_the_present_frame_and_the_evaluation_do_not_matter():
     ob.parent = parent
     before = told(ob)  # nothing was evaluated since
     np.testing.assert_allclose(before, stepped(ob), atol=1e-5)
+    for row, frame in enumerate(FRAMES):
+        np.testing.assert_array_equal(told(ob, np.array([frame]))[0], before[row])
     bpy.context.scene.frame_set(7, subframe=0.5)
     np.testing.assert_allclose(told(ob), before, atol=1e-6)
     assert bpy.context.scene.frame_current_final == 7.5
@@ -108,15 +98,13 @@ def test_remapped_time_far_from_the_first_frame():
     render = bpy.context.scene.render
     render.frame_map_old, render.frame_map_new = 100, 137
     ob = add_object("Mover")
-    for frame in (1, 20001):
-        ob.location.x = frame * 0.5
-        ob.keyframe_insert("location", frame=frame)
+    key(ob, "location", {1: (0.5, 0, 0), 20001: (10000.5, 0, 0)})
     frames = np.arange(9000.0, 9010.5, 0.5)
     np.testing.assert_allclose(told(ob, frames), stepped(ob, frames), rtol=1e-7)
 
 
-def muted_constraint(ob):
-    ob.constraints.new("COPY_LOCATION").mute = True
+def muted_strips(ob):
+    scenes.add_strip(ob, *actions.assigned(ob), 3, mute_track=True)
 
 
 def muted_curves(ob):
@@ -131,17 +119,10 @@ def deforming_parent(ob):
     ob.parent = parent
 
 
-def curve_parent_without_path(ob):
-    ob.parent = add_path_object()
-    ob.parent.data.use_path = False
-
-
-def muted_strips(ob):
-    scenes.add_strip(ob, *actions.assigned(ob), 3, mute_track=True)
-
-
-def driver_of_something_else(ob):
-    ob.driver_add("color", 0).driver.expression = "frame"
+def on_path(ob, use_path):
+    ob.parent = add_line("Path", (4, 5, 6))
+    ob.parent.data.dimensions, ob.parent.data.use_path = "3D", use_path
+    ob.parent.data.splines[0].points[0].co = (1, 2, 3, 1)
 
 
 def no_slot(ob):
@@ -159,28 +140,25 @@ def other_curves(ob):
     ob.keyframe_insert('["strength"]', frame=1)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [muted_constraint, muted_curves, deforming_parent, curve_parent_without_path]
-    + [muted_strips, driver_of_something_else, no_slot, curve_of_an_index_that_is_not_there, other_curves],
-)
+TOLD = {
+    "muted constraint": lambda ob: setattr(ob.constraints.new("COPY_LOCATION"), "mute", True),
+    "muted curves": muted_curves,
+    "deforming parent": deforming_parent,
+    "curve parent without path": lambda ob: on_path(ob, False),
+    "muted strips": muted_strips,
+    "driver of something else": lambda ob: drive(ob, "color", "frame", 0),
+    "no slot": no_slot,
+    "curve of no index": curve_of_an_index_that_is_not_there,
+    "other curves": other_curves,
+}
+
+
+@pytest.mark.parametrize("change", TOLD)
 def test_what_does_not_change_that_curves_tell(change):
     ob = add_object("Mover")
     key_at_random(ob, random.Random(5))
-    change(ob)
+    TOLD[change](ob)
     assert_told(ob)
-
-
-def add_path_object():
-    curve = bpy.data.curves.new("Path", "CURVE")
-    curve.dimensions, curve.use_path = "3D", True
-    curve.splines.new("POLY").points.add(1)
-    curve.splines[0].points[0].co, curve.splines[0].points[1].co = (1, 2, 3, 1), (4, 5, 6, 1)
-    return add_object("Path", curve)
-
-
-def constraint(ob):
-    ob.constraints.new("LIMIT_LOCATION")
 
 
 def constraint_muted_by_a_curve(ob):
@@ -189,17 +167,9 @@ def constraint_muted_by_a_curve(ob):
     limit.keyframe_insert("influence", frame=1)
 
 
-def driver(ob):
-    ob.driver_add("location", 0).driver.expression = "frame"
-
-
-def strips(ob):
-    scenes.add_strip(ob, *actions.assigned(ob), 3)
-
-
-def weak_action_beside_muted_strips(ob):
+def beside_muted_strips(ob, name, value):
     muted_strips(ob)
-    ob.animation_data.action_influence = 0.5
+    setattr(ob.animation_data, name, value)
 
 
 def rigid_body(ob):
@@ -215,54 +185,44 @@ def bone_parent(ob):
 def vertex_parent(ob):
     mesh = bpy.data.meshes.new("Points")
     mesh.from_pydata([(1, 2, 3)], [], [])
-    ob.parent = add_object("Points", mesh)
-    ob.parent_type = "VERTEX"
-
-
-def path_parent(ob):
-    ob.parent = add_path_object()
-
-
-def keyed_rotation_mode(ob):
-    ob.keyframe_insert("rotation_mode", frame=1)
+    ob.parent, ob.parent_type = add_object("Points", mesh), "VERTEX"
 
 
 def driven_grandparent(ob):
-    parent, grand = add_object("Parent"), add_object("Grand")
-    ob.parent, parent.parent = parent, grand
-    driver(grand)
+    grand = add_object("Grand")
+    ob.parent = add_object("Parent", parent=grand)
+    drive(grand, "location", "frame", 0)
 
 
-def action_that_ends_beside_muted_strips(ob):
-    muted_strips(ob)
-    ob.animation_data.action_extrapolation = "NOTHING"
+STEPPED = {
+    "constraint": lambda ob: ob.constraints.new("LIMIT_LOCATION"),
+    "constraint muted by a curve": constraint_muted_by_a_curve,
+    "driver": lambda ob: drive(ob, "location", "frame", 0),
+    "strips": lambda ob: scenes.add_strip(ob, *actions.assigned(ob), 3),
+    "weak action beside muted strips": lambda ob: beside_muted_strips(ob, "action_influence", 0.5),
+    "action that ends beside muted strips": lambda ob: beside_muted_strips(ob, "action_extrapolation", "NOTHING"),
+    "rigid body": rigid_body,
+    "bone parent": bone_parent,
+    "vertex parent": vertex_parent,
+    "path parent": lambda ob: on_path(ob, True),
+    "keyed rotation mode": lambda ob: ob.keyframe_insert("rotation_mode", frame=1),
+    "driven grandparent": driven_grandparent,
+}
 
 
-@pytest.mark.parametrize(
-    "change",
-    [constraint, constraint_muted_by_a_curve, driver, strips, weak_action_beside_muted_strips]
-    + [action_that_ends_beside_muted_strips, rigid_body, bone_parent, vertex_parent, path_parent, keyed_rotation_mode]
-    + [driven_grandparent],
-)
+@pytest.mark.parametrize("change", STEPPED)
 def test_what_only_stepping_tells(change):
     ob = add_object("Mover", bpy.data.meshes.new("Mover"))
     key_at_random(ob, random.Random(6))
     assert told(ob) is not None
-    change(ob)
+    STEPPED[change](ob)
     assert told(ob) is None
 
 
 def test_scripts_that_act_on_frame_changes_may_move_anything():
     ob = add_object("Mover")
-
-    def act(scene, depsgraph=None):
-        pass
-
-    bpy.app.handlers.frame_change_post.append(act)
-    try:
+    with handled(lambda *_: None, "frame_change_post"):
         assert told(ob) is None
-    finally:
-        bpy.app.handlers.frame_change_post.remove(act)
     assert told(ob) is not None
 
 
@@ -271,11 +231,8 @@ def test_sizes_bound_the_rounding_where_a_parent_far_away_is_taken_back():
     parent.location, parent.rotation_euler = (800, -300, 100), (0.3, 2.0, 1.0)
     bpy.context.view_layer.update()
     ob.parent, ob.matrix_parent_inverse = parent, parent.matrix_world.inverted()
-    for frame in (1, 12):
-        ob.location = frame / 12, 0, 1
-        ob.rotation_euler.z = frame
-        for channel in ("location", "rotation_euler"):
-            ob.keyframe_insert(channel, frame=frame)
+    key(ob, "location", {1: (1 / 12, 0, 1), 12: (1, 0, 1)})
+    key(ob, "rotation_euler", {1: (0, 0, 1), 12: (0, 0, 12)})
     gap = np.abs(told(ob) - stepped(ob))
     sizes = sizes_by_curves(bpy.context.scene, ob, FRAMES)
     assert sizes[:, :3, 3].max() > 500

@@ -11,6 +11,7 @@ from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneErro
 from tests import map_scenes as scenes
 from tests import rig_scenes
 from tests.counting import steps_of
+from tests.objects import add_object, edit, evaluate, handled, key, reopen
 
 FRAMES = np.array([-2.0, 1.0, 2.5, 4.0, 7.0, 9.0, 9.75, 12.0, 15.0])
 
@@ -20,7 +21,7 @@ def track(source, frames=FRAMES, **kwargs):
 
 
 def now(source):
-    return points.points_now(source, bpy.context.evaluated_depsgraph_get())
+    return points.points_now(source, evaluate())
 
 
 def by_hand(source, frames=FRAMES):
@@ -54,11 +55,8 @@ def moving_empties(count=5):
     collection = bpy.data.collections.new("Markers")
     bpy.context.scene.collection.children.link(collection)
     for number in range(count):
-        ob = bpy.data.objects.new(f"Marker 骨 {number}", None)
-        collection.objects.link(ob)
-        for frame in (1, 9, 13):
-            ob.location = (number, frame, number * frame)
-            ob.keyframe_insert("location", frame=frame)
+        ob = add_object(f"Marker 骨 {number}", collection=collection)
+        key(ob, "location", {frame: (number, frame, number * frame) for frame in (1, 9, 13)})
     return collection
 
 
@@ -67,7 +65,7 @@ def test_joints():
     names, positions = assert_agree(points.joints_source(rig))
     assert names == (*(f"bone {k}" for k in range(5)), "bone 4/tail")
     bpy.context.scene.frame_set(4)
-    seen = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    seen = rig.evaluated_get(evaluate())
     head = seen.matrix_world @ seen.pose.bones["bone 3"].head
     tail = seen.matrix_world @ seen.pose.bones["bone 4"].tail
     np.testing.assert_allclose(positions[3, 3], head, atol=1e-5)
@@ -96,9 +94,7 @@ def test_hidden_objects_are_not_numbers():
     markers.objects[3].hide_viewport = True
     _, positions = assert_agree(points.objects_source(markers))
     assert np.isnan(positions[:, 3]).all() and np.isfinite(np.delete(positions, 3, axis=1)).all()
-    for frame, hidden in ((1, False), (7, True), (12, False)):
-        markers.objects[1].hide_viewport = hidden
-        markers.objects[1].keyframe_insert("hide_viewport", frame=frame)
+    key(markers.objects[1], "hide_viewport", {1: False, 7: True, 12: False})
     _, positions = assert_agree(points.objects_source(markers))
     assert np.isnan(positions[:, 1]).all(axis=1).tolist() == [7 <= frame < 12 for frame in FRAMES]
 
@@ -130,8 +126,7 @@ def test_records_survive_another_file(tmp_path):
     _, before = track(source)
     record = json.loads(json.dumps(source.record()))
     rig.name = "Renamed"
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "a.blend"))
+    reopen(tmp_path)
     with pytest.raises(StaleBindingError, match="'Rig'"):
         points.from_record(record)
     again = points.from_record(record, [bpy.data.objects["Renamed"]])
@@ -139,63 +134,53 @@ def test_records_survive_another_file(tmp_path):
     assert again.owners == ("Renamed",)
 
 
+def refused(words, look, *args, error=InputError):
+    with pytest.raises(error, match=words):
+        look(*args)
+
+
 def test_what_is_missing_is_named():
     rig, markers = moving_rig(4), moving_empties()
     joints, objects = points.joints_source(rig), points.objects_source(markers)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
+    edit(rig)
     rig.data.edit_bones.remove(rig.data.edit_bones["bone 2"])
     bpy.ops.object.mode_set(mode="OBJECT")
-    with pytest.raises(StaleBindingError, match="no bone 'bone 2'"):
-        now(joints)
+    refused("no bone 'bone 2'", now, joints, error=StaleBindingError)
     bpy.data.objects.remove(rig)
-    with pytest.raises(StaleBindingError, match="'Rig' of the source was deleted"):
-        now(joints)
+    refused("'Rig' of the source was deleted", now, joints, error=StaleBindingError)
     markers.objects.unlink(markers.objects[1])
-    with pytest.raises(StaleBindingError, match="'Marker 骨 1'"):
-        track(objects)
+    refused("'Marker 骨 1'", track, objects, error=StaleBindingError)
 
 
 def test_refusals():
-    rig = moving_rig(4)
-    with pytest.raises(InputError, match="no objects"):
-        points.objects_source(bpy.data.collections.new("Empty"))
-    with pytest.raises(SceneError, match="choose a mesh"):
-        points.vertices_source(rig)
-    ob = scenes.add_strip()
-    with pytest.raises(InputError, match="no vertex group 'x'"):
-        points.vertices_source(ob, "x")
+    rig, ob = moving_rig(4), scenes.add_strip()
+    refused("no objects", points.objects_source, bpy.data.collections.new("Empty"))
+    refused("choose a mesh", points.vertices_source, rig, error=SceneError)
+    refused("no vertex group 'x'", points.vertices_source, ob, "x")
     ob.vertex_groups.new(name="x")
-    with pytest.raises(InputError, match="'x' of 'Strip' has no vertices"):
-        points.vertices_source(ob, "x")
+    refused("'x' of 'Strip' has no vertices", points.vertices_source, ob, "x")
     source = points.vertices_source(ob)
     ob.modifiers.new("Sub", "SUBSURF")
-    with pytest.raises(InputError, match="add or remove vertices"):
-        now(source)
+    refused("add or remove vertices", now, source)
     joints = points.joints_source(rig)
-    with pytest.raises(InputError, match="empty"):
-        track(joints, [])
+    refused("empty", track, joints, [])
     rig.hide_viewport = True
-    with pytest.raises(SceneError, match="'Rig' is hidden"):
-        now(joints)
+    refused("'Rig' is hidden", now, joints, error=SceneError)
 
 
-@pytest.mark.parametrize("make", (lambda: points.joints_source(moving_rig(31)),
-                                  lambda: points.objects_source(moving_empties(31))))
-def test_now_looks_at_nothing_but_its_owners(make):
+@pytest.mark.parametrize("kind", ("joints", "objects"))
+def test_now_looks_at_nothing_but_its_owners(kind):
     """Its cost does not grow with what else is in the file, and no frame is stepped to."""
-    source, stepped = make(), []
+    source = points.joints_source(moving_rig()) if kind == "joints" else points.objects_source(moving_empties(31))
+    stepped = []
 
     def steps():
         now(source)  # Blender makes the objects of Python for what is looked at for the first time
         return steps_of(lambda: now(source))
 
-    bpy.app.handlers.frame_change_pre.append(lambda *_: stepped.append(1))
-    try:
+    with handled(lambda *_: stepped.append(1), "frame_change_pre"):
         before = steps()
         for k in range(20):
-            bpy.context.scene.collection.objects.link(bpy.data.objects.new(f"Other {k}", None))
+            add_object(f"Other {k}")
         bpy.context.view_layer.update()
         assert steps() == before and not stepped
-    finally:
-        bpy.app.handlers.frame_change_pre.pop()

@@ -3,28 +3,26 @@
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.scene.points import object_positions
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
+
+from tests.objects import add_object, key
 
 FRAMES = np.array([1.0, 2.5, 5.0])
 
 
 def add_empty(name, place=(0, 0, 0), parent=None):
-    ob = bpy.data.objects.new(name, None)
-    bpy.context.scene.collection.objects.link(ob)
-    ob.location, ob.parent = place, parent
+    ob = add_object(name, parent=parent)
+    ob.location = place
     return ob
 
 
 def slide(ob):
-    for frame, x in ((1, 0.0), (5, 4.0)):
-        ob.location.x = x
-        ob.keyframe_insert("location", frame=frame)
-    animation = ob.animation_data.action
-    curves = animation.layers[0].strips[0].channelbags[0].fcurves if hasattr(animation, "layers") else animation.fcurves
-    for curve in curves:
-        for key in curve.keyframe_points:
-            key.interpolation = "LINEAR"
+    key(ob, "location", {1: (0, 0, 0), 5: (4, 0, 0)})
+    for curve in actions.all_curves(*actions.assigned(ob)):
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
 
 
 def test_still_moving_and_carried_objects():
@@ -42,19 +40,12 @@ def test_still_moving_and_carried_objects():
     assert (bpy.context.scene.frame_current, bpy.context.scene.frame_subframe) == (3, 0.5)
 
 
-def test_the_present_place_of_an_object_that_was_just_moved():
+def test_the_present_place_of_an_object_that_was_just_moved_and_one_that_is_not_updated():
     ob = add_empty("Target")
     bpy.context.view_layer.update()
     ob.location = (4, 5, 6)
     np.testing.assert_allclose(object_positions(bpy.context, [ob], FRAMES)[0], np.tile([4, 5, 6], (3, 1)))
-
-
-def test_no_objects():
     assert object_positions(bpy.context, [], FRAMES).shape == (0, 3, 3)
-
-
-def test_an_object_that_is_not_updated_is_named():
-    ob = add_empty("Target")
     ob.hide_viewport = True
     with pytest.raises(SceneError, match="'Target' is hidden, excluded or not in this view layer"):
         object_positions(bpy.context, [ob], FRAMES)

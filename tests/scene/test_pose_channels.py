@@ -1,6 +1,5 @@
 """Poses that handlers write over the animation, as Blender evaluates them."""
 
-from contextlib import contextmanager
 from dataclasses import replace
 
 import bpy
@@ -12,6 +11,7 @@ from bl_ext.devrepo.motion_loom.scene.pose_channels import PoseWriter
 from bl_ext.devrepo.motion_loom.scene.rigs import read_rig
 
 from tests import rig_scenes as scenes
+from tests.objects import evaluate, handled
 
 NAMES = ("hip", "chest", "arm", "hand", "tail")
 MODES = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZXY", "QUATERNION")
@@ -22,6 +22,12 @@ def add_rig(**chain):
     ob = scenes.add_chain(NAMES, **chain)
     scenes.animate_at_random(ob, modes=MODES)
     return ob
+
+
+def update(*layers, times=1):
+    for _ in range(times):
+        for layer in layers or (bpy.context.view_layer,):
+            layer.update()
 
 
 def chosen(rig, bones=WRITTEN):
@@ -65,20 +71,8 @@ class Shower:
         self.written += self.writer.write(self.ob, depsgraph, values_at(self.rig, scene.frame_current))
 
 
-@contextmanager
-def handled(*handlers):
-    """Handlers as (name, function), removed after the block."""
-    for name, handler in handlers:
-        getattr(bpy.app.handlers, name).append(handler)
-    try:
-        yield
-    finally:
-        for name, handler in handlers:
-            getattr(bpy.app.handlers, name).remove(handler)
-
-
 def everywhere(handler):
-    return handled(("frame_change_post", handler), ("depsgraph_update_post", handler))
+    return handled(handler, "frame_change_post", "depsgraph_update_post")
 
 
 def require_shown(ob, rig, frame, bones=WRITTEN, view_layer=None):
@@ -97,19 +91,14 @@ def test_a_frame_shows_what_a_handler_wrote():
             require_shown(ob, shower.rig, frame)
 
 
-def test_an_edit_shows_what_a_handler_wrote():
+def test_an_edit_shows_what_a_handler_wrote_and_the_pose_is_evaluated_from_it():
     ob = add_rig()
     shower = Shower(ob)
     bpy.context.scene.frame_set(5)
-    with handled(("depsgraph_update_post", shower)):
+    with handled(shower, "depsgraph_update_post"):
         ob.location.x += 1.0
-        bpy.context.view_layer.update()
+        update()
         require_shown(ob, shower.rig, 5)
-
-
-def test_the_pose_is_evaluated_from_what_was_written():
-    ob = add_rig()
-    shower = Shower(ob)
     bpy.context.scene.frame_set(4)
     with everywhere(shower):
         bpy.context.scene.frame_set(6)
@@ -123,11 +112,9 @@ def test_it_comes_to_rest():
     shower = Shower(ob)
     with everywhere(shower):
         bpy.context.scene.frame_set(5)
-        for _ in range(10):
-            bpy.context.view_layer.update()
+        update(times=10)
         ob.location.x += 1.0
-        for _ in range(10):
-            bpy.context.view_layer.update()
+        update(times=10)
         assert (shower.calls, shower.written) == (2, 1)
 
 
@@ -136,9 +123,9 @@ def test_what_is_not_a_number_comes_to_rest():
     rig = read_rig(ob)
     writer = PoseWriter.of(ob, rig, chosen(rig))
     values = tuple(np.full((len(NAMES), size), np.nan, np.float32) for size in (3, 4, 3))
-    depsgraph = bpy.context.evaluated_depsgraph_get()
+    depsgraph = evaluate()
     assert writer.write(ob, depsgraph, values)
-    bpy.context.view_layer.update()
+    update()
     assert not writer.write(ob, depsgraph, values)
 
 
@@ -222,44 +209,30 @@ def test_bones_are_found_by_name_not_by_place():
     )
     values = tuple(part[order] for part in values_at(rig, 4))
     bpy.context.scene.frame_set(4)
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    assert PoseWriter.of(ob, shuffled, chosen(shuffled)).write(ob, depsgraph, values)
-    bpy.context.view_layer.update()
+    assert PoseWriter.of(ob, shuffled, chosen(shuffled)).write(ob, evaluate(), values)
+    update()
     require_shown(ob, rig, 4)
 
 
 def test_every_view_layer_shows_it():
     ob = add_rig()
-    second = bpy.context.scene.view_layers.new("Second")
+    layers = bpy.context.view_layer, bpy.context.scene.view_layers.new("Second")
     shower = Shower(ob)
     with everywhere(shower):
         for frame in (3, 8):
             bpy.context.scene.frame_set(frame)
-            for layer in (bpy.context.view_layer, second):
+            for layer in layers:
                 layer.update()
                 require_shown(ob, shower.rig, frame, view_layer=layer)
-        for _ in range(5):
-            bpy.context.view_layer.update()
-            second.update()
+        update(*layers, times=5)
         written = shower.written
-        for _ in range(5):
-            bpy.context.view_layer.update()
-            second.update()
+        update(*layers, times=5)
         assert shower.written == written
 
 
 def override_of(ob, folder):
     """The rig as a library override in a new file."""
-    path = str(folder / "library.blend")
-    group = bpy.data.collections.new("Character")
-    group.objects.link(ob)
-    bpy.context.scene.collection.objects.unlink(ob)
-    bpy.data.libraries.write(path, {group}, fake_user=True)
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, to):
-        to.collections = ["Character"]
-    linked = to.collections[0]
-    bpy.context.scene.collection.children.link(linked)
+    linked = scenes.link_from_library(ob, folder)
     linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
     return next(o for o in bpy.context.scene.objects if o.type == "ARMATURE" and o.override_library)
 

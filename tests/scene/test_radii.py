@@ -7,6 +7,9 @@ import pytest
 from bl_ext.devrepo.motion_loom.scene import radii
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 
+from tests.objects import add_object, edit, into_collection
+from tests.rig_scenes import add_armature
+
 DATA = Path(__file__).parents[3] / "shared" / "data"
 JOINTS = {
     "Thigh": ((0, 0, 0), (0, 0, 1)),
@@ -15,35 +18,28 @@ JOINTS = {
 }
 
 
-def _link(name, data):
-    ob = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(ob)
-    return ob
-
-
 def _armature(joints=JOINTS, parents=(("Shin", "Thigh"),)):
-    rig = _link("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    for name, (head, tail) in joints.items():
-        bone = rig.data.edit_bones.new(name)
-        bone.head, bone.tail = head, tail
-    for child, parent in parents:
-        rig.data.edit_bones[child].parent = rig.data.edit_bones[parent]
-    bpy.ops.object.mode_set(mode="OBJECT")
-    return rig
+    """The parents of bones stand before them."""
+    parent = dict(parents).get
+    return add_armature(
+        "Rig",
+        [{"name": name, "head": head, "tail": tail, "parent": parent(name)} for name, (head, tail) in joints.items()],
+    )
 
 
-def _limb(rig, group, radius, bottom, top, rings=9, offset=(0.0, 0.0)):
+def _points(name, vertices):
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(vertices, [], [])
+    return add_object(name, mesh)
+
+
+def _limb(rig, group="Thigh", radius=0.09, bottom=0.05, top=0.95, rings=9, offset=(0.0, 0.0)):
     """An open tube round the z axis, fully weighted to one group."""
     angles = np.linspace(0, 2 * np.pi, 16, endpoint=False)
-    heights = np.linspace(bottom, top, rings)
     x, y = radius * np.cos(angles) + offset[0], radius * np.sin(angles) + offset[1]
-    vertices = [(a, b, z) for z in heights for a, b in zip(x, y, strict=True)]
-    mesh = bpy.data.meshes.new(group)
-    mesh.from_pydata(vertices, [], [])
-    ob = _link(group, mesh)
-    ob.vertex_groups.new(name=group).add(range(len(vertices)), 0.8, "REPLACE")
+    heights = np.linspace(bottom, top, rings)
+    ob = _points(group, [(a, b, z) for z in heights for a, b in zip(x, y, strict=True)])
+    ob.vertex_groups.new(name=group).add(range(16 * rings), 0.8, "REPLACE")
     ob.modifiers.new("Armature", "ARMATURE").object = rig
     return ob
 
@@ -53,23 +49,18 @@ def _radii(rig, names, height=1.8):
     return radii.bone_radii(bpy.context, rig, names, height)
 
 
-def test_a_tube_round_a_bone_gives_its_radius():
+def test_a_tube_round_a_bone_gives_its_radius_and_a_bare_bone_gets_five_centimetres_at_1_8_metres():
     rig = _armature()
-    _limb(rig, "Thigh", 0.09, 0.05, 0.95)
-    _limb(rig, "Shin", 0.05, 1.05, 1.75)
-    assert _radii(rig, ["Shin", "Thigh", "Shin"]) == pytest.approx([0.05, 0.09, 0.05], rel=1e-5)
-
-
-def test_a_bone_without_skin_gets_five_centimetres_at_a_height_of_1_8_metres():
-    rig = _armature()
-    _limb(rig, "Thigh", 0.09, 0.05, 0.95)
+    _limb(rig)
     assert _radii(rig, ["Bare.001"]) == pytest.approx([0.05])
     assert _radii(rig, ["Bare.001", "Shin"], 3.6) == pytest.approx([0.1, 0.1])
+    _limb(rig, "Shin", 0.06, 1.05, 1.75)
+    assert _radii(rig, ["Shin", "Thigh", "Shin"]) == pytest.approx([0.06, 0.09, 0.06], rel=1e-5)
 
 
 def test_world_metres_under_rotation_scale_and_another_object_space():
     rig = _armature()
-    limb = _limb(rig, "Thigh", 0.09, 0.05, 0.95)
+    limb = _limb(rig)
     limb.data.transform(rig.matrix_world.Scale(0.01, 4))
     limb.parent, limb.scale = rig, (100, 100, 100)
     rig.rotation_euler, rig.scale, rig.location = (1, 2, 3), (0.5, 0.5, 0.5), (4, 5, 6)
@@ -78,7 +69,7 @@ def test_world_metres_under_rotation_scale_and_another_object_space():
 
 def test_the_pose_and_shape_keys_do_not_count():
     rig = _armature()
-    limb = _limb(rig, "Thigh", 0.09, 0.05, 0.95)
+    limb = _limb(rig)
     limb.shape_key_add(name="Basis")
     key = limb.shape_key_add(name="Fat")
     for point in key.data:
@@ -91,7 +82,7 @@ def test_the_pose_and_shape_keys_do_not_count():
 
 def test_the_largest_deform_weight_owns_a_vertex():
     rig = _armature()
-    limb = _limb(rig, "Thigh", 0.09, 0.05, 0.95)
+    limb = _limb(rig)
     count = range(len(limb.data.vertices))
     limb.vertex_groups.new(name="Shin").add(count, 0.3, "REPLACE")
     limb.vertex_groups.new(name="Not a bone").add(count, 1.0, "REPLACE")
@@ -104,8 +95,8 @@ def test_the_largest_deform_weight_owns_a_vertex():
 
 def test_a_skirt_and_a_bone_near_one_side_do_not_inflate_the_capsule():
     rig = _armature()
-    _limb(rig, "Thigh", 0.09, 0.05, 0.95, offset=(0.03, 0))
-    _limb(rig, "Thigh", 0.5, 0.3, 0.6, rings=4)
+    _limb(rig, offset=(0.03, 0))
+    _limb(rig, radius=0.5, bottom=0.3, top=0.6, rings=4)
     (radius,) = _radii(rig, ["Thigh"])
     assert 0.06 <= radius <= 0.09
 
@@ -114,7 +105,7 @@ def test_a_tail_that_means_nothing_is_replaced_by_the_child():
     """glTF knows no tails: an importer invents them, often tiny ones."""
     joints = {"Thigh": ((0, 0, 0), (0, 0.001, 0)), "Shin": ((0, 0, 1), (0, 0.001, 1))}
     rig = _armature(joints)
-    _limb(rig, "Thigh", 0.09, 0.05, 0.95)
+    _limb(rig)
     assert _radii(rig, ["Thigh"]) == pytest.approx([0.09], rel=1e-5)
 
 
@@ -125,10 +116,8 @@ def test_a_bone_with_several_children_takes_the_nearest_line():
         "Right": ((-1, 0, 1), (-2, 0, 1)),
     }
     rig = _armature(joints, (("Left", "Chest"), ("Right", "Chest")))
-    mesh = bpy.data.meshes.new("Skin")
     at = np.linspace(0.1, 0.9, 20)
-    mesh.from_pydata([(side * a, 0.07, a) for side in (-1, 1) for a in at], [], [])
-    skin = _link("Skin", mesh)
+    skin = _points("Skin", [(side * a, 0.07, a) for side in (-1, 1) for a in at])
     skin.vertex_groups.new(name="Chest").add(range(40), 1.0, "REPLACE")
     skin.parent, skin.parent_type = rig, "ARMATURE"
     assert _radii(rig, ["Chest"]) == pytest.approx([0.07], rel=1e-5)
@@ -136,10 +125,9 @@ def test_a_bone_with_several_children_takes_the_nearest_line():
 
 def test_odd_meshes_are_fine():
     rig = _armature()
-    _link("Nothing", bpy.data.meshes.new("Nothing")).modifiers.new("Armature", "ARMATURE").object = rig
-    unweighted = _limb(rig, "Thigh", 0.3, 0, 1)
-    unweighted.vertex_groups.clear()
-    _link("Stranger", bpy.data.meshes.new("Stranger"))
+    _points("Nothing", []).modifiers.new("Armature", "ARMATURE").object = rig
+    _limb(rig, radius=0.3, bottom=0, top=1).vertex_groups.clear()
+    _points("Stranger", [])
     assert _radii(rig, ["Thigh"]) == pytest.approx([0.05])
     assert _radii(rig, []).shape == (0,)
 
@@ -149,14 +137,12 @@ def test_a_missing_bone_and_another_type_are_named():
     with pytest.raises(SceneError, match="'Rig' has no bone 'Häl \"x\"'"):
         _radii(rig, ["Thigh", 'Häl "x"'])
     with pytest.raises(SceneError, match="'Lamp' is of type EMPTY"):
-        _radii(_link("Lamp", None), ["Thigh"])
+        _radii(add_object("Lamp"), ["Thigh"])
 
 
 def test_a_skin_in_edit_mode_is_read():
     rig = _armature()
-    limb = _limb(rig, "Thigh", 0.09, 0.05, 0.95)
-    bpy.context.view_layer.objects.active = limb
-    bpy.ops.object.mode_set(mode="EDIT")
+    edit(_limb(rig))
     assert _radii(rig, ["Thigh"]) == pytest.approx([0.09], rel=1e-5)
     bpy.ops.object.mode_set(mode="OBJECT")
 
@@ -183,13 +169,9 @@ def test_real_characters_have_plausible_limbs(rig_file):
 
 def test_a_skin_of_an_excluded_collection():
     """Blender has it where it was when the rig was moved."""
-    rig, hidden = _armature(), bpy.data.collections.new("Hidden")
-    bpy.context.scene.collection.children.link(hidden)
-    skin = _limb(rig, "Thigh", 0.09, 0.05, 0.95)
+    rig = _armature()
+    skin = _limb(rig)
     skin.parent = rig
-    hidden.objects.link(skin)
-    bpy.context.scene.collection.objects.unlink(skin)
-    bpy.context.view_layer.update()
-    bpy.context.view_layer.layer_collection.children["Hidden"].exclude = True
+    into_collection(skin).exclude = True
     rig.location = (5, 0, 0)
     assert _radii(rig, ["Thigh"]) == pytest.approx([0.09], rel=1e-4)

@@ -12,6 +12,7 @@ from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 from bl_ext.devrepo.motion_loom.solvers.skeleton import kinematics
 
 from tests import rig_scenes as scenes
+from tests.objects import add_object, edit
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -127,24 +128,19 @@ def test_joints_are_heads_and_leaf_tails_in_world_space():
 
 
 @pytest.mark.parametrize("scale, what", [((1, 1, 0), "zero"), ((0, 0, 0), "zero"), ((-1, 1, 1), "negative")])
-def test_bad_object_scale_is_named(scale, what):
+def test_bad_object_scale_is_named_and_two_negative_axes_are_a_turn(scale, what):
     ob = scenes.add_chain(("a", "b"), name="Läufer")
     scenes.animate_at_random(ob)
     ob.scale = scale
     with pytest.raises(SceneError, match=f"'Läufer' has a {what} scale at frame 1"):
         read_motion(bpy.context, ob, [1, 2]).joints()
-
-
-def test_two_negative_axes_are_a_turn():
-    ob = scenes.add_chain(("a",))
-    scenes.animate_at_random(ob)
     ob.scale = (-1, -1, 1)
     assert np.isfinite(read_motion(bpy.context, ob, [1]).joints().positions).all()
 
 
 def test_find_rig_offers_near_names():
     scenes.add_chain(("a",), name="Knight")
-    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Empty", None))
+    add_object("Empty")
     bpy.data.objects.new("Elsewhere", bpy.data.armatures.new("Elsewhere"))
     assert rigs.find_rig(bpy.context, "Knight").name == "Knight"
     for name, message in (
@@ -158,17 +154,12 @@ def test_find_rig_offers_near_names():
 
 
 def test_rest_position_edit_mode_and_no_bones_are_refused():
-    ob = scenes.add_chain(("a",))
-    ob.data.pose_position = "REST"
-    with pytest.raises(SceneError, match="rest position"):
-        rigs.read_rig(ob)
-    ob.data.pose_position = "POSE"
-    bpy.ops.object.mode_set(mode="EDIT")
-    with pytest.raises(SceneError, match="leave Edit Mode"):
-        rigs.read_rig(ob)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    with pytest.raises(SceneError, match="no bones"):
-        rigs.read_rig(scenes.add_armature("Bare", []))
+    rest, edited, bare = scenes.add_chain(("a",)), scenes.add_chain(("a",)), scenes.add_armature("Bare", [])
+    rest.data.pose_position = "REST"
+    edit(edited)
+    for ob, message in ((rest, "rest position"), (edited, "leave Edit Mode"), (bare, "no bones")):
+        with pytest.raises(SceneError, match=message):
+            rigs.read_rig(ob)
 
 
 def test_deform_bones():

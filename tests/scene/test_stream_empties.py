@@ -7,6 +7,8 @@ from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.scene.stream_empties import COLLECTION, place_empties, write_recording
 from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError
 
+from tests.objects import add_object, reopen
+
 NAMES = ("Hips", "左手", 'odd "name"\\', "x" * 63)
 
 
@@ -28,21 +30,14 @@ def test_one_empty_a_joint_in_a_collection_of_their_own():
     np.testing.assert_allclose(at(empties), places(), atol=1e-6)
 
 
-def test_the_next_frame_moves_the_same_empties():
-    scene = bpy.context.scene
-    empties = place_empties(scene, NAMES, places())
-    order = [2, 0, 3, 1]
-    again = place_empties(scene, tuple(NAMES[k] for k in order), places(1)[order])
-    assert [again[order.index(k)] for k in range(4)] == empties
-    np.testing.assert_allclose(at(empties), places(1), atol=1e-6)
-    assert len(bpy.data.objects) == 4
-
-
-def test_a_joint_that_is_missing_stays_and_a_new_one_joins():
-    scene = bpy.context.scene
-    first = places()
+def test_the_next_frame_moves_the_same_empties_and_a_missing_joint_stays_and_a_new_one_joins():
+    scene, first, second = bpy.context.scene, places(), places(1)
     empties = place_empties(scene, NAMES, first)
-    second = places(1)
+    order = [2, 0, 3, 1]
+    again = place_empties(scene, tuple(NAMES[k] for k in order), first[order])
+    assert [again[order.index(k)] for k in range(4)] == empties
+    np.testing.assert_allclose(at(empties), first, atol=1e-6)
+    assert len(bpy.data.objects) == 4
     second[1, 2] = np.nan
     place_empties(scene, (*NAMES, "Tail"), np.vstack([second, np.ones((1, 3))]))
     second[1] = first[1]
@@ -53,8 +48,7 @@ def test_a_joint_that_is_missing_stays_and_a_new_one_joins():
 def test_objects_of_the_users_are_left_alone():
     """One has a joint's name, one lies in the collection, and a collection has the stream's name."""
     scene = bpy.context.scene
-    hips = bpy.data.objects.new("Hips", None)
-    scene.collection.objects.link(hips)
+    hips = add_object("Hips")
     users = bpy.data.collections.new(COLLECTION)
     scene.collection.children.link(users)
     empties = place_empties(scene, NAMES, places())
@@ -117,8 +111,7 @@ def test_a_second_take_keeps_the_first(tmp_path):
     second = write_recording(scene, NAMES, places(6, 10), 1, "Take")
     assert not set(first) & set(second)
     names = [action.name for action in (*first, *second)]
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "takes.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "takes.blend"))
+    reopen(tmp_path)
     assert set(names) <= set(bpy.data.actions.keys())
     bpy.context.scene.frame_set(4)
     np.testing.assert_allclose(at([bpy.data.objects[name] for name in NAMES]), places(6, 10)[3], atol=1e-6)
@@ -126,16 +119,13 @@ def test_a_second_take_keeps_the_first(tmp_path):
 
 
 @pytest.mark.parametrize("shape", [(4, 2), (3, 3), (12,), (5, 3, 3), (0, 4, 3)])
-def test_shapes_that_do_not_agree_are_refused(shape):
-    for write in (
-        lambda: place_empties(bpy.context.scene, NAMES, np.zeros(shape)),
-        lambda: write_recording(bpy.context.scene, NAMES, np.zeros(shape), 1, "Take"),
+def test_shapes_that_do_not_agree_and_a_name_given_twice_are_refused(shape):
+    scene = bpy.context.scene
+    for words, write, *given in (
+        ("4 joints", place_empties, NAMES, np.zeros(shape)),
+        ("4 joints", write_recording, NAMES, np.zeros(shape), 1, "Take"),
+        ("twice", place_empties, ("a", "a"), np.zeros((2, 3))),
     ):
-        with pytest.raises(InputError, match="4 joints"):
-            write()
+        with pytest.raises(InputError, match=words):
+            write(scene, *given)
     assert not bpy.data.objects and not bpy.data.actions
-
-
-def test_a_name_given_twice_is_refused():
-    with pytest.raises(InputError, match="twice"):
-        place_empties(bpy.context.scene, ("a", "a"), np.zeros((2, 3)))
