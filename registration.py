@@ -34,7 +34,7 @@ def register(workflows: Sequence[Workflow] | None = None) -> None:
 
     registry.use(WORKFLOWS if workflows is None else workflows)
     state.register(registry.registered())
-    operators.register()
+    operators.register(registry.registered())
     panels.register(registry.registered())
     handlers.register()
     _cli_commands.append(bpy.utils.register_cli_command("motion_loom", jobs.main))

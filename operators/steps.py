@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import bpy
 
 from ..workflows.core import registry
-from ..workflows.core.base import run_to_end
+from ..workflows.core.base import Workflow, run_to_end
 from ..workflows.core.live import paused, while_paused
 from ..workflows.interface.operators import REPORTED, WorkflowOperator
 
@@ -119,14 +120,6 @@ class MOTION_LOOM_OT_fit(StepOperator, bpy.types.Operator):
     step = "fit"
 
 
-class MOTION_LOOM_OT_update_binding(StepOperator, bpy.types.Operator):
-    """Bind what is new or was edited as it is now, let go of what is gone, and keep everything else as it was bound"""
-
-    bl_idname = "motion_loom.update_binding"
-    bl_label = "Update Binding"
-    step = "update_binding"
-
-
 class MOTION_LOOM_OT_bake(StepOperator, bpy.types.Operator):
     """Write the result to a new action; the source action is not touched"""
 
@@ -135,17 +128,15 @@ class MOTION_LOOM_OT_bake(StepOperator, bpy.types.Operator):
     step = "bake"
 
 
-class MOTION_LOOM_OT_densify(StepOperator, bpy.types.Operator):
-    """Pair all frames between the pairs, and show what it costs and the path that was found"""
+def declared_steps(workflows: Sequence[Workflow]) -> list[type]:
+    """An operator class for each other step that workflows have; the first that has it names it."""
+    own: dict[str, tuple[str, str]] = {}
+    for workflow in workflows:
+        for step, label in workflow.steps.items():
+            own.setdefault(step, (label, workflow.tips.get(step, "")))
+    return [_made(step, *look) for step, look in own.items() if step not in ("fit", "bake")]
 
-    bl_idname = "motion_loom.densify"
-    bl_label = "Densify"
-    step = "densify"
 
-
-class MOTION_LOOM_OT_train(StepOperator, bpy.types.Operator):
-    """Learn from the pairs of all clips in use"""
-
-    bl_idname = "motion_loom.train"
-    bl_label = "Train"
-    step = "train"
+def _made(step: str, label: str, tip: str) -> type:
+    content = {"bl_idname": f"motion_loom.{step}", "bl_label": label, "bl_description": tip, "step": step}
+    return type(f"MOTION_LOOM_OT_{step}", (StepOperator, bpy.types.Operator), content)

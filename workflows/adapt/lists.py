@@ -36,3 +36,6 @@ class MOTION_LOOM_UL_joints(bpy.types.UIList):
         limb.active = item.role == "SOLVED"
         limb.label(text=item.limb, translate=False)
         rest.prop(item, "mode", text="", icon_only=True)
+
+
+CLASSES = (MOTION_LOOM_UL_surfaces, MOTION_LOOM_UL_joints)

@@ -8,6 +8,7 @@ from ...solvers.core.errors import SceneError
 from ..core.list_entries import remove_entry
 from ..interface.operators import ChangeOperator, ExplainedOperator, ReportingOperator
 from ..rig.action import play_source, plays_result
+from .deform_copy_operator import MOTION_LOOM_OT_copy_deform_bones
 
 _LISTS = (("surfaces", "Objects", ""), ("pins", "Pins", ""), ("bones", "Bones", ""))
 # Of an entry that cannot be removed.
@@ -120,3 +121,12 @@ def _why_nothing_is_added(selected, present) -> str:
     if known:
         return f"'{known[0]}' is in the list already: select other objects as well, the rig last"
     return f"'{selected[0].name}' has no surface: select meshes, curves, texts or metaballs, the rig last"
+
+
+CLASSES = (
+    MOTION_LOOM_OT_adapt_add_objects,
+    MOTION_LOOM_OT_adapt_add_item,
+    MOTION_LOOM_OT_adapt_remove_item,
+    MOTION_LOOM_OT_adapt_play_source,
+    MOTION_LOOM_OT_copy_deform_bones,
+)

@@ -22,7 +22,7 @@ from ..environment.changes import question_of_bind
 from ..environment.joints import choose
 from ..environment.update import objects_in_list, question_of_update, update_in_words, update_rig, update_steps
 from ..rig.live_action import live_rigs
-from . import deform_copy, panel
+from . import deform_copy, lists, operators, panel
 from .command import command_of
 from .follower import AdaptFollower
 from .live_switch import live_off, live_on_steps, refresh_steps
@@ -49,7 +49,13 @@ class Adapt(Workflow):
     settings = MotionLoomAdaptSettings
     action_notes = MotionLoomAdaptNotes
     classes = CLASSES
+    operators = operators.CLASSES
+    ui_lists = lists.CLASSES
     steps = {"fit": "Bind", "update_binding": "Update Binding", "bake": "Adapt and Bake"}
+    tips = {
+        "update_binding": "Bind what is new or was edited as it is now, let go of what is gone, and keep everything "
+        "else as it was bound"
+    }
     is_live = True
 
     def commands(self) -> tuple[Command, ...]:

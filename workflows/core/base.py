@@ -12,6 +12,7 @@ from typing import Any
 from ...scene.interrupts import require_none
 from ...scene.sizes import sizes_text
 from ...solvers.core.errors import TooLargeError
+from .list_entries import EntryList
 from .overlay import Overlay
 
 Steps = Generator[tuple[float, str], None, str | None]
@@ -55,8 +56,11 @@ class Workflow:
     settings:       the PropertyGroup that is saved in the .blend, or None.
     settings_owner: the ID type that carries it: ``"Object"`` or ``"Scene"``.
     action_notes:   the PropertyGroup that its actions carry, or None: ``Action.motion_loom_<id>``.
-    classes:        Blender classes the settings need (nested groups, lists), registered before them.
-    steps:          the steps in order: step -> text of its button; each step names a method.
+    classes:        Blender classes the settings need (nested groups), registered before them.
+    operators:      operator classes of its own.
+    entry_lists:    lists in the settings that generic operators add to and remove from.
+    ui_lists:       UIList classes that its panel draws.
+    steps:          the steps in order: step -> text of its button; each names a method and ``motion_loom.<step>``.
     tips:           step, "live_on" and "live_refresh" too -> tooltip, where the operator's own does not fit.
     is_live:        whether it has a live mode; then it has the ``live_...`` methods too.
 
@@ -70,6 +74,9 @@ class Workflow:
     settings_owner: str = "Object"
     action_notes: type | None = None
     classes: tuple[type, ...] = ()
+    operators: tuple[type, ...] = ()
+    entry_lists: tuple[EntryList, ...] = ()
+    ui_lists: tuple[type, ...] = ()
     steps: dict[str, str] = {"fit": "Bind", "bake": "Bake"}
     tips: dict[str, str] = {}
     is_live: bool = False

@@ -1,10 +1,36 @@
-"""Entries of the lists in settings: what a library override has from its library cannot be removed."""
+"""Lists in settings: what the buttons beside one do, and that entries from a library cannot be removed of overrides."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from ...solvers.core.errors import SceneError
 
 _LOCAL = "make it local (Object, Relations, Make Local)"
+
+
+@dataclass(frozen=True)
+class EntryList:
+    """A list in a workflow's settings that has a button to add to it and one to remove from it.
+
+    entry:         names the operators, as "pair" does ``motion_loom.map_add_pair`` and ``motion_loom.map_remove_pair``.
+    label:         what is added, on buttons.
+    add:           (context) -> the line to show at the end, or None; raises MotionLoomError.
+    remove:        as ``add``, (context, index), for -1 the active entry.
+    why_no_add:    (context) -> why nothing can be added now, or None; it runs at every redraw.
+    why_no_choice: as ``why_no_add``, why there is none to remove.
+    """
+
+    entry: str
+    label: str
+    add: Callable[[Any], str | None]
+    remove: Callable[[Any, int], str | None]
+    why_no_add: Callable[[Any], str | None]
+    why_no_choice: Callable[[Any], str | None]
+    add_tip: str
+    remove_tip: str
 
 
 def library_entries(owner, entries: str) -> int:

@@ -16,3 +16,6 @@ class MOTION_LOOM_UL_pairs(bpy.types.UIList):
             row.prop(item, "source_frame", text="", emboss=False)
         row.label(text="", icon="FORWARD")
         row.prop(item, "target_frame", text="", emboss=False)
+
+
+CLASSES = (MOTION_LOOM_UL_pairs,)

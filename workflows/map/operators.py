@@ -7,6 +7,7 @@ import bpy
 from ..interface.operators import ChangeOperator
 from . import pairs
 from .pair_file import load_pairs, save_pairs
+from .perform_operator import MOTION_LOOM_OT_map_perform
 
 _FILTER = "*.json"
 
@@ -15,29 +16,6 @@ class _PairOperator(ChangeOperator):
     """A change of the pairs of the active mesh."""
 
     needs = pairs.why_no_pairs
-
-
-class MOTION_LOOM_OT_map_add_pair(_PairOperator, bpy.types.Operator):
-    """Pair the source as it is at this frame with the target pose that is chosen"""
-
-    bl_idname = "motion_loom.map_add_pair"
-    bl_label = "Add Pair"
-
-    def apply(self, context):
-        return pairs.add_pair(context)
-
-
-class MOTION_LOOM_OT_map_remove_pair(_PairOperator, bpy.types.Operator):
-    """Remove a pair"""
-
-    bl_idname = "motion_loom.map_remove_pair"
-    bl_label = "Remove Pair"
-    needs = pairs.why_no_choice
-
-    index: bpy.props.IntProperty(name="Pair", description="Counts from 0; -1: the active one", default=-1)
-
-    def apply(self, context):
-        return pairs.remove_pair(context, self.index)
 
 
 class MOTION_LOOM_OT_map_show_pair(_PairOperator, bpy.types.Operator):
@@ -105,11 +83,10 @@ class MOTION_LOOM_OT_map_load_pairs(_FileOperator, bpy.types.Operator):
 
 
 CLASSES = (
-    MOTION_LOOM_OT_map_add_pair,
-    MOTION_LOOM_OT_map_remove_pair,
     MOTION_LOOM_OT_map_show_pair,
     MOTION_LOOM_OT_map_suggest,
     MOTION_LOOM_OT_map_next_suggestion,
     MOTION_LOOM_OT_map_save_pairs,
     MOTION_LOOM_OT_map_load_pairs,
+    MOTION_LOOM_OT_map_perform,
 )

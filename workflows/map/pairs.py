@@ -14,7 +14,7 @@ from ...solvers.regression.ridge import contradiction
 from ...solvers.shapes.pose_picks import spread_poses
 from ...state.live_runs import live_runs
 from ..core.kept import kept
-from ..core.list_entries import remove_entry
+from ..core.list_entries import EntryList, remove_entry
 from ..mesh.target import target_in, why_no_target
 from .model import clip_of, pair_rows, performed_text, source_of_clip, source_track_of, target_of
 
@@ -186,3 +186,10 @@ def _told(ob, text: str) -> str:
 def _go_to(context, frame: float) -> None:
     whole = int(np.floor(frame + 1e-6))
     context.scene.frame_set(whole, subframe=max(float(frame) - whole, 0.0))
+
+
+PAIRS = EntryList(
+    "pair", "Pair", add_pair, remove_pair, why_no_pairs, why_no_choice,
+    add_tip="Pair the source as it is at this frame with the target pose that is chosen",
+    remove_tip="Remove a pair",
+)  # fmt: skip

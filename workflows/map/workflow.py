@@ -8,7 +8,7 @@ from ..core.overlay import Overlay
 from ..mesh.bake import options_of
 from ..mesh.target import target_in
 from ..mesh.workflow import MeshWorkflow
-from . import command, panel
+from . import command, lists, operators, pairs, panel
 from .follower import MapFollower, prepared_steps, refresh_steps
 from .learn import learn_steps, source_of
 from .overlay import overlay_of
@@ -23,6 +23,9 @@ class Map(MeshWorkflow):
     label = "Map to Mesh"
     settings = MotionLoomMapSettings
     classes = CLASSES
+    operators = operators.CLASSES
+    entry_lists = (pairs.PAIRS,)
+    ui_lists = lists.CLASSES
     steps = {"fit": "Learn Target", "bake": "Bake"}
     tips = {
         "fit": "Read the source over its range, and learn the poses of the target from its own motion",

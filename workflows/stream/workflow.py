@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.base import Workflow
-from . import follow, panel
+from . import follow, operators, panel
 from .settings import MotionLoomStreamSettings
 
 
@@ -14,6 +14,7 @@ class Stream(Workflow):
     label = "Live Stream"
     settings = MotionLoomStreamSettings
     settings_owner = "Scene"
+    operators = operators.CLASSES
     steps = {}
 
     def poll(self, context, step: str) -> str | None:

@@ -10,7 +10,7 @@ from ...scene.frames import frame_now
 from ...solvers.core.errors import InputError, MotionLoomError
 from ...solvers.mapping.pair_suggestion import RowSpace, scores, suggest
 from ..core.kept import kept
-from ..core.list_entries import remove_entry, resized
+from ..core.list_entries import EntryList, remove_entry, resized
 from ..mesh.target import target_behind, target_in, why_no_target
 from .model import clip_name, clip_number, dense_of, pair_rows, stored_clip
 from .read import source_subject
@@ -83,11 +83,13 @@ def _range_of(scene, ob) -> tuple[int, int]:
     return whole_range(start, end)
 
 
-def remove_clip(context) -> str | None:
-    """Remove the active pair of clips, with its pairs of poses."""
+def remove_clip(context, index: int) -> str | None:
+    """Remove a pair of clips with its pairs of poses, the active one for -1; raises InputError where there is none."""
     ob = target_in(context)
     settings = ob.motion_loom_transfer
-    number = clip_number(active_clip(ob))
+    number = clip_number(active_clip(ob)) if index < 0 else index + 1
+    if number > len(settings.clips):
+        raise InputError(f"There is no clip {number}; '{ob.name}' has {len(settings.clips)}.")
     remove_entry(settings, "clips", number - 1, f"Clip {number}", "switch it off")
     settings.active_clip = min(settings.active_clip, len(settings.clips) - 1)
     ob.update_tag(refresh={"OBJECT"})
@@ -264,3 +266,17 @@ def dense_answer(ob, clip, frame: float) -> float | None:
 def _go_to(context, frame: float) -> None:
     whole = int(np.floor(frame + 1e-6))
     context.scene.frame_set(whole, subframe=max(float(frame) - whole, 0.0))
+
+
+# ------------------------------------------------------------------------------------------------------------ lists
+
+CLIPS = EntryList(
+    "clip", "Clips", add_clip, remove_clip, why_no_target, why_no_clip,
+    add_tip="Add a pair of clips: of the other selected meshes of the two subjects, else of the subjects themselves",
+    remove_tip="Remove the pair of clips, with its pairs of poses",
+)  # fmt: skip
+PAIRS = EntryList(
+    "pair", "Pair", add_pair, remove_pair, why_no_pairs, why_no_choice,
+    add_tip="Pair the source as it is at this frame with the target's pose that is chosen",
+    remove_tip="Remove a pair",
+)  # fmt: skip

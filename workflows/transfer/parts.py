@@ -14,7 +14,7 @@ from ...solvers.core.errors import InputError, SceneError
 from ...solvers.transfer.part_matching import match_parts
 from ...solvers.transfer.part_suggestion import suggest_parts
 from ..command_line.words import counted
-from ..core.list_entries import remove_entry, resized
+from ..core.list_entries import EntryList, remove_entry, resized
 from ..mesh.target import target_in, why_no_target
 from .read import source_subject
 
@@ -96,12 +96,19 @@ def add_part(context) -> str:
     return f"'{part.name}': choose its vertex group of each subject"
 
 
-def remove_part(context) -> str | None:
-    """Remove the active part from the list; its groups stay."""
+def remove_part(context, index: int) -> str | None:
+    """Remove a part from the list, the active one for -1; its groups stay. Raises InputError where there is none."""
     settings = target_in(context).motion_loom_transfer
-    if not 0 <= settings.active_part < len(settings.parts):
+    index = settings.active_part if index < 0 else index
+    if not 0 <= index < len(settings.parts):
         raise InputError("There is no part to remove.")
-    name = settings.parts[settings.active_part].name
-    remove_entry(settings, "parts", settings.active_part, f"Part '{name}'")
+    remove_entry(settings, "parts", index, f"Part '{settings.parts[index].name}'")
     settings.active_part = min(settings.active_part, len(settings.parts) - 1)
     return None
+
+
+PARTS = EntryList(
+    "part", "Part", add_part, remove_part, why_no_target, why_no_part,
+    add_tip="Add a body part, to be given a vertex group of each subject",
+    remove_tip="Remove the body part from the list; its vertex groups stay",
+)  # fmt: skip

@@ -9,7 +9,7 @@ from ..core.overlay import Overlay
 from ..mesh.bake import options_of
 from ..mesh.target import target_in
 from ..mesh.workflow import MeshWorkflow
-from . import command, panel
+from . import command, lists, operators, pairs, panel, parts
 from .follower import TransferFollower, prepared_steps, refresh_steps
 from .model import PARTS_CHANGED
 from .overlay import overlay_of
@@ -28,9 +28,14 @@ class Transfer(MeshWorkflow):
     label = "Transfer Surface Motion"
     settings = MotionLoomTransferSettings
     classes = CLASSES
+    operators = operators.CLASSES
+    entry_lists = (pairs.CLIPS, parts.PARTS, pairs.PAIRS)
+    ui_lists = lists.CLASSES
     steps = {"fit": "Read Clips", "densify": "Densify", "train": "Train", "bake": "Bake"}
     tips = {
         "fit": "Read the clips of both subjects, and learn the poses of their parts",
+        "densify": "Pair all frames between the pairs, and show what it costs and the path that was found",
+        "train": "Learn from the pairs of all clips in use",
         "bake": "Write what the target makes of the new clip to a new object; neither subject is touched",
         "live_on": "Show a copy of the target that performs the new clip, in the viewport, on playback and in renders; "
         "once more: remove the copy and show the target again",
