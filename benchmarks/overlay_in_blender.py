@@ -32,12 +32,12 @@ def figures() -> dict:
         setattr(rig.motion_loom_adapt, f"show_{name}", True)
     drawing = importlib.import_module(f"{package}.panels.overlays")
     spent = {"compute": [], "draw": []}
-    workflow = next(each for each in drawing._Session.workflows if each.id == "adapt")
-    bpy.types.SpaceView3D.draw_handler_remove(drawing._Session.handles[0], "WINDOW")
+    workflow = importlib.import_module(f"{package}.workflows.core.registry").by_id("adapt")
+    bpy.types.SpaceView3D.draw_handler_remove(drawing.session.handles[0], "WINDOW")
     workflow.overlay = _timed(workflow.overlay, spent["compute"])
     timed = _timed(drawing._draw, spent["draw"])
     handle = bpy.types.SpaceView3D.draw_handler_add(timed, (), "WINDOW", "POST_VIEW")
-    drawing._Session.handles = handle, *drawing._Session.handles[1:]
+    drawing.session.handles = handle, *drawing.session.handles[1:]
 
     scene, area = bpy.context.scene, _viewport()
     with bpy.context.temp_override(window=bpy.context.window_manager.windows[0], area=area, region=_canvas(area)):

@@ -15,7 +15,7 @@ def register(workflows) -> None:
     for cls in (*lists, *panels):
         bpy.utils.register_class(cls)
         _registered.append(cls)
-    overlays.register(workflows)
+    overlays.register()
 
 
 def unregister() -> None:

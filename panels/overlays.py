@@ -16,6 +16,7 @@ from mathutils import Matrix
 
 from ..solvers.core.errors import MotionLoomError
 from ..workflows.core import overlay as overlays
+from ..workflows.core import registry
 
 _MODES = {"OBJECT", "POSE"}
 _POINT, _RIM, _LINE = 6.0, 2.0, 1.6  # pixels
@@ -40,23 +41,27 @@ class _Drawn:
     screen: list[tuple] = field(default_factory=list)
 
 
+@dataclass
 class _Session:
-    """What is kept between redraws. changes: counts what may have changed an overlay."""
+    """What is kept between redraws. handles: of what is called then.  changes: counts what may have changed an overlay.
+    drawn: what was shown last, by workflow and ``session_uid`` of the object."""
 
-    workflows: tuple = ()
     handles: tuple = ()
-    changes = 0
-    drawn: dict[tuple[str, int], _Drawn] = {}
+    changes: int = 0
+    drawn: dict[tuple[str, int], _Drawn] = field(default_factory=dict)
+
+
+session = _Session()
 
 
 @persistent
 def _note_change(*_args) -> None:
-    _Session.changes += 1
+    session.changes += 1
 
 
 @persistent
 def _forget(*_args) -> None:
-    _Session.drawn.clear()
+    session.drawn.clear()
     overlays.forget_problems()
 
 
@@ -67,25 +72,24 @@ def _handlers():
     yield calls.load_post, _forget
 
 
-def register(workflows) -> None:
+def register() -> None:
     """Begin to draw; nothing happens in background, nor the second time."""
-    if bpy.app.background or _Session.handles:
+    if bpy.app.background or session.handles:
         return
-    _Session.workflows = tuple(workflows)
     for calls, handler in _handlers():
         calls.append(handler)
     add = bpy.types.SpaceView3D.draw_handler_add
     # Blender draws the scene first, then what lies over the region.
-    _Session.handles = add(_draw, (), "WINDOW", "POST_VIEW"), add(_draw_over, (), "WINDOW", "POST_PIXEL")
+    session.handles = add(_draw, (), "WINDOW", "POST_VIEW"), add(_draw_over, (), "WINDOW", "POST_PIXEL")
 
 
 def unregister() -> None:
     """Leave nothing in the viewports, and nothing on the GPU."""
-    if not _Session.handles:
+    if not session.handles:
         return
-    for handle in _Session.handles:
+    for handle in session.handles:
         bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
-    _Session.handles = ()
+    session.handles = ()
     for calls, handler in _handlers():
         if handler in calls:
             calls.remove(handler)
@@ -115,11 +119,11 @@ def _draw_all(draw_one) -> None:
         return
     shown = {}
     for ob in _chosen(context, space):
-        for workflow in _Session.workflows:
+        for workflow in registry.registered():
             _attempt(context, workflow, ob, shown, draw_one)
     # Another viewport may show other objects.
-    kept = {key: drawn for key, drawn in _Session.drawn.items() if drawn.state[0] == _Session.changes}
-    _Session.drawn = kept | shown
+    kept = {key: drawn for key, drawn in session.drawn.items() if drawn.state[0] == session.changes}
+    session.drawn = kept | shown
 
 
 def _chosen(context, space) -> list[bpy.types.Object]:
@@ -146,8 +150,8 @@ def _attempt(context, workflow, ob, shown, draw_one) -> None:
 def _current(context, workflow, ob) -> _Drawn:
     """What was drawn last if nothing has changed since, else what is to be drawn now."""
     layer, bone = context.view_layer, context.active_pose_bone
-    state = (_Session.changes, context.scene.session_uid, layer.name, context.mode, bone.name if bone else "")
-    before = _Session.drawn.get((workflow.id, ob.session_uid))
+    state = (session.changes, context.scene.session_uid, layer.name, context.mode, bone.name if bone else "")
+    before = session.drawn.get((workflow.id, ob.session_uid))
     if before is not None and before.state == state:
         return before
     try:

@@ -38,7 +38,7 @@ def _name_entries(group) -> None:
             taken = {entry.name for entry in entries}
             for entry in entries:
                 if not entry.name:
-                    # The environment of Adapt shows it once the object is deleted.
+                    # A list shows it once the object is deleted.
                     target = getattr(entry, "target", None)
                     is_free = target is not None and target.name not in taken
                     entry.name = target.name if is_free else uuid.uuid4().hex

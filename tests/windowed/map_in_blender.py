@@ -521,17 +521,17 @@ def _redraw() -> None:
 def _cost(session: Session, drawing):
     """Milliseconds of the overlay's callbacks, at new frames and at the same one, as the view turns."""
     spent, parts, made = [], {}, 0.0
-    workflow = next(each for each in drawing._Session.workflows if each.id == "map")
+    workflow = part("workflows.core.registry").by_id("map")
     workflow.overlay = _timed(workflow.overlay, parts.setdefault("arrays", []))
     buffers = parts.setdefault("buffers", [])
     for name in ("_batches", "_screen_batches"):
         setattr(drawing, name, _timed(getattr(drawing, name), buffers))
     adds = bpy.types.SpaceView3D.draw_handler_add
-    for handle in drawing._Session.handles:
+    for handle in drawing.session.handles:
         bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
 
     calls = (drawing._draw, "POST_VIEW"), (drawing._draw_over, "POST_PIXEL")
-    drawing._Session.handles = tuple(adds(_timed(call, spent), (), "WINDOW", kind) for call, kind in calls)
+    drawing.session.handles = tuple(adds(_timed(call, spent), (), "WINDOW", kind) for call, kind in calls)
     for name, step in (("a new frame", 1), ("the same frame", 0)):
         _redraw()
         for times in (spent, *parts.values()):

@@ -175,7 +175,7 @@ class MeshScript:
         tools.disable(PACKAGE)
         yield 0.3
         session.check("it is off", not hasattr(bpy.types.Object, f"motion_loom_{self.workflow}"))
-        session.check("no overlay is left", not drawing._Session.handles and not drawing._Session.drawn)
+        session.check("no overlay is left", not drawing.session.handles and not drawing.session.drawn)
         bpy.context.scene.frame_set(self.frame + 9)
         yield from session.quiet("off")
         session.check("the copy stays as it was", gap(seen(bpy.data.objects[name]), before) < EXACT)

@@ -333,7 +333,7 @@ def overlays(session: Session):
     """Drawn for the target and its live copy; what a new frame and the same one take."""
     yield from opened("trained.blend")
     spent = {"made": [], "kept": []}
-    workflow = next(each for each in part("panels.overlays")._Session.workflows if each.id == "transfer")
+    workflow = part("workflows.core.registry").by_id("transfer")
     of = workflow.overlay
     calls = []
 

@@ -1,4 +1,4 @@
-"""A local copy of a linked mesh object, with a mesh of its own, which stands in its place for Map and Transfer."""
+"""A local copy of a linked mesh object, with a mesh of its own, which stands in its place for workflows of meshes."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def ob():
 def attempt(probe, ob):
     shown = {}
     drawing._attempt(bpy.context, probe, ob, shown, lambda drawn: None)
-    drawing._Session.drawn = shown
+    drawing.session.drawn = shown
 
 
 def test_an_octahedron_a_bone():
@@ -117,5 +117,5 @@ def test_nothing_is_drawn_in_background(motion_loom):
     before = len(bpy.app.handlers.depsgraph_update_post)
     registration.unregister()
     registration.register()
-    assert drawing._Session.handles == ()
+    assert drawing.session.handles == ()
     assert len(bpy.app.handlers.depsgraph_update_post) == before
