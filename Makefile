@@ -1,16 +1,23 @@
-# make test, make demo [CLIP=file.bvh], make bench, make package; PYTHON names a Python 3.11 or 3.13.
+# make test, make test-all (slow proofs on captures too), make demo [CLIP=file.bvh], make bench, make package.
+# PYTHON names a Python 3.11 or 3.13, WORKERS says how many processes run tests.
 PYTHON ?= python3
+WORKERS ?= 2
 CLIP ?=
 VENV := .venv
 # Another PYTHON makes another environment, not a silent use of the one that is there.
 READY := $(VENV)/.ready-$(subst /,_,$(PYTHON))
 RUN := OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python
 
-.PHONY: test lint demo bench package clean
+# A process that is done with its share takes over from the others'.
+TEST := $(RUN) -m pytest -q -n $(WORKERS) --dist worksteal
 
-test: lint
-	$(RUN) -m pytest -q tests/test_imports.py tests/solvers tests/streams tests/benchmarks
-	$(RUN) -m pytest -q tests/scene tests/workflows tests/packaged
+.PHONY: test test-all lint demo bench package clean
+
+# Two calls, for the solvers are tested in processes without Blender.
+test: SELECTED := -m "not slow"
+test test-all: lint
+	$(TEST) $(SELECTED) tests/test_imports.py tests/solvers tests/streams tests/benchmarks
+	$(TEST) $(SELECTED) tests/scene tests/workflows tests/packaged
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .

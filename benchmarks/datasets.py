@@ -111,7 +111,7 @@ class Scene:
 def data_folder() -> Path | None:
     """MOTION_LOOM_DATA, else ../shared/data beside the checkout; None where neither is there."""
     default = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(os.environ.get("MOTION_LOOM_DATA", default))
+    folder = Path(os.environ.get("MOTION_LOOM_DATA") or default)
     return folder if folder.is_dir() else None
 
 

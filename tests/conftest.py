@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks.datasets import data_folder
+
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def pytest_collection_modifyitems(items):
+    """Mark those that ask for the folder of captures, and skip them without it; those of scene run on every version."""
+    missing = pytest.mark.skip(reason="the captures are not here; set MOTION_LOOM_DATA to their folder")
+    for item in items:
+        if "data" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.captures)
+        if data_folder() is None and item.get_closest_marker("captures"):
+            item.add_marker(missing)
+        if ROOT / "tests" / "scene" in item.path.parents:
+            item.add_marker(pytest.mark.versions)
 
 
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real captures: MOTION_LOOM_DATA, else shared/data beside the checkout."""
-    folder = Path(os.environ.get("MOTION_LOOM_DATA") or ROOT.parent / "shared" / "data")
-    if not folder.is_dir():
-        pytest.skip(f"real captures are not here ({folder}); set MOTION_LOOM_DATA to their folder")
-    return folder
+    return data_folder()
 
 
 @pytest.fixture

@@ -14,8 +14,6 @@ from solvers.core.errors import InputError
 from solvers.core.types import JointTrack, Skeleton
 from solvers.surface.closest_point import SurfaceIndex
 
-needs_data = pytest.mark.skipif(datasets.data_folder() is None, reason="../shared/data is absent")
-
 BVH = """HIERARCHY
 ROOT hip
 {
@@ -164,7 +162,7 @@ def test_rests_are_found():
     assert 19 <= rest.start <= 21 and 39 <= rest.stop <= 41 and np.allclose(rest.place, 0, atol=0.01)
 
 
-@needs_data
+@pytest.mark.captures
 @pytest.mark.parametrize("name", list(datasets.SCENES))
 def test_scene_is_usable(name):
     """Each scene loads, touches what it was captured on, keeps its bones, and all its edits apply."""
@@ -188,7 +186,7 @@ def test_scene_is_usable(name):
     assert figures["penetration_pct"] < 35 and figures["bone_error_max_pct"] < 1e-6
 
 
-@needs_data
+@pytest.mark.captures
 def test_climb_gap_closes_to_a_quarter_metre():
     scene = datasets.climb_gap()
 
@@ -200,7 +198,7 @@ def test_climb_gap_closes_to_a_quarter_metre():
     assert gap(scene.changed("widened")) == pytest.approx(0.26, abs=0.05)
 
 
-@needs_data
+@pytest.mark.captures
 def test_mirrored_climb_mirrors_the_measures():
     plain, mirrored = datasets.climb(0), datasets.climb_mirrored()
     left = plain.track.positions[:, plain.track.skeleton.names.index("LeftToeBase")]

@@ -196,7 +196,7 @@ def test_sides_that_do_not_belong_together_are_refused():
         measure(track(stand()), track(stand()), [ground()], [ground()], {"toe": ("paw",)}, 1.8)
 
 
-@pytest.mark.skipif(datasets.data_folder() is None, reason="../shared/data is absent")
+@pytest.mark.captures
 @pytest.mark.parametrize("number, penetration", [(0, 0.0), (1, 13.9)])
 def test_climbs_measure_as_known(number, penetration):
     scene = datasets.climb(number)

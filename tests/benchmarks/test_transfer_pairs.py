@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from benchmarks.datasets import data_folder
 from benchmarks.mesh_sequences import edge_lengths
 from tests import transfer_pairs as pairs_of
 
-pytestmark = pytest.mark.skipif(data_folder() is None, reason="../shared/data is absent")
+pytestmark = pytest.mark.captures
 
 
 @pytest.mark.parametrize("name, side", [("human_samba", 0), ("human_crane", 1)])

@@ -6,15 +6,12 @@ from scipy.sparse import csr_matrix
 from scipy.spatial.transform import Rotation
 
 from benchmarks import transfer_set as scored
-from benchmarks.datasets import data_folder
 from benchmarks.mesh_sequences import volumes
 from benchmarks.retarget import JOINTS, PLACE
 from benchmarks.skinned_body import SkinnedBody
 from benchmarks.transfer_style import styled
 from solvers.surface.edges import unique_edges
 from solvers.transfer.body_parts import BodyParts
-
-needs_data = pytest.mark.skipif(data_folder() is None, reason="../shared/data is absent")
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +71,7 @@ def test_warps_go_forward_and_back():
         assert np.interp(truth, np.arange(count), at_source) == pytest.approx(np.arange(frames), abs=0.02)
 
 
-@needs_data
+@pytest.mark.captures
 def test_bodies_differ_and_are_closed(found):
     assert len(found.source.vertices) != len(found.target.vertices)
     for subject in (found.source, found.target):
@@ -84,7 +81,7 @@ def test_bodies_differ_and_are_closed(found):
         assert volumes(subject.vertices[None], subject.triangles)[0] > 0.03
 
 
-@needs_data
+@pytest.mark.captures
 def test_parts_overlap_and_cover(found):
     for subject in (found.source, found.target):
         parts = BodyParts.build(subject.memberships, scored.PART_NAMES, subject.vertices, subject.triangles)
@@ -92,7 +89,7 @@ def test_parts_overlap_and_cover(found):
         assert len(parts) == 5 and (bands > 100).all() and (bands < 500).all()
 
 
-@needs_data
+@pytest.mark.captures
 def test_training_is_what_is_told(found):
     assert len(found.training) == 5 and 330 <= sum(len(clip.truth) for clip in found.training) <= 370
     for clip in found.training:
@@ -103,14 +100,14 @@ def test_training_is_what_is_told(found):
         assert off.max() <= scored.KEY_ERROR + 0.5
 
 
-@needs_data
+@pytest.mark.captures
 def test_unseen_clips_are_kept_apart(found):
     files = {clip.file for clip in scored.TRAINING}
     assert len(found.unseen) >= 3 and not files & {clip.file for clip in scored.UNSEEN}
     assert all(not len(clip.pairs) for clip in found.unseen)
 
 
-@needs_data
+@pytest.mark.captures
 def test_truth_is_consistent(found):
     """Captured target frames around the true moment are, but for noise and the line between frames, the answer."""
     for clip in found.training + found.unseen:
@@ -126,7 +123,7 @@ def test_truth_is_consistent(found):
         assert shifted.mean() > away.mean()
 
 
-@needs_data
+@pytest.mark.captures
 def test_it_is_the_same_every_time(found):
     again = scored.transfer_set.__wrapped__()
     for one, other in zip(found.training + found.unseen, again.training + again.unseen, strict=True):

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from benchmarks import edits
-from benchmarks.datasets import climb, data_folder
+from benchmarks.datasets import climb
 from benchmarks.props import box, carried, flat_ground
 from solvers.adapt.binding import BETWEEN_REACH, body_samples, fit
 from solvers.core.errors import InputError
@@ -17,7 +17,6 @@ from solvers.surface.closest_point import SurfaceIndex
 from solvers.surface.descriptor_frames import descriptor_frames
 from solvers.surface.track import SurfaceTrack
 
-captured = pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
 FRAMES = 60
 
 
@@ -113,7 +112,7 @@ def test_place_turn_and_unit_change_nothing(walker, surroundings, size):
     assert np.abs(there.radii / size - here.radii).max() < 1e-12
 
 
-@captured
+@pytest.mark.captures
 @pytest.mark.parametrize("number, start", [(0, 200), (0, 2400), (1, 1700)])
 def test_place_turn_and_unit_change_nothing_of_a_captured_clip(number, start):
     scene = climb(number)
@@ -131,7 +130,7 @@ def test_place_turn_and_unit_change_nothing_of_a_captured_clip(number, start):
         assert np.abs(here.contact - there.contact).max() < 1e-6
 
 
-@captured
+@pytest.mark.captures
 def test_a_clip_bound_before_gives_its_descriptors_first():
     scene = climb(0)
     meshes = list(scene.environment.values())

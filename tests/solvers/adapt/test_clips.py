@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from benchmarks import datasets, edits
-from benchmarks.datasets import climb, data_folder
+from benchmarks.datasets import climb
 from benchmarks.metrics import measure
 from benchmarks.props import box
 from solvers.adapt.binding import fit
@@ -15,7 +15,7 @@ from solvers.adapt.solve import AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, ad
 from solvers.core.errors import InputError
 from solvers.core.types import MeshTrack
 
-pytestmark = pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+pytestmark = pytest.mark.captures
 
 CLIPS = {
     "climb 0": (lambda: climb(0), 2200, 2500, "widened"),

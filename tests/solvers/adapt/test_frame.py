@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from benchmarks import edits
-from benchmarks.datasets import climb, data_folder, mug
+from benchmarks.datasets import climb, mug
 from solvers.adapt.binding import fit
 from solvers.adapt.frame import FrameAdapter
 from solvers.adapt.solve import AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, adapt
@@ -15,7 +15,7 @@ from solvers.core.errors import InputError, StaleBindingError
 from solvers.core.types import MeshTrack
 from solvers.warp.joint_limits import JointLimits
 
-pytestmark = pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+pytestmark = pytest.mark.captures
 
 ROWS = np.arange(0, 300, 13)
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from benchmarks import edits
-from benchmarks.datasets import climb, data_folder, uneven
+from benchmarks.datasets import climb, uneven
 from benchmarks.metrics import measure
 from benchmarks.props import box
 from solvers.adapt.binding import fit, fit_steps
@@ -16,7 +16,7 @@ from solvers.core.errors import InputError, StaleBindingError
 from solvers.core.types import JointTrack, MeshTrack, Skeleton
 from solvers.warp.joint_limits import JointLimits
 
-pytestmark = pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+pytestmark = pytest.mark.captures
 
 
 class Bound:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.bvh import read_bvh_track
-from benchmarks.datasets import data_file, data_folder
+from benchmarks.datasets import data_file
 from solvers.core.errors import InputError
 from solvers.mapping.global_motion import GlobalMotion
 from solvers.rotations.rigid import turned
@@ -87,7 +87,7 @@ def test_bad_input_is_named(dance):
         GlobalMotion(dance[1][0]).track(dance[1][:, :5])
 
 
-@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.captures
 def test_a_captured_walk_walks_on_the_spot():
     track = read_bvh_track(data_file("mocap_bvh/misc/02_01.bvh"))
     points = track.positions[1:]

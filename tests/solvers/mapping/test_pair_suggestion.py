@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from benchmarks._map_source import clip
-from benchmarks.datasets import data_folder
 from solvers.core.errors import InputError
 from solvers.mapping.global_motion import GlobalMotion
 from solvers.mapping.pair_suggestion import RowSpace, confidence, scores, suggest
@@ -113,7 +112,7 @@ CLIPS = {
 }
 
 
-@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.captures
 def test_integrated_picks_beat_uniform_ones_and_the_papers():
     """SOLVERS.md, section 5: six pairs of a source with itself, mean error over all its frames."""
     errors = []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.datasets import data_file, data_folder
+from benchmarks.datasets import data_file
 from solvers.core.errors import InputError
 from solvers.mapping.global_motion import GlobalMotion
 from solvers.mapping.pair_suggestion import RowSpace, scores
@@ -136,7 +136,7 @@ def test_bad_input_is_named(clip):
         PoseFeatures.fit(clip[:0], TIMES[:0])
 
 
-@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.captures
 @pytest.mark.parametrize("clip", ["walk00", "turn00", "trot", "pace"])
 def test_a_map_learnt_at_60_runs_at_30(clip):
     """SOLVERS.md, section 5: the map's output changes by at most 2 %."""
@@ -153,7 +153,7 @@ def test_a_map_learnt_at_60_runs_at_30(clip):
     assert change < 0.02
 
 
-@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.captures
 @pytest.mark.parametrize("part", ["LEFT_HAND", "RIGHT_HAND", "FACE"])
 def test_tracked_landmarks_with_gaps_become_features(part):
     """Pixels, y down, hands missing in some frames; the same live, and finite throughout."""
@@ -169,7 +169,7 @@ def test_tracked_landmarks_with_gaps_become_features(part):
     np.testing.assert_allclose([stream.step(p, t) for p, t in zip(points, times, strict=True)], rows, atol=1e-9)
 
 
-@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.captures
 def test_six_suggested_pairs_carry_a_gallop_onto_itself():
     """SOLVERS.md, section 5, on raw points: at most 1.6 % of the diagonal and 0.75 of the nearest neighbour's error."""
     vertices = np.load(data_file("mesh_seq/horse_gallop.npz"))["verts"][:24].astype(float)

@@ -10,7 +10,6 @@ from benchmarks._map_cases import FPS, from_clip, onto_itself, target
 from benchmarks._map_measures import BAD, edge_excess
 from benchmarks._map_source import clip
 from benchmarks._map_ways import OPEN, OURS, WAYS, target_space
-from benchmarks.datasets import data_folder
 from benchmarks.mesh_sequences import edge_lengths
 from solvers.mapping.global_motion import ALL, GlobalMotion
 from solvers.mapping.source_motion import SourceModel, SourceStream, source_track
@@ -19,7 +18,7 @@ from solvers.mapping.travel_ways import TravelChoices, TravelWays
 from solvers.regression.latent_box import LatentBox
 from solvers.shapes.target_space import learn_target
 
-pytestmark = pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+pytestmark = pytest.mark.captures
 # Of its motion, or of the mesh's diagonal.
 RATE, IDENTITY, SIX_PAIRS = 0.02, 0.005, 0.016
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.datasets import data_file, data_folder
+from benchmarks.datasets import data_file
 from solvers.core.errors import InputError
 from solvers.core.lag import rates
 from solvers.mapping.global_motion import GlobalMotion
@@ -21,7 +21,6 @@ from solvers.mapping.travel import (
 from solvers.regression.history import History
 from solvers.rotations.rigid import turned
 
-needs_data = pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
 TIMES = np.arange(180) / 60
 SPEED = 1.2
 
@@ -178,7 +177,7 @@ def length(path):
     return np.linalg.norm(np.diff(path[::6], axis=0), axis=1).sum()
 
 
-@needs_data
+@pytest.mark.captures
 @pytest.mark.parametrize(("learnt", "other"), [("walk00", "walk00"), ("walk00", "pace"), ("pace", "walk00")])
 def test_another_walk_travels_within_a_fifth(learnt, other):
     points, times = dog(learnt)
@@ -193,7 +192,7 @@ def test_another_walk_travels_within_a_fifth(learnt, other):
     assert length(path) == pytest.approx(length(found.translation), rel=0.2)
 
 
-@needs_data
+@pytest.mark.captures
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("chicken_crossing", TRANSLATION), ("walking_cat", STANCE), ("horse_gallop", STANCE), ("horse_collapse", STAYS)],
@@ -206,7 +205,7 @@ def test_real_targets_are_told_apart(name, expected):
     assert travel.learnt_from == expected
 
 
-@needs_data
+@pytest.mark.captures
 def test_the_gallop_goes_the_way_the_horse_looks():
     """Y up and nose along +Z in the file: -Y here. About eight body radii a second."""
     vertices, times = mesh("horse_gallop")
@@ -218,7 +217,7 @@ def test_the_gallop_goes_the_way_the_horse_looks():
     assert velocity[1] < -3.0 and abs(velocity[0]) < 0.1 * -velocity[1]
 
 
-@needs_data
+@pytest.mark.captures
 def test_a_captured_person_on_the_spot_walks_as_fast_as_captured():
     vertices, times = mesh("human_crane")
     found = GlobalMotion(vertices[0]).track(vertices)

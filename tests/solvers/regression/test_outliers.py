@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.bvh import read_bvh_track
-from benchmarks.datasets import data_file, data_folder
+from benchmarks.datasets import data_file
 from solvers.core.errors import InputError
 from solvers.regression.outliers import find_outliers, outlier_frames, repaired
 
@@ -97,7 +97,7 @@ def capture(name):
     return track.positions[2:], track.frames[2:] / track.fps
 
 
-@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.captures
 @pytest.mark.parametrize("name", CLEAN)
 def test_captures_keep_their_frames_and_lose_their_glitches(name, rng):
     """At most 0.5 % of clean frames go; of jumps by 0.3 to 0.9 of the body's radius at least 95 % are found."""
@@ -119,7 +119,7 @@ def test_captures_keep_their_frames_and_lose_their_glitches(name, rng):
     assert outlier_frames(found & ~jumps).mean() <= 0.005
 
 
-@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.captures
 def test_a_thumb_that_pops_in_a_capture_is_found():
     track = read_bvh_track(data_file("mocap_bvh/misc/06_04.bvh"))
     found = find_outliers(track.positions[2:], track.frames[2:] / track.fps)

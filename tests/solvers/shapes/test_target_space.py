@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks import datasets
 from benchmarks.mesh_sequences import edge_lengths, mesh_sequence, volumes
 from solvers.core.errors import InputError
 from solvers.shapes.target_space import REPRESENTATIONS, TargetSpace, learn_target, learn_target_steps
 
-needs_data = pytest.mark.skipif(datasets.data_folder() is None, reason="../shared/data is absent")
 SEQUENCES = ("horse_gallop", "horse_poses", "human_samba", "walking_cat", "chicken_crossing", "face_poses")
 PAIRS = 24
 
@@ -157,7 +155,7 @@ def test_the_box_is_never_left(rng):
     assert (kept >= space.coefficients.min(axis=0)).all() and (kept <= space.coefficients.max(axis=0)).all()
 
 
-@needs_data
+@pytest.mark.captures
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_learnt_frames_come_back(learnt, name):
     """To what the kept variance leaves; exactly with all of it."""
@@ -171,9 +169,8 @@ def test_learnt_frames_come_back(learnt, name):
         assert away < 5e-5 * np.abs(space.coefficients).max()
 
 
+@pytest.mark.captures
 def test_repeated_frames_add_no_component(learnt):
-    if datasets.data_folder() is None:
-        pytest.skip("../shared/data is absent")
     assert learnt("horse_gallop", variance=1.0).components <= 23
     assert learnt("horse_gallop").components <= 23
 
@@ -193,7 +190,7 @@ def midpoints(space, vertices, pairs):
     }
 
 
-@needs_data
+@pytest.mark.captures
 @pytest.mark.parametrize(("name", "share", "unique"), [("horse_gallop", 0.25, 24), ("horse_poses", 0.35, 10)])
 def test_midpoints_of_poses(learnt, rng, name, share, unique):
     """Section by section what the combined space is for: edges and volume keep, and the place is not lost."""
@@ -207,7 +204,7 @@ def test_midpoints_of_poses(learnt, rng, name, share, unique):
     assert found["combined"]["centroid"] <= 0.1 * found["gradients"]["centroid"]
 
 
-@needs_data
+@pytest.mark.captures
 def test_real_poses_never_leave_the_box(learnt, rng):
     space = learnt("horse_gallop")
     kept = space.box.keep(rng.normal(size=(1000, space.components)) * np.abs(space.coefficients).max(axis=0) * 3)

@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 
-from benchmarks.datasets import data_folder
 from benchmarks.mesh_sequences import mesh_sequence
 from solvers.surface.cotangent import lumped_mass
 from solvers.transfer.facing import facing
-
-needs_data = pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
 
 
 def turned(points, yaw):
@@ -49,7 +46,7 @@ def test_where_front_is_as_good_as_back_the_smaller_turn_counts(rng):
         assert apart(facing(points, np.tile(weights, 2), turned(points, yaw), np.tile(weights, 2)), yaw) < 0.05
 
 
-@needs_data
+@pytest.mark.captures
 @pytest.mark.parametrize("one, other", [("cat_poses", "lion_poses"), ("wolf_skinned_poses", "walking_cat")])
 @pytest.mark.parametrize("yaw", [0.0, 1.2, np.pi])
 def test_animals_of_two_kinds(one, other, yaw):

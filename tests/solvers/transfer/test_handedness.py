@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks.datasets import data_folder
 from benchmarks.mesh_sequences import mesh_sequence
 from solvers.transfer.handedness import is_mirrored
 from solvers.transfer.subject import learn_subject
@@ -56,7 +55,7 @@ def test_sheets_cannot_be_told():
             assert not is_mirrored(clip, SimpleNamespace(captured=captured, triangles=triangles))
 
 
-@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.captures
 @pytest.mark.parametrize("name", ("human_samba", "human_crane", "horse_gallop", "horse_collapse", "cat_poses"))
 def test_captured_bodies(name):
     """Against two frames of it, and against all: a horse that collapses has no pose in common with one that stands."""

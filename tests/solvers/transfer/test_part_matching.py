@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from benchmarks.datasets import data_folder
 from benchmarks.mesh_sequences import mesh_sequence
 from solvers.core.errors import InputError
 from solvers.transfer.part_matching import match_parts
@@ -77,7 +76,7 @@ def test_limbs_in_other_poses(stride):
     assert np.array_equal(match_parts(source, of_source, turned(target, 0.4), of_target), np.arange(5))
 
 
-@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.captures
 def test_a_horse_at_any_two_moments_of_its_gallop():
     vertices, triangles = mesh_sequence("horse_gallop")
     frames = vertices[[0, 5, 10, 15, 20]] @ np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
@@ -104,7 +103,7 @@ def test_what_does_not_fit(rng):
         match_parts(source, empty, source, of_source)
 
 
-@pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
+@pytest.mark.captures
 @pytest.mark.parametrize("count", [5, 6])
 def test_two_people_who_face_each_other(count):
     """Both stand with hanging arms; one looks along x, the other against it, so their left sides are opposite."""

@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks.datasets import data_folder
 from benchmarks.mesh_sequences import mesh_sequence
 from solvers.core.errors import InputError
 from solvers.transfer.body_parts import BodyParts
 from solvers.transfer.part_suggestion import suggest_parts
 
-needs_data = pytest.mark.skipif(data_folder() is None, reason="the captures are not here; set MOTION_LOOM_DATA")
 SPACING = 0.025
 # Middles of the outer halves of the limbs of the figure, x and z.
 LEGS, ARMS, HEAD = ((0.125, 0.2), (-0.125, 0.2)), ((0.65, 1.35), (-0.65, 1.35)), ((0.0, 1.75),)
@@ -175,7 +173,7 @@ def require_the_same_limbs(some, others):
     assert np.all((some & others).sum(axis=1) > 0.6 * (some | others).sum(axis=1))
 
 
-@needs_data
+@pytest.mark.captures
 @pytest.mark.parametrize("name, frame", [("human_samba", 0), ("human_samba", 20), ("human_crane", 0)])
 def test_captured_people(name, frame):
     """Two parts end low, two at the sides; a sixth part is the head."""
@@ -194,7 +192,7 @@ def test_captured_people(name, frame):
     assert 0.7 < sizes[arms[0]] / sizes[arms[1]] < 1.4 and 0.7 < sizes[legs[0]] / sizes[legs[1]] < 1.4
 
 
-@needs_data
+@pytest.mark.captures
 def test_a_cow_with_long_horns():
     """Legs first, then the head that carries them."""
     vertices, triangles = captured("cow_skinned_poses")
@@ -205,7 +203,7 @@ def test_a_cow_with_long_horns():
     assert max(above[1:5]) < 0.6 and above[5] > 0.8
 
 
-@needs_data
+@pytest.mark.captures
 @pytest.mark.parametrize("name", ["horse_gallop", "cat_poses", "wolf_skinned_poses", "walking_cat"])
 def test_the_head_comes_before_the_tail(name):
     """So that of one animal and another it is the same that is found."""
@@ -214,7 +212,7 @@ def test_the_head_comes_before_the_tail(name):
     assert vertices[head, 2].max() > vertices[:, 2].max() - 0.05 * np.ptp(vertices, axis=0).max()
 
 
-@needs_data
+@pytest.mark.captures
 @pytest.mark.parametrize(
     "name, frame", [("horse_gallop", 0), ("horse_gallop", 40), ("cat_poses", 8), ("lion_poses", 0)]
 )

@@ -7,9 +7,8 @@ from benchmarks import _transfer_measures as measures
 from benchmarks import _transfer_seams as seams
 from benchmarks._transfer_cases import direction, together
 from benchmarks._transfer_ways import AFFINE, LINEAR, OURS, OURS_ALONE, SE, SE_ALONE, WAYS
-from benchmarks.datasets import data_folder
 
-pytestmark = pytest.mark.skipif(data_folder() is None, reason="../shared/data is absent")
+pytestmark = pytest.mark.captures
 BOTH = pytest.mark.parametrize("backward", [False, True], ids=["Geno to Cranberry", "Cranberry to Geno"])
 
 

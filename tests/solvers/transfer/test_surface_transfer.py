@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks import datasets
 from benchmarks.mesh_sequences import edge_lengths, mesh_sequence
 from solvers.core.errors import InputError
 from solvers.transfer.correspondence import ClipRows, DenseClip, densify
@@ -16,7 +15,6 @@ from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of, learn_
 from solvers.transfer.torso_frame import to_world
 from tests.bendy_bodies import NAMES, dance, memberships, performed, stiff_memberships, tube
 
-needs_data = pytest.mark.skipif(datasets.data_folder() is None, reason="../shared/data is absent")
 FPS = 15.0
 SEEN, UNSEEN = (1, 2, 3, 4), 7
 SIZE = 1.5
@@ -130,7 +128,7 @@ def test_a_single_frame_is_a_pose_that_is_held(learnt, source, target):
     assert np.abs(held.rotations - long.rotations).max() < 1e-12 and len(held) == 1
 
 
-@needs_data
+@pytest.mark.captures
 @pytest.mark.parametrize("yaw", [1.2, np.pi])
 def test_one_part_that_faces_another_way(yaw):
     """A cat's walk by the same cat in a world that is turned: without parts, and hardly tilting, its shape tells."""
@@ -147,7 +145,7 @@ def test_one_part_that_faces_another_way(yaw):
     assert complex(*learnt.rigid.way) == pytest.approx(1.0, abs=0.02)
 
 
-@needs_data
+@pytest.mark.captures
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (0, 1, 3, 2, 4), (0, 3, 2, 1, 4)])
 def test_where_a_body_faces_with_parts_that_are_exchanged(order):
     """A cat whose legs answer to another leg of itself faces where it faces."""
@@ -288,7 +286,7 @@ def people():
     return found
 
 
-@needs_data
+@pytest.mark.captures
 @pytest.mark.parametrize("backward", [False, True])
 def test_a_dance_performed_by_the_other(people, backward):
     (_, _, source, read), (shape, triangles, target, there) = people[::-1] if backward else people
@@ -310,7 +308,7 @@ def test_a_dance_performed_by_the_other(people, backward):
     assert abs(abs(learnt.rigid.headings[0]) - np.pi) < 0.4
 
 
-@needs_data
+@pytest.mark.captures
 def test_a_captured_person_onto_itself_at_frames_not_learnt_from(people):
     """Every second frame is learnt from; those between come nearer than halfway between their neighbours."""
     for shape, _, subject, read in people:
