@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...scene import binding_store
-from ..core.kept import kept
+from ..core.kept import unpacked
 from .store import Stored, unpack
 
 
@@ -12,5 +11,5 @@ def stored_of(ob) -> Stored:
 
     Raises StaleBindingError where there is none, or it cannot be used.
     """
-    mesh = ob.motion_loom_adapt.binding
-    return kept(ob, "adapt stored", binding_store.mark(mesh), lambda: unpack(*binding_store.load(mesh)))
+    missing = "This rig has no stored binding; press Bind."
+    return unpacked(ob, "adapt stored", ob.motion_loom_adapt.binding, unpack, missing)

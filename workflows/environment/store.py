@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...solvers.adapt.binding import Binding
-from ...solvers.core.errors import StaleBindingError
 from ...solvers.core.types import JointTrack, MeshTrack, Skeleton
 from ...solvers.skeleton.solved_joints import SolvedJoints
 from ...solvers.surface.bound_surface import BoundSurface
 from ...solvers.surface.descriptor_frames import DescriptorPoints
 from ..core.naming import listed
 from ..core.stored_arrays import (
-    damaged_in_words,
+    StoredKind,
     require_indices,
     require_positive,
     require_rising,
@@ -22,8 +21,7 @@ from ..core.stored_arrays import (
     require_texts,
 )
 
-# Raised when what is stored changes its meaning.
-FORMAT = 2
+_BOUND = StoredKind("adapt", 2, "bound data", "bind again")
 # Bytes: 300 frames of a cloth of 20 000 vertices.
 LARGEST_SURFACE = 72_000_000
 _SURFACE = ("vertices", "rotations", "shifts")
@@ -98,25 +96,20 @@ def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:
     arrays |= {f"triangles {k}": triangles for k, triangles in enumerate(stored.triangles)}
     parts = {f"{part} {k}": getattr(kept, part, None) for k, kept in enumerate(stored.surfaces) for part in _SURFACE}
     arrays |= {name: array for name, array in parts.items() if array is not None}
-    header = {
-        "workflow": "adapt",
-        "format": FORMAT,
-        "names": list(binding.track.skeleton.names),
-        "fps": binding.track.fps,
-        "height": binding.height,
-        "objects": list(binding.objects),
-        "fingerprints": stored.fingerprints,
-        "hung": stored.hung,
-        "stretch": stored.stretch,
-    }
-    return arrays, header
+    return arrays, _BOUND.header(
+        names=list(binding.track.skeleton.names),
+        fps=binding.track.fps,
+        height=binding.height,
+        objects=list(binding.objects),
+        fingerprints=stored.fingerprints,
+        hung=stored.hung,
+        stretch=stored.stretch,
+    )
 
 
 def unpack(arrays: dict[str, np.ndarray], header: dict) -> Stored:
     """The reverse of ``pack``; raises StaleBindingError for another format."""
-    if header.get("workflow") != "adapt" or header.get("format") != FORMAT:
-        raise StaleBindingError("The bound data come from another version of Motion Loom; bind again.")
-    with damaged_in_words("bound data", "bind again"):
+    with _BOUND.checked(header):
         _require_sound(arrays, header)
         stored = _unpacked(arrays, header)
         if len(stored.binding.samples.body) != stored.binding.distance.shape[2]:

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...scene.point_source import JOINTS, OBJECTS, VERTICES, PointSource
-from ...solvers.core.errors import InputError, StaleBindingError
+from ...solvers.core.errors import InputError
 from ...solvers.core.interpolation import BetweenRows
 from ...solvers.mapping.source_motion import SourceModel, SourceStream
 from ...solvers.mapping.travel_ways import TravelWays
 from ...solvers.shapes.target_space import TargetSpace
 from ..core.stored_arrays import (
-    damaged_in_words,
+    StoredKind,
+    by_part,
+    flattened,
+    require_counts,
     require_indices,
     require_positive,
     require_rising,
@@ -21,9 +24,8 @@ from ..core.stored_arrays import (
     require_texts,
 )
 
-# Raised when what is stored changes its meaning.
-FORMAT = 1
-_TEXTS = "texts"
+_LEARNT = StoredKind("map target", 1, "poses", "learn the target again")
+_READ = StoredKind("map source", 1, "positions of the source", "learn again")
 # F frames, V vertices, D components, J points; see ``stored_arrays.require_shapes``.
 _TARGET = {
     "frames": "fi F", "place": "f 4 4", "pivot": "f 3", "floor": "f?", "space rest": "f V 3",
@@ -82,35 +84,27 @@ class SourceClip:
 def pack_target(learnt: LearntTarget) -> tuple[dict[str, np.ndarray], dict]:
     """Arrays and header for ``scene.binding_store``."""
     parts = {"space": learnt.space.to_arrays(), "travel": learnt.travel.to_arrays()}
-    found = {f"{part} {name}": np.asarray(value) for part, arrays in parts.items() for name, value in arrays.items()}
-    texts = {name: str(value) for name, value in found.items() if value.dtype.kind == "U"}
-    arrays = {name: value for name, value in found.items() if name not in texts}
+    arrays, texts = flattened(parts, " ")
     arrays |= {"frames": learnt.frames, "place": learnt.place, "pivot": learnt.pivot, "floor": np.array(learnt.floor)}
-    header = {"workflow": "map target", "format": FORMAT, _TEXTS: texts}
-    return arrays, header | {"vertices": learnt.vertices, "faces": learnt.faces, "mark": learnt.mark}
+    return arrays, _LEARNT.header(vertices=learnt.vertices, faces=learnt.faces, mark=learnt.mark, **texts)
 
 
 def unpack_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
     """The reverse of ``pack_target``; raises StaleBindingError for another format."""
-    _check(header, "map target", "learn the target again")
-    with damaged_in_words("poses", "learn the target again"):
+    with _LEARNT.checked(header):
         sizes = require_shapes(arrays, _TARGET)
         require_rising(arrays["frames"])
         require_indices(arrays["space triangles"], 0, sizes["V"], "triangles")
         learnt = _unpacked_target(arrays, header)
         if learnt.space.vertices_of(learnt.space.coefficients[0]).shape != (sizes["V"], 3):
             raise ValueError("the poses are of other vertices")
-        _require_counts(learnt.vertices, learnt.faces)
+        require_counts(learnt.vertices, learnt.faces)
         return learnt
 
 
 def _unpacked_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
-    found = arrays | {name: np.array(text) for name, text in header[_TEXTS].items()}
-
-    def part(of: str) -> dict[str, np.ndarray]:
-        return {name[len(of) + 1 :]: value for name, value in found.items() if name.startswith(f"{of} ")}
-
-    space, travel = TargetSpace.from_arrays(part("space")), TravelWays.from_arrays(part("travel"))
+    parts = by_part(arrays, header, " ")
+    space, travel = TargetSpace.from_arrays(parts["space"]), TravelWays.from_arrays(parts["travel"])
     places = arrays["frames"], arrays["place"], arrays["pivot"]
     mesh = header["vertices"], header["faces"], header.get("mark", "")
     return LearntTarget(space, *places, travel, float(arrays["floor"]), *mesh)
@@ -119,17 +113,14 @@ def _unpacked_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarge
 def pack_clip(clip: SourceClip) -> tuple[dict[str, np.ndarray], dict]:
     """Arrays and header for ``scene.binding_store``."""
     arrays, model = clip.model.to_arrays()
-    arrays = {f"model {name}": value for name, value in arrays.items()}
+    arrays, _ = flattened({"model": arrays}, " ")
     arrays |= {"positions": clip.positions.astype(np.float32), "frames": clip.frames}
-    return arrays, {
-        "workflow": "map source", "format": FORMAT, "model": model, "fps": clip.fps, "record": clip.record
-    }  # fmt: skip
+    return arrays, _READ.header(model=model, fps=clip.fps, record=clip.record)
 
 
 def unpack_clip(arrays: dict[str, np.ndarray], header: dict) -> SourceClip:
     """The reverse of ``pack_clip``; raises StaleBindingError for another format."""
-    _check(header, "map source", "learn again")
-    with damaged_in_words("positions of the source", "learn again"):
+    with _READ.checked(header):
         sizes = require_shapes(arrays, _CLIP)
         require_rising(arrays["frames"])
         require_positive(header, "fps")
@@ -144,16 +135,5 @@ def unpack_clip(arrays: dict[str, np.ndarray], header: dict) -> SourceClip:
 
 
 def _unpacked_clip(arrays: dict[str, np.ndarray], header: dict) -> SourceClip:
-    parts = {name[len("model ") :]: value for name, value in arrays.items() if name.startswith("model ")}
-    model = SourceModel.from_arrays(parts, header["model"])
+    model = SourceModel.from_arrays(by_part(arrays, header, " ")["model"], header["model"])
     return SourceClip(model, arrays["positions"].astype(float), arrays["frames"], header["fps"], header["record"])
-
-
-def _require_counts(*counts) -> None:
-    if not all(isinstance(count, int) and count >= 0 for count in counts):
-        raise ValueError("a count is no whole number")
-
-
-def _check(header: dict, workflow: str, remedy: str) -> None:
-    if header.get("workflow") != workflow or header.get("format") != FORMAT:
-        raise StaleBindingError(f"The learnt data come from another version of Motion Loom; {remedy}.")

@@ -20,13 +20,16 @@ from ...scene.object_motion import worlds_by_curves
 from ...scene.rig_state import Animated, placing
 from ...scene.rigs import read_rig
 from ...scene.sampling import reason_to_sample
-from ...solvers.core.errors import StaleBindingError
 from ...state import cache
+from ..core.kept import unpacked
+from ..core.stored_arrays import StoredKind, require_positive, require_shapes, require_texts
 from .action import bound_action, played_action, values_of
 
-# Raised when what is kept changes its meaning.
-FORMAT = 2
-_KIND = "adapt live source"
+_KIND = StoredKind("adapt live source", 2, "frames kept of the motion", "bind again")
+_SHAPES = {
+    "rest": "f B 4 4", "basis": "f F B 3 4", "object_world": "f F 4 4", "frames": "fi F",
+    "rotation_start": "f B 4", "scale_signs": "f B 3",
+}  # fmt: skip
 _SAME = 1e-6  # of world matrices in single precision, beside a relative 1e-5
 
 
@@ -104,16 +107,13 @@ def _pack(ob, motion: BoneMotion) -> tuple[dict[str, np.ndarray], dict]:
         "rotation_start": motion.rotation_start,
         "scale_signs": motion.scale_signs,
     }
-    header = {
-        "workflow": _KIND,
-        "format": FORMAT,
-        "names": list(motion.rig.names),
-        "fps": motion.fps,
-        "because": motion.sampled_because,
-        "placed": _placed(ob),
-        "source": keys_digest(*bound_action(ob)),
-    }
-    return arrays, header
+    return arrays, _KIND.header(
+        names=list(motion.rig.names),
+        fps=motion.fps,
+        because=motion.sampled_because,
+        placed=_placed(ob),
+        source=keys_digest(*bound_action(ob)),
+    )
 
 
 def _kept(ob) -> tuple[dict[str, np.ndarray], dict] | None:
@@ -121,16 +121,16 @@ def _kept(ob) -> tuple[dict[str, np.ndarray], dict] | None:
     mesh = ob.motion_loom_adapt.live_sampled
     if mesh is None:
         return None
-    inputs = cache.fingerprint(*binding_store.mark(mesh))
-    kept = cache.get(ob.session_uid, _KIND, inputs)
-    if kept is None:
-        kept = binding_store.load(mesh)
-        if kept[1].get("workflow") != _KIND or kept[1].get("format") != FORMAT:
-            raise StaleBindingError(
-                f"The motion kept for '{ob.name}' comes from another version of Motion Loom; bind again."
-            )
-        cache.put(ob.session_uid, _KIND, inputs, kept)
-    return kept
+    return unpacked(ob, _KIND.name, mesh, _checked, "")
+
+
+def _checked(arrays: dict[str, np.ndarray], header: dict) -> tuple[dict[str, np.ndarray], dict]:
+    with _KIND.checked(header):
+        sizes = require_shapes(arrays, _SHAPES)
+        require_positive(header, "fps")
+        require_texts(header["names"], sizes["B"], "names")
+        require_texts([header[name] for name in ("because", "placed", "source")], 3, "texts")
+        return arrays, header
 
 
 def _unpack(ob, frames: np.ndarray, arrays, header) -> BoneMotion | None:

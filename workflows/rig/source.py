@@ -21,6 +21,7 @@ from ...scene.rigs import (
     require_uniform_scale,
 )
 from ...solvers.core.errors import InputError, StaleBindingError
+from ...solvers.core.subsampling import strided
 from ...solvers.core.types import JointTrack
 from ...solvers.rotations.channels import matrix_to_quaternion, quaternion_to_matrix
 from ...solvers.skeleton.body_bones import body_bones
@@ -160,8 +161,8 @@ def read_source(context, ob, frames: np.ndarray, choices: Mapping[str, str] | No
 
 def _few(motion: BoneMotion) -> BoneMotion:
     """Some of the frames, evenly spaced: what hangs on what shows in them."""
-    some = slice(None, None, -(-len(motion.frames) // _LOOKED_AT))
-    return replace(motion, basis=motion.basis[some], object_world=motion.object_world[some], frames=motion.frames[some])
+    some = {name: strided(getattr(motion, name), _LOOKED_AT) for name in ("basis", "object_world", "frames")}
+    return replace(motion, **some)
 
 
 def _staying(source: Source) -> tuple[str, ...]:

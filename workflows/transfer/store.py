@@ -7,11 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ...solvers.core.errors import StaleBindingError
 from ...solvers.transfer.subject import Subject, SubjectTrack
 from ...solvers.transfer.surface_transfer import SurfaceTransfer
 from ..core.stored_arrays import (
-    damaged_in_words,
+    StoredKind,
+    by_part,
+    flattened,
     require_indices,
     require_positive,
     require_rising,
@@ -19,12 +20,11 @@ from ..core.stored_arrays import (
     require_texts,
 )
 
-# Raised when what is stored changes its meaning.
-FORMAT = 1
-_TEXTS = "texts"
 # Numbers of a pose that differ by less than this share of the largest are the same: what single precision leaves.
 _HELD = 1e-5
-_SUBJECTS, _LEARNT, _CLIP = "transfer subjects", "transfer learnt", "transfer clip"
+_SUBJECTS = StoredKind("transfer subjects", 1, "clips", "press Read Clips")
+_LEARNT = StoredKind("transfer learnt", 1, "regressions", "press Train")
+_CLIP = StoredKind("transfer clip", 1, "poses of the new clip", "press Refresh")
 
 
 @dataclass(frozen=True)
@@ -95,16 +95,15 @@ def pack_subjects(subjects: Subjects) -> tuple[dict[str, np.ndarray], dict]:
         for of, clip in zip(("source", "target"), pair, strict=True):
             parts[f"{of} clip {number}"] = _clip_arrays(clip.track, clip.frames)
     parts["home"] = {"place": subjects.place}
-    arrays, texts = _flat(parts)
-    return arrays, {"workflow": _SUBJECTS, "format": FORMAT, _TEXTS: texts, "fps": subjects.fps} | {
-        "clips": list(subjects.clips), "faces": subjects.faces, "mark": subjects.mark
-    }  # fmt: skip
+    arrays, texts = flattened(parts, "/")
+    clips = list(subjects.clips)
+    return arrays, _SUBJECTS.header(fps=subjects.fps, clips=clips, faces=subjects.faces, mark=subjects.mark, **texts)
 
 
 def unpack_subjects(arrays: dict[str, np.ndarray], header: dict) -> Subjects:
     """The reverse of ``pack_subjects``; raises StaleBindingError for another format."""
-    with damaged_in_words("clips", "press Read Clips"):
-        found = _parts(arrays, header, _SUBJECTS, "press Read Clips")
+    with _SUBJECTS.checked(header):
+        found = by_part(arrays, header, "/")
         require_shapes(found["home"], {"place": "f 4 4"})
         require_positive(header, "fps")
         require_texts(header["clips"], len(header["clips"]), "clips")
@@ -131,14 +130,14 @@ def _unpacked_subjects(found: dict[str, dict[str, np.ndarray]], header: dict) ->
 
 def pack_learnt(learnt: SurfaceTransfer) -> tuple[dict[str, np.ndarray], dict]:
     """Arrays and header for ``scene.binding_store``."""
-    arrays, texts = _flat({"transfer": learnt.to_arrays()})
-    return arrays, {"workflow": _LEARNT, "format": FORMAT, _TEXTS: texts}
+    arrays, texts = flattened({"transfer": learnt.to_arrays()}, "/")
+    return arrays, _LEARNT.header(**texts)
 
 
 def unpack_learnt(arrays: dict[str, np.ndarray], header: dict) -> SurfaceTransfer:
     """The reverse of ``pack_learnt``; raises StaleBindingError for another format."""
-    with damaged_in_words("regressions", "press Train"):
-        learnt = SurfaceTransfer.from_arrays(_parts(arrays, header, _LEARNT, "press Train")["transfer"])
+    with _LEARNT.checked(header):
+        learnt = SurfaceTransfer.from_arrays(by_part(arrays, header, "/")["transfer"])
         for regression in learnt.regressions:
             if not np.isfinite(regression.predict(regression.input_mean[None])).all():
                 raise ValueError("a prediction is not a number")
@@ -148,14 +147,14 @@ def unpack_learnt(arrays: dict[str, np.ndarray], header: dict) -> SurfaceTransfe
 def pack_clip(clip: NewClip) -> tuple[dict[str, np.ndarray], dict]:
     """Arrays and header for ``scene.binding_store``."""
     samples = {"samples": clip.samples, "places": clip.places}
-    arrays, texts = _flat({"clip": _clip_arrays(clip.track, clip.frames), "seen": samples})
-    return arrays, {"workflow": _CLIP, "format": FORMAT, _TEXTS: texts, "fps": clip.fps, "scale": clip.scale}
+    arrays, texts = flattened({"clip": _clip_arrays(clip.track, clip.frames), "seen": samples}, "/")
+    return arrays, _CLIP.header(fps=clip.fps, scale=clip.scale, **texts)
 
 
 def unpack_clip(arrays: dict[str, np.ndarray], header: dict) -> NewClip:
     """The reverse of ``pack_clip``; raises StaleBindingError for another format."""
-    with damaged_in_words("poses of the new clip", "press Refresh"):
-        found = _parts(arrays, header, _CLIP, "press Refresh")
+    with _CLIP.checked(header):
+        found = by_part(arrays, header, "/")
         seen = found["seen"]
         sizes = require_shapes(seen, {"samples": "iu S", "places": "f F S 3"})
         require_indices(seen["samples"], 0, np.inf, "samples")
@@ -182,20 +181,3 @@ def _clip_of(arrays: dict[str, np.ndarray]) -> tuple[SubjectTrack, np.ndarray]:
     require_rising(arrays["frames"])
     rows = tuple(arrays[f"rows {part}"] for part in range(count))
     return SubjectTrack(rows, arrays["rotations"], arrays["translations"]), arrays["frames"]
-
-
-def _flat(parts: dict[str, dict[str, np.ndarray]]) -> tuple[dict[str, np.ndarray], dict[str, object]]:
-    """Arrays of numbers by "part/name", and the texts apart, lists of them too."""
-    found = {f"{part}/{name}": np.asarray(value) for part, arrays in parts.items() for name, value in arrays.items()}
-    texts = {name: value.tolist() for name, value in found.items() if value.dtype.kind == "U"}
-    return {name: value for name, value in found.items() if name not in texts}, texts
-
-
-def _parts(arrays, header, workflow: str, remedy: str) -> dict[str, dict[str, np.ndarray]]:
-    if header.get("workflow") != workflow or header.get("format") != FORMAT:
-        raise StaleBindingError(f"The stored data come from another version of Motion Loom; {remedy}.")
-    out: dict[str, dict[str, np.ndarray]] = {}
-    for key, value in (arrays | {name: np.array(text) for name, text in header[_TEXTS].items()}).items():
-        part, _, name = key.partition("/")
-        out.setdefault(part, {})[name] = value
-    return out
