@@ -9,6 +9,8 @@ from mathutils import Matrix, Vector
 from benchmarks.blender_rig import build_armature, set_vertices
 from checkout import PACKAGE
 from solvers.core.types import JointTrack, Skeleton
+from tests import objects
+from tests.rig_scenes import watch
 
 STRIDE, STEP_HEIGHT = 0.5, 0.15
 FRAMES = np.arange(1, 25)
@@ -85,18 +87,47 @@ def add_box(name, low, high):
 def add_mesh(name, vertices, faces):
     data = bpy.data.meshes.new(name)
     data.from_pydata(np.asarray(vertices, float).tolist(), [], np.asarray(faces).tolist())
-    ob = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(ob)
-    return ob
+    return objects.add_object(name, data)
+
+
+def add_collection(name, *objects):
+    """A collection of the scene with these objects, which leave the scene's own."""
+    group = bpy.data.collections.new(name)
+    bpy.context.scene.collection.children.link(group)
+    for ob in objects:
+        group.objects.link(ob)
+        bpy.context.scene.collection.objects.unlink(ob)
+    return group
+
+
+def raise_step(height=0.12):
+    bpy.data.objects["Step"].location.z += height
+    bpy.context.view_layer.update()
+
+
+def add_shape_key(ob, edit, keys=()):
+    """A shape key whose points (V, 3) are an edit of the basis; keys: frame and value of each."""
+    ob.shape_key_add(name="Basis")
+    key = ob.shape_key_add(name="Shape")
+    flat = np.empty(3 * len(key.data), np.float32)
+    key.data.foreach_get("co", flat)
+    key.data.foreach_set("co", np.asarray(edit(flat.reshape(-1, 3)), np.float32).ravel())
+    key.value = 0.0
+    objects.key(key, "value", dict(keys))
+    return key
 
 
 def add_scene(**kind):
     """Rig, Floor and Step; returns the rig."""
     rig = add_walker(**kind)
+    add_floor_and_step()
+    return rig
+
+
+def add_floor_and_step():
     add_grid("Floor", (-1.5, 1.5), (-1.5, 2.5))
     add_box("Step", (-0.6, 0.3, -0.5), (0.6, 1.6, STEP_HEIGHT))
     bpy.context.view_layer.update()
-    return rig
 
 
 def add_controls(rig):
@@ -128,6 +159,28 @@ def add_controls(rig):
     scene.frame_set(1)
 
 
+def add_wall():
+    """Beside the left arm."""
+    wall = add_box("Wall", (0.45, -0.6, 0.5), (0.6, 1.2, 1.6))
+    bpy.context.view_layer.update()
+    return wall
+
+
+def edit(name, reach=0.0):
+    """Another vertex on the first face of an object, so far from it."""
+    ob = bpy.data.objects[name]
+    data = ob.data
+    vertices = [tuple(v.co) for v in data.vertices]
+    faces = [tuple(p.vertices) for p in data.polygons]
+    centre, normal = data.polygons[0].center, data.polygons[0].normal
+    first = faces.pop(0)
+    vertices.append(tuple(centre + reach * normal))
+    faces += [(first[k], first[(k + 1) % len(first)], len(vertices) - 1) for k in range(len(first))]
+    data.clear_geometry()
+    data.from_pydata(vertices, [], faces)
+    bpy.context.view_layer.update()
+
+
 def deform(name, edit):
     """Change an object's vertices by a function of (V, 3)."""
     ob = bpy.data.objects[name]
@@ -136,9 +189,22 @@ def deform(name, edit):
     set_vertices(ob, edit(flat.reshape(-1, 3).astype(float)))
 
 
-def joints_of(ob, frames=FRAMES):
-    """World heads of all bones (F, B, 3) in the order of the armature, as Blender plays them."""
-    from tests.rig_scenes import watch
+def bones_of(ob):
+    return [bone.name for bone in ob.data.bones]
 
+
+def joints_of(ob, frames=FRAMES, names=None):
+    """World heads (F, B, 3) of the bones of these names, or of all in the armature's order, as Blender plays them."""
     pose, world = watch(ob, frames)
-    return np.einsum("fab,fkb->fka", world[:, :3, :3], pose[..., :3, 3]) + world[:, None, :3, 3]
+    heads = np.einsum("fab,fkb->fka", world[:, :3, :3], pose[..., :3, 3]) + world[:, None, :3, 3]
+    return heads if names is None else heads[:, [ob.data.bones.find(name) for name in names]]
+
+
+def ends_of(ob, frames):
+    """(F, B, 4, 3) heads of all bones and the ends of their axes in world space, as Blender plays them."""
+    pose, world = watch(ob, frames)
+    lengths = np.array([bone.length for bone in ob.data.bones])
+    heads = pose[..., :3, 3]
+    axes = heads[:, :, None] + np.swapaxes(pose[..., :3, :3], -1, -2) * lengths[:, None, None]
+    points = np.concatenate((heads[:, :, None], axes), axis=2)
+    return np.einsum("fab,fkpb->fkpa", world[:, :3, :3], points) + world[:, None, None, :3, 3]

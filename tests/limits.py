@@ -40,6 +40,19 @@ def open_folder() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
+def closed_files(name: str) -> Iterator[dict[Path, str]]:
+    """A file that nobody may read, and one in a folder that nobody may enter, each with what is to be said of it."""
+    with open_folder() as folder:
+        files = {folder / f"closed_{name}": "Permission denied", folder / "hidden" / name: "be reached"}
+        for path in files:
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(b"")
+            path.chmod(0o000)
+        (folder / "hidden").chmod(0o000)
+        yield files
+
+
+@contextlib.contextmanager
 def stopped_by_permissions() -> Iterator[None]:
     """A block that permissions apply to, for the administrator as well."""
     if not hasattr(os, "geteuid"):

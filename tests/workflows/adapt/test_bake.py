@@ -11,18 +11,20 @@ from bl_ext.devrepo.motion_loom.workflows.core.result_keys import KeyOptions
 from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 from bl_ext.devrepo.motion_loom.workflows.rig.action import play_source, plays_result
 
+from tests import adapt_play as play
 from tests import adapt_scenes as scenes
+from tests.adapt_scenes import raise_step
+from tests.commands import adapt, bind, refused
 from tests.rig_scenes import add_strip, fingerprint, watch
-from tests.workflows.adapt.test_workflow import adapt, bind, raise_step
 
 HALVES = np.arange(scenes.FRAMES[0], scenes.FRAMES[-1] + 0.25, 0.5)
 
 
-@pytest.fixture
-def rig():
-    """With a prop that no one solves: it hangs on the hand, and has keys of its own far apart."""
+@pytest.fixture(scope="module")
+def prop_file(motion_loom, tmp_path_factory):
+    """A bound walker with a prop that no one solves: it hangs on the hand, and has keys of its own far apart."""
+    bpy.ops.wm.read_homefile(use_empty=True)
     ob = scenes.add_scene()
-    bpy.context.view_layer.objects.active = ob
     bpy.ops.object.mode_set(mode="EDIT")
     bone = ob.data.edit_bones.new("prop")
     bone.parent = ob.data.edit_bones["wrist.L"]
@@ -33,7 +35,22 @@ def rig():
         ob.pose.bones["prop"].rotation_quaternion = (np.cos(turn), 0, np.sin(turn), 0)
         ob.pose.bones["prop"].keyframe_insert("rotation_quaternion", frame=frame)
     bpy.context.scene.frame_set(1)
-    return ob
+    play.bind(ob)
+    return play.save(tmp_path_factory.mktemp("bake") / "prop.blend")
+
+
+@pytest.fixture
+def rig(prop_file):
+    bpy.ops.wm.open_mainfile(filepath=prop_file)
+    return bpy.data.objects["Rig"]
+
+
+@pytest.fixture
+def dense(rig):
+    """The result of all frames as it plays where the step is raised, see ``ends``."""
+    raise_step()
+    result(rig)
+    return ends(rig)
 
 
 def bound(rig):
@@ -46,13 +63,7 @@ def result(rig, **options):
 
 
 def ends(rig, frames=HALVES):
-    """(F, B, 4, 3) heads of all bones and the ends of their axes in world space, as Blender plays them."""
-    pose, world = watch(rig, frames)
-    lengths = np.array([bone.length for bone in rig.data.bones])
-    heads = pose[..., :3, 3]
-    axes = heads[:, :, None] + np.swapaxes(pose[..., :3, :3], -1, -2) * lengths[:, None, None]
-    points = np.concatenate((heads[:, :, None], axes), axis=2)
-    return np.einsum("fab,fkpb->fkpa", world[:, :3, :3], points) + world[:, None, None, :3, 3]
+    return scenes.ends_of(rig, frames)
 
 
 def apart(rig, others):
@@ -71,7 +82,6 @@ def counts(rig):
 
 
 def test_what_did_not_change_keeps_the_curves_of_the_source(rig):
-    bound(rig)
     kept = {row[:2]: row[2:] for row in fingerprint(rig.animation_data.action)}
     raise_step()
     report = result(rig)
@@ -87,10 +97,9 @@ def test_what_did_not_change_keeps_the_curves_of_the_source(rig):
 
 
 def test_nothing_changed_is_a_copy_of_the_source(rig, capsys):
-    bound(rig)
     before = fingerprint(rig.animation_data.action)
     report = adapt(capsys)
-    assert report["curves"] == report["keys"] == 0 and report["key_error_mm"] == 0
+    assert report["curves"] == report["keys"] == 0 and report["key_error_mm"] == 0 and report["changed_bones"] == []
     assert fingerprint(rig.animation_data.action) == before
     assert rig.animation_data.action.name == "Rig clip (adapted)"
 
@@ -106,11 +115,7 @@ def test_outside_of_the_bound_range_what_did_not_change_plays_on(rig, capsys):
     np.testing.assert_allclose(local[1], local[0], atol=1e-5)
 
 
-def test_every_nth_frame_and_the_last(rig):
-    bound(rig)
-    raise_step()
-    result(rig)
-    dense = ends(rig)
+def test_every_nth_frame_and_the_last(rig, dense):
     report = result(rig, step=5)
     frames = {tuple(k.co.x for k in c.keyframe_points) for c in actions.all_curves(*actions.assigned(rig))}
     assert (1, 6, 11, 16, 21, 24) in frames and report["keys_per_curve"] == 6
@@ -122,7 +127,6 @@ def test_every_nth_frame_and_the_last(rig):
 
 
 def test_measures_are_those_of_all_frames(rig, capsys):
-    bind(capsys)
     raise_step()
     whole = adapt(capsys)
     some = adapt(capsys, "--step", "4", "--reduce", "0.01")
@@ -130,11 +134,7 @@ def test_measures_are_those_of_all_frames(rig, capsys):
 
 
 @pytest.mark.parametrize("error", [0.001, 0.005])
-def test_fewer_keys_within_the_error(rig, error):
-    bound(rig)
-    raise_step()
-    result(rig)
-    dense = ends(rig)
+def test_fewer_keys_within_the_error(rig, dense, error):
     report = result(rig, error=error)
     assert report["keys"] < 0.8 * report["keys_of_all_frames"]
     seen = apart(rig, dense)
@@ -143,7 +143,6 @@ def test_fewer_keys_within_the_error(rig, error):
 
 
 def test_reduced_keys_lie_on_the_step(rig):
-    bound(rig)
     raise_step()
     result(rig, step=2)
     stepped = ends(rig)
@@ -155,7 +154,6 @@ def test_reduced_keys_lie_on_the_step(rig):
 
 
 def test_the_panel_and_the_command_agree(rig, capsys):
-    bind(capsys)
     raise_step()
     report = adapt(capsys, "--step", "2", "--reduce", "0.003", "--strip")
     settings = rig.motion_loom_adapt
@@ -163,7 +161,7 @@ def test_the_panel_and_the_command_agree(rig, capsys):
     assert settings.bake_error == pytest.approx(0.003)
     assert report["strip"] and rig.animation_data.action is None
     seen = ends(rig)
-    assert bpy.ops.motion_loom.bake(workflow="adapt") == {"FINISHED"}
+    play.press(rig, "bake")
     assert apart(rig, seen) < 1e-6
     adapt(capsys, "--reduce", "0")
     assert not settings.bake_reduce
@@ -171,11 +169,7 @@ def test_the_panel_and_the_command_agree(rig, capsys):
 
 @pytest.mark.parametrize("words", [["--reduce", "-1"], ["--reduce", "x"], ["--reduce", "1e-7"], ["--step", "0"]])
 def test_bad_words_are_refused(rig, capsys, words):
-    from bl_ext.devrepo.motion_loom import jobs
-
-    bind(capsys)
-    assert jobs.main(["adapt", "--rig", "Rig", *words]) == 1
-    assert f"{words[0]} cannot be {words[1]}" in capsys.readouterr().err
+    assert f"{words[0]} cannot be {words[1]}" in refused(capsys, "adapt", "--rig", "Rig", *words)
 
 
 # ------------------------------------------------------------------------------------------------- NLA strips
@@ -183,8 +177,7 @@ def test_bad_words_are_refused(rig, capsys, words):
 
 @pytest.fixture
 def assigned(rig):
-    """The rig bound, the step raised; the result as it plays when it is assigned, and the source as it was."""
-    bound(rig)
+    """The step raised; the source as it was, and the result as it plays when it is assigned."""
     before = ends(rig)
     raise_step()
     result(rig)
@@ -239,7 +232,7 @@ def test_an_override_rig_takes_a_strip(rig, tmp_path):
     """What the user's file adds to a linked rig: the track is saved with it."""
     holder = bpy.data.collections.new("Cast")
     holder.objects.link(rig)
-    library, shot = tmp_path / "library.blend", str(tmp_path / "shot.blend")
+    library = tmp_path / "library.blend"
     bpy.data.libraries.write(str(library), {holder})
     bpy.ops.wm.read_homefile(use_empty=True)
     with bpy.data.libraries.load(str(library), link=True) as (_, there):
@@ -247,9 +240,7 @@ def test_an_override_rig_takes_a_strip(rig, tmp_path):
     bpy.context.scene.collection.children.link(bpy.data.collections["Cast"])
     bpy.data.collections["Cast"].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
     ob = next(ob for ob in bpy.context.scene.objects if ob.override_library)
-    scenes.add_grid("Floor", (-1.5, 1.5), (-1.5, 2.5))
-    scenes.add_box("Step", (-0.6, 0.3, -0.5), (0.6, 1.6, scenes.STEP_HEIGHT))
-    bpy.context.view_layer.update()
+    scenes.add_floor_and_step()
     bound(ob)
     before = ends(ob)
     raise_step()
@@ -257,10 +248,7 @@ def test_an_override_rig_takes_a_strip(rig, tmp_path):
     seen = ends(ob)
     result(ob, strip=True)
     assert apart(ob, seen) < 1e-5
-    name = ob.name
-    bpy.ops.wm.save_as_mainfile(filepath=shot)
-    bpy.ops.wm.open_mainfile(filepath=shot)
-    ob = next(ob for ob in bpy.context.scene.objects if ob.override_library and ob.name == name)
+    ob = play.reopen(tmp_path / "shot.blend", ob.name)
     assert apart(ob, seen) < 1e-5
     play_source(ob)
     raise_step(-0.12)
@@ -270,10 +258,7 @@ def test_an_override_rig_takes_a_strip(rig, tmp_path):
 def test_a_strip_outlives_saving(rig, assigned, tmp_path):
     before, seen = assigned
     result(rig, strip=True)
-    path = str(tmp_path / "strip.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    rig = bpy.data.objects["Rig"]
+    rig = play.reopen(tmp_path / "strip.blend")
     assert apart(rig, seen) < 1e-5 and plays_result(rig)
     play_source(rig)
     assert rig.animation_data.action.name == "Rig clip" and apart(rig, before) < 1e-5
@@ -312,22 +297,6 @@ def test_a_strip_above_others_leaves_what_lies_outside_to_them(rig, capsys):
     np.testing.assert_allclose(ends(rig, [1, 3, 14, 24]), outside, atol=1e-5)
     play_source(rig)
     assert len(rig.animation_data.nla_tracks) == 1 and rig.animation_data.action is None
-    assert apart(rig, before) < 1e-5
-
-
-def test_bones_without_keys_go_back_to_where_they_were(rig):
-    source, slot = actions.assigned(rig)
-    holder = actions.curve_list(source, slot)
-    for curve in [c for c in holder.fcurves if '"spine"' in c.data_path or '"elbow' in c.data_path]:
-        holder.fcurves.remove(curve)
-    before = ends(rig)
-    bound(rig)
-    raise_step(0.3)
-    result(rig, strip=True)
-    seen = ends(rig)
-    result(rig, strip=True)
-    assert apart(rig, seen) < 1e-5
-    play_source(rig)
     assert apart(rig, before) < 1e-5
 
 
@@ -373,7 +342,7 @@ def test_a_strip_that_would_not_play_is_refused(rig, assigned):
     strip.select = True
     data.use_tweak_mode = True
     assert data.use_tweak_mode
-    for refused in (lambda: result(rig, strip=True), lambda: result(rig), lambda: play_source(rig)):
+    for call in (lambda: result(rig, strip=True), lambda: result(rig), lambda: play_source(rig)):
         with pytest.raises(SceneError, match="tweaking an NLA strip"):
-            refused()
+            call()
     assert set(bpy.data.actions.keys()) == known and len(data.nla_tracks) == 1

@@ -14,30 +14,20 @@ from bl_ext.devrepo.motion_loom.workflows.command_line import words as command_w
 from bl_ext.devrepo.motion_loom.workflows.core.naming import result_name
 
 from tests import adapt_scenes as scenes
-from tests.workflows.adapt.test_workflow import bones_of, played, raise_step
+from tests.adapt_play import press, save
+from tests.adapt_scenes import joints_of, raise_step
 
 # What shells, argparse or Blender might take for something else.
 NAMES = ("Rig", "-rig", "--rig=x", "a=b:1:2", "it's \"odd\" $HOME", "back\\slash; ls", "Ständer 骨", "-1")
 
 
 @pytest.fixture
-def rig():
-    rig = scenes.add_scene()
-    bpy.context.view_layer.objects.active = rig
+def rig(rig):
+    """Neither bound nor saved."""
     for name in ("Floor", "Step"):
         item = rig.motion_loom_adapt.surfaces.add()
         item.name, item.target = name, bpy.data.objects[name]
     return rig
-
-
-def save(folder, name="scene.blend"):
-    path = str(folder / name)
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    return path
-
-
-def panel(step):
-    assert getattr(bpy.ops.motion_loom, step)(workflow="adapt") == {"FINISHED"}
 
 
 def run_command(command):
@@ -52,18 +42,18 @@ def run_command(command):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_command_does_what_the_panel_does(rig, tmp_path, name):
     rig.name = name
-    panel("fit")
+    press(rig, "fit")
     raise_step()
     settings = rig.motion_loom_adapt
     settings.orientation, settings.limits, settings.surfaces[0].influence = 0.5, False, 0.9
-    save(tmp_path, "my scene's.blend")
+    save(tmp_path / "my scene's.blend")
     command = adapt_command.command_of(bpy.context, rig)
-    panel("bake")
-    expected = played(rig, bones_of(rig))
+    press(rig, "bake")
+    expected = joints_of(rig)
     run_command(command)
     again = bpy.data.objects[name]
     assert again.animation_data.action.name == "Rig clip (adapted)"
-    np.testing.assert_allclose(played(again, bones_of(again)), expected, atol=1e-6)
+    np.testing.assert_allclose(joints_of(again), expected, atol=1e-6)
 
 
 def test_a_rig_that_is_not_bound_is_bound_to_what_is_listed(rig, tmp_path):
@@ -72,22 +62,22 @@ def test_a_rig_that_is_not_bound_is_bound_to_what_is_listed(rig, tmp_path):
     settings = rig.motion_loom_adapt
     settings.use_range, settings.start, settings.end = True, 3, 20
     settings.surfaces[1].mode = "AVOID"
-    save(tmp_path)
+    save(tmp_path / "scene.blend")
     command = adapt_command.command_of(bpy.context, rig)
-    panel("fit")
-    panel("bake")
-    expected, summary = played(rig, bones_of(rig)), settings.summary
+    press(rig, "fit")
+    press(rig, "bake")
+    expected, summary = joints_of(rig), settings.summary
     run_command(command)
     again = bpy.data.objects["Rig"]
     assert again.motion_loom_adapt.summary == summary
     assert [item.mode for item in again.motion_loom_adapt.surfaces] == ["ATTACH", "AVOID"]
-    np.testing.assert_allclose(played(again, bones_of(again)), expected, atol=1e-6)
+    np.testing.assert_allclose(joints_of(again), expected, atol=1e-6)
 
 
 def test_a_result_that_is_not_to_be_played(rig, tmp_path):
-    panel("fit")
+    press(rig, "fit")
     rig.motion_loom_adapt.assign = False
-    save(tmp_path)
+    save(tmp_path / "scene.blend")
     run_command(adapt_command.command_of(bpy.context, rig))
     assert bpy.data.objects["Rig"].animation_data.action.name == "Rig clip"
     assert "Rig clip (adapted)" in bpy.data.actions
@@ -123,8 +113,8 @@ def test_the_button_refuses_without_file_or_environment(rig, tmp_path):
 
 
 def test_the_button_copies_and_tells_of_unsaved_changes(rig, tmp_path, capfd):
-    panel("fit")
-    save(tmp_path)
+    press(rig, "fit")
+    save(tmp_path / "scene.blend")
     assert bpy.ops.motion_loom.copy_command(workflow="adapt") == {"FINISHED"}
     # Blender without windows does not keep track of what is saved, so the flag tells what is right.
     assert ("Save the file first" in reports(capfd)) == bpy.data.is_dirty
@@ -149,10 +139,10 @@ def test_names_do_not_pile_up(source, name):
 
 
 def test_a_result_that_is_bound_itself(rig):
-    panel("fit")
-    panel("bake")
+    press(rig, "fit")
+    press(rig, "bake")
     assert rig.animation_data.action.name == "Rig clip (adapted)"
-    panel("fit")
-    panel("bake")
+    press(rig, "fit")
+    press(rig, "bake")
     assert rig.animation_data.action.name == "Rig clip (adapted).001"
     assert rig.motion_loom_adapt.source.name == "Rig clip (adapted)"

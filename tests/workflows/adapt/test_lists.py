@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import bpy
-import pytest
 from bl_ext.devrepo.motion_loom import jobs
 
-from tests import adapt_scenes as scenes
-
-
-@pytest.fixture
-def rig():
-    rig = scenes.add_scene()
-    bpy.context.view_layer.objects.active = rig
-    rig.select_set(True)
-    return rig
+from tests.objects import add_object
 
 
 def add(capfd, *names):
@@ -50,8 +41,7 @@ def test_nothing_new_is_selected(rig, capfd):
 
 
 def test_what_has_no_surface(rig, capfd):
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    bpy.context.scene.collection.objects.link(camera)
+    add_object("Camera", bpy.data.cameras.new("Camera"))
     answer, said = add(capfd, "Camera")
     assert answer == {"CANCELLED"} and "'Camera' has no surface: select meshes" in said
 
@@ -61,4 +51,8 @@ def test_removing_keeps_the_choice_in_the_list(rig, capfd):
     for left in (["Floor"], []):
         assert bpy.ops.motion_loom.adapt_remove_item(items="surfaces") == {"FINISHED"}
         assert listed(rig) == left and rig.motion_loom_adapt.active_surface == len(left) - 1
-    assert bpy.ops.motion_loom.adapt_remove_item(items="surfaces") == {"CANCELLED"}
+    for name in ("pins", "bones"):
+        assert bpy.ops.motion_loom.adapt_add_item(items=name) == {"FINISHED"}
+        assert bpy.ops.motion_loom.adapt_remove_item(items=name, index=0) == {"FINISHED"}
+    for name in ("surfaces", "pins", "bones"):
+        assert bpy.ops.motion_loom.adapt_remove_item(items=name, index=0) == {"CANCELLED"}

@@ -9,11 +9,30 @@ import pytest
 from bl_ext.devrepo.motion_loom.scene import actions, binding_store
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows.core import live
-from mathutils import Matrix
 
 from tests import adapt_scenes as scenes
-from tests.rig_scenes import add_strip, fingerprint
-from tests.workflows.adapt.test_rigs import FBX, add_leg_ik, by_hand
+from tests.adapt_rigs import (
+    connected,
+    disconnected,
+    placed_like_imports,
+    turned_and_away,
+    under_a_scaled_empty,
+    under_a_still_empty,
+    with_a_driver,
+    with_a_mirrored_step,
+    with_a_moving_parent,
+    with_a_scaled_floor,
+    with_an_object_constraint,
+    with_copy_rotation,
+    with_deltas,
+    with_ik,
+    with_object_keys,
+    with_strips_alone,
+    with_strips_below_an_action,
+    with_strips_that_walk,
+    without_inherited_rotation,
+)  # fmt: skip
+from tests.rig_scenes import fingerprint
 
 SAME = 1e-6
 STEP = 0.12
@@ -129,65 +148,6 @@ def kept_meshes():
 
 
 # ------------------------------------------------------------------------------------------- sampled sources
-
-
-def with_ik(rig):
-    add_leg_ik(rig)
-
-
-def with_copy_rotation(rig):
-    handle = bpy.data.objects.new("Handle", None)
-    bpy.context.scene.collection.objects.link(handle)
-    for frame, angle in ((1, -0.3), (24, 0.4)):
-        handle.rotation_euler = angle, 0.1, 0.0
-        handle.keyframe_insert("rotation_euler", frame=frame)
-    constraint = rig.pose.bones["chest"].constraints.new("COPY_ROTATION")
-    constraint.target, constraint.mix_mode = handle, "ADD"
-
-
-def with_a_driver(rig):
-    rig["speed"] = 0.0
-    rig.driver_add('["speed"]').driver.expression = "0.01 * frame"
-
-
-def with_strips_alone(rig):
-    add_strip(rig, *actions.assigned(rig), 1)
-    rig.animation_data.action = None
-
-
-def with_strips_that_walk(rig):
-    """The object itself has keys, in a strip."""
-    for frame, y in ((1, 0.0), (24, 0.1)):
-        rig.location.y = y
-        rig.keyframe_insert("location", frame=frame)
-    with_strips_alone(rig)
-
-
-def with_strips_below_an_action(rig):
-    action, slot = actions.assigned(rig)
-    add_strip(rig, action, slot, 1)
-    head = action.copy()
-    curves = actions.all_curves(head, head.slots[0] if actions.HAS_SLOTS else None)
-    gone = [curve for curve in curves if "arm.L" not in curve.data_path and "hips" not in curve.data_path]
-    actions_of = actions.curve_list(head, head.slots[0] if actions.HAS_SLOTS else None)
-    for curve in gone:
-        actions_of.fcurves.remove(curve)
-    actions.assign(rig, head, head.slots[0] if actions.HAS_SLOTS else None)
-
-
-def with_a_moving_parent(rig):
-    cart = bpy.data.objects.new("Cart", None)
-    bpy.context.scene.collection.objects.link(cart)
-    for frame, place in ((1, (0, 0, 0)), (24, (0.05, 0.1, 0.02))):
-        cart.location = place
-        cart.keyframe_insert("location", frame=frame)
-    rig.parent = cart
-
-
-def with_an_object_constraint(rig):
-    with_a_moving_parent(rig)
-    rig.parent = None
-    rig.constraints.new("COPY_LOCATION").target = bpy.data.objects["Cart"]
 
 
 SAMPLED = [
@@ -912,84 +872,9 @@ def assert_live(rig, tmp_path, tolerance=SAME, moved=0.6 * STEP):
     return rig
 
 
-def placed_like_imports(rig):
-    by_hand(rig, FBX)
-
-
-def under_a_scaled_empty(rig):
-    by_hand(rig, FBX)
-    holder = bpy.data.objects.new("Holder", None)
-    bpy.context.scene.collection.objects.link(holder)
-    rig.parent, holder.scale, rig.scale = holder, (0.01,) * 3, (1, 1, 1)
-
-
-def turned_and_away(rig):
-    world = Matrix.Translation((1.5, -0.7, 0.3)) @ Matrix.Rotation(2.0, 4, "Z") @ Matrix.Scale(1.3, 4)
-    for ob in (rig, *(bpy.data.objects[name] for name in ("Floor", "Step"))):
-        ob.matrix_world = world @ ob.matrix_world
-
-
-def with_object_keys(rig):
-    for frame, y in ((1, 0.0), (24, 0.05)):
-        rig.location.y = y
-        rig.keyframe_insert("location", frame=frame)
-
-
-def under_a_keyed_empty(rig):
-    with_a_moving_parent(rig)
-
-
-def under_a_still_empty(rig):
-    holder = bpy.data.objects.new("Holder", None)
-    bpy.context.scene.collection.objects.link(holder)
-    holder.location, holder.rotation_euler = (0.3, 0.2, 0.1), (0.1, 0.2, 1.0)
-    bpy.context.view_layer.update()
-    world = rig.matrix_world.copy()
-    rig.parent = holder
-    rig.matrix_parent_inverse = holder.matrix_world.inverted()
-    rig.matrix_world = world
-
-
-def with_deltas(rig):
-    rig.delta_location, rig.delta_rotation_euler, rig.delta_scale = (0.1, 0, 0), (0, 0, 0.1), (1.05,) * 3
-
-
-def without_inherited_rotation(rig):
-    edit(rig, lambda bones: setattr(bones["head"], "use_inherit_rotation", False))
-    edit(rig, lambda bones: setattr(bones["toe.R"], "use_inherit_rotation", False))
-
-
-def edit(rig, change):
-    activate(rig)
-    bpy.ops.object.mode_set(mode="EDIT")
-    change(rig.data.edit_bones)
-    bpy.ops.object.mode_set(mode="OBJECT")
-
-
-def disconnected(rig):
-    edit(rig, lambda bones: [setattr(bone, "use_connect", False) for bone in bones])
-
-
-def connected(rig):
-    def change(bones):
-        for parent, child in (("thigh.R", "knee.R"), ("knee.R", "ankle.R"), ("arm.L", "elbow.L")):
-            bones[parent].tail = bones[child].head
-            bones[child].use_connect = True
-
-    edit(rig, change)
-
-
-def mirrored_step(rig):
-    bpy.data.objects["Step"].scale.x = -1.0
-
-
-def scaled_floor(rig):
-    bpy.data.objects["Floor"].scale = 2.0, 0.5, 1.0
-
-
 KINDS = [
-    placed_like_imports, under_a_scaled_empty, turned_and_away, with_object_keys, under_a_keyed_empty,
-    under_a_still_empty, with_deltas, without_inherited_rotation, disconnected, connected, scaled_floor,
+    placed_like_imports, under_a_scaled_empty, turned_and_away, with_object_keys, with_a_moving_parent,
+    under_a_still_empty, with_deltas, without_inherited_rotation, disconnected, connected, with_a_scaled_floor,
 ]  # fmt: skip
 
 
@@ -1000,7 +885,7 @@ def test_rigs_of_every_kind(rig, make, tmp_path):
 
 
 def test_a_mirrored_object_of_the_environment(rig, tmp_path):
-    mirrored_step(rig)
+    with_a_mirrored_step(rig)
     assert_live(rig, tmp_path)
 
 

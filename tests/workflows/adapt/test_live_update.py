@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from tests import adapt_scenes as scenes
+from tests.adapt_scenes import add_wall, edit
 from tests.workflows.adapt.test_live_refusals import bind, go_live, joints, lift, settle, status, toggle
-from tests.workflows.adapt.test_update import LIFT, add_wall, edit
 
 pytestmark = pytest.mark.usefixtures("both_ways", "silent")
 
@@ -31,7 +31,7 @@ def press():
 
 def test_objects_are_edited_added_and_deleted(rig):
     """The foot goes on standing on the step that was lifted before."""
-    lift(LIFT)
+    lift(0.1)
     foot = [bone.name for bone in rig.data.bones].index("ankle.R")
     lifted = joints(rig)[-6:, foot]
     edit("Floor")

@@ -15,8 +15,8 @@ from bl_ext.devrepo.motion_loom.workflows.core import registry
 from bl_ext.devrepo.motion_loom.workflows.core.live import LiveStatus
 from bl_ext.devrepo.motion_loom.workflows.interface import panel_parts
 
+from tests import adapt_play as play
 from tests import adapt_scenes as scenes
-from tests.workflows.adapt.test_workflow import bind
 
 ICONS = set(bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys())
 
@@ -79,11 +79,6 @@ class Context:
         )
 
 
-@pytest.fixture
-def rig():
-    return scenes.add_scene()
-
-
 def drawn(ob, opened=True) -> list[str]:
     out = []
     registry.by_id("adapt").draw(Layout(out, opened), Context(ob))
@@ -119,8 +114,7 @@ def test_a_linked_character_that_is_called_as_its_rig_is_named_once(rig, tmp_pat
     character = bpy.data.collections.new("Rig")
     bpy.context.scene.collection.children.link(character)
     character.objects.link(rig)
-    path = str(tmp_path / "library.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
+    path = play.save(tmp_path / "library.blend")
     bpy.ops.wm.read_homefile(use_empty=True)
     with bpy.data.libraries.load(path, link=True) as (_, there):
         there.collections = ["Rig"]
@@ -131,12 +125,7 @@ def test_a_linked_character_that_is_called_as_its_rig_is_named_once(rig, tmp_pat
 
 
 def test_a_linked_rig_is_offered_a_local_copy(rig, tmp_path):
-    path = str(tmp_path / "library.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, there):
-        there.objects = ["Rig"]
-    texts = drawn(there.objects[0])
+    texts = drawn(*play.brought(play.save(tmp_path / "library.blend"), "Rig", link=True))
     assert texts[-1] == "Make Local Copy" and "'Rig' is linked" in texts[0]
     assert not [text for text in texts if text[:1].isdigit()]
 
@@ -149,23 +138,21 @@ def test_steps_stand_in_their_order(rig):
     assert "Select what the motion deals with," in " ".join(texts)
 
 
-def test_after_bind_it_says_what_is_bound(rig, capsys):
-    bind(capsys)
-    texts = drawn(rig)
+def test_after_bind_it_says_what_is_bound(bound):
+    texts = drawn(bound)
     assert {"Rig clip", "Update Binding", "Bind Again", "Floor", "Step", "mode", "influence"} <= set(texts)
     assert any("on 2 objects" in text for text in texts)
-    item = rig.motion_loom_adapt.surfaces.add()
-    item.target = scenes.add_box("Wall", (1, 0, 0), (2, 1, 1))
-    assert "1 object is not bound yet" in drawn(rig)
+    bound.motion_loom_adapt.surfaces.add().target = scenes.add_wall()
+    assert "1 object is not bound yet" in drawn(bound)
     bpy.data.objects.remove(bpy.data.objects["Floor"])
-    rig.motion_loom_adapt.surfaces.remove(1)
-    text = " ".join(drawn(rig))
+    bound.motion_loom_adapt.surfaces.remove(1)
+    text = " ".join(drawn(bound))
     assert "'Floor' was deleted" in text and "'Step' was taken off the list after bind" in text
 
 
-def test_joints_are_listed_and_a_choice_asks_for_bind(rig, capsys):
+def test_joints_are_listed_and_a_choice_asks_for_bind(rig):
     assert any("Bind lists what is solved" in text for text in drawn(rig, opened=True))
-    bind(capsys)
+    play.bind(rig)
     joints = rig.motion_loom_adapt.joints
     texts = drawn(rig, opened=True)
     assert {"arm.L", "elbow.L", f"Joints ({len(joints)})"} <= set(texts)
@@ -174,21 +161,19 @@ def test_joints_are_listed_and_a_choice_asks_for_bind(rig, capsys):
     assert any("The chosen joints are not" in text for text in drawn(rig))
 
 
-def test_deleted_objects_are_named_in_the_list(rig, capsys):
-    bind(capsys)
+def test_deleted_objects_are_named_in_the_list(bound):
     bpy.data.objects.remove(bpy.data.objects["Step"])
     bpy.context.scene.collection.objects.unlink(bpy.data.objects["Floor"])
-    texts = drawn(rig)
+    texts = drawn(bound)
     assert "Step (deleted)" in texts and "Floor (deleted)" in texts
 
 
-def test_a_long_name_is_written_out_where_it_is_chosen(rig, capsys):
-    bind(capsys)
-    step, settings = bpy.data.objects["Step"], rig.motion_loom_adapt
+def test_a_long_name_is_written_out_where_it_is_chosen(bound):
+    step, settings = bpy.data.objects["Step"], bound.motion_loom_adapt
     step.name = "set_dressing_harbour_wall_north_001"
     for chosen in (0, 1):
         settings.active_surface = chosen
-        pieces = "".join(text for text in drawn(rig) if text != step.name)
+        pieces = "".join(text for text in drawn(bound) if text != step.name)
         assert (step.name in pieces) == bool(chosen)
 
 

@@ -5,16 +5,9 @@ import pytest
 from bl_ext.devrepo.motion_loom.workflows.core import registry
 
 from tests import adapt_scenes as scenes
-from tests.workflows.adapt.test_update import edit
-from tests.workflows.adapt.test_workflow import adapt, bind, raise_step, run
-
-
-@pytest.fixture
-def rig(capsys):
-    rig = scenes.add_scene()
-    bind(capsys)
-    bpy.context.view_layer.objects.active = rig
-    return rig
+from tests.adapt_scenes import edit, raise_step
+from tests.commands import adapt, bind, run
+from tests.objects import key
 
 
 def asked(step="fit"):
@@ -29,7 +22,7 @@ def tilted(vertices):
 ANEW = ": this counts as the original now"
 
 
-def test_nothing_moved_nothing_asked(rig, capsys):
+def test_nothing_moved_nothing_asked(bound, capsys):
     assert asked() == () and bind(capsys)["notes"] == []
 
 
@@ -43,32 +36,29 @@ def test_nothing_moved_nothing_asked(rig, capsys):
         (lambda rig: setattr(rig, "location", (0.0, 0.0, 0.25)), "'Rig' has moved by 25 cm"),
     ],
 )
-def test_what_has_moved_and_how_far(rig, capsys, change, line):
-    change(rig)
+def test_what_has_moved_and_how_far(bound, capsys, change, line):
+    change(bound)
     bpy.context.view_layer.update()
     assert asked() == (line,)
-    mesh = rig.motion_loom_adapt.binding
+    mesh = bound.motion_loom_adapt.binding
     assert bind(capsys)["notes"] == [line + ANEW]
-    assert rig.motion_loom_adapt.binding != mesh and asked() == ()
+    assert bound.motion_loom_adapt.binding != mesh and asked() == ()
 
 
-def test_an_object_that_moves_at_other_frames(rig, capsys):
+def test_an_object_that_moves_at_other_frames(bound, capsys):
     """Keys that were set after bind, looked at while the object is where it was."""
-    step = bpy.data.objects["Step"]
-    for frame, height in ((1, 0.0), (24, 0.5)):
-        step.location.z = height
-        step.keyframe_insert("location", frame=frame)
+    key(bpy.data.objects["Step"], "location", {1: 0.0, 24: 0.5}, index=2)
     bpy.context.scene.frame_set(1)
     assert asked() == ("'Step' has moved by 50 cm",)
 
 
-def test_a_result_is_not_the_motion_that_was_bound(rig, capsys):
+def test_a_result_is_not_the_motion_that_was_bound(bound, capsys):
     raise_step(0.15)
     adapt(capsys)
     assert asked()[1] == "'Rig' plays the result 'Rig clip (adapted)', not the motion that was bound"
 
 
-def test_an_update_asks_for_what_was_edited_and_moved_alone(rig):
+def test_an_update_asks_for_what_was_edited_and_moved_alone(bound):
     raise_step(0.15)
     assert asked("update_binding") == ()
     edit("Floor")
@@ -77,12 +67,12 @@ def test_an_update_asks_for_what_was_edited_and_moved_alone(rig):
     assert asked("update_binding") == ("'Step' was edited and is up to 15 cm from where it was",)
 
 
-def test_a_range_of_its_own_is_compared_where_both_know_it(rig, capsys):
+def test_a_range_of_its_own_is_compared_where_both_know_it(bound, capsys):
     raise_step(0.15)
     assert "'Step' has moved by 15 cm" + ANEW in bind(capsys, "--start", "3", "--end", "9")["notes"]
 
 
-def test_of_many_objects_the_worst_are_named(rig, capsys):
+def test_of_many_objects_the_worst_are_named(bound, capsys):
     names = [f"Brick {k}" for k in range(9)]
     for k, name in enumerate(names):
         scenes.add_box(name, (0.5, -0.5 + 0.2 * k, 0), (0.6, -0.4 + 0.2 * k, 0.1))

@@ -6,24 +6,23 @@ import pytest
 from mathutils import Matrix
 
 from tests import adapt_scenes as scenes
-from tests.workflows.adapt.test_workflow import bones_of, raise_step, run
+from tests.adapt_scenes import raise_step
+from tests.commands import adapt, bind
 
 
 @pytest.fixture
-def rig():
-    ob = scenes.add_scene()
-    scenes.add_controls(ob)
-    return ob
+def rig(rig):
+    scenes.add_controls(rig)
+    return rig
 
 
 def bind_and_adapt(rig, capsys, change):
     """Reports of both, and joints before and after, (F, B, 3)."""
     before = scenes.joints_of(rig)
-    bound = run(capsys, "bind", "--rig", rig.name, "--environment", "Floor", "Step")
+    bound = bind(capsys)
     change()
     bpy.context.view_layer.update()
-    report = run(capsys, "adapt", "--rig", rig.name)
-    return bound, report, before, scenes.joints_of(rig)
+    return bound, adapt(capsys), before, scenes.joints_of(rig)
 
 
 def test_all_but_what_stands_by_itself_moves_as_the_set_does(rig, capsys):
@@ -35,7 +34,7 @@ def test_all_but_what_stands_by_itself_moves_as_the_set_does(rig, capsys):
 
     bound, report, before, after = bind_and_adapt(rig, capsys, change)
     moved = before @ np.array(move)[:3, :3].T + np.array(move)[:3, 3]
-    bone = bones_of(rig).index("alone")
+    bone = rig.data.bones.find("alone")
     moved[:, bone] = before[:, bone]
     np.testing.assert_allclose(after, moved, atol=2e-3)
     assert any("alone" in note for note in bound["notes"])
@@ -43,14 +42,13 @@ def test_all_but_what_stands_by_itself_moves_as_the_set_does(rig, capsys):
 
 
 def test_sockets_and_targets_stay_by_the_hand(rig, capsys):
-    names = bones_of(rig)
-    hand, socket, target = (names.index(name) for name in ("wrist.L", "socket", "ik_hand"))
+    hand, socket, target = (rig.data.bones.find(name) for name in ("wrist.L", "socket", "ik_hand"))
     rail = scenes.add_box("Rail", (0.0, -1.0, 0.6), (0.4, 1.0, 0.7))
     before = scenes.joints_of(rig)
-    run(capsys, "bind", "--rig", rig.name, "--environment", "Floor", "Step", "Rail")
+    bind(capsys, "Rail")
     rail.location = (0.1, 0.0, 0.15)
     bpy.context.view_layer.update()
-    run(capsys, "adapt", "--rig", rig.name)
+    adapt(capsys)
     after = scenes.joints_of(rig)
     assert np.linalg.norm(after[:, hand] - before[:, hand], axis=1).max() > 0.03
     np.testing.assert_allclose(after[:, target], after[:, hand], atol=1e-4)

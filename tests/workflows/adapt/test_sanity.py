@@ -2,21 +2,15 @@
 
 import bpy
 import numpy as np
-import pytest
 from bl_ext.devrepo.motion_loom.solvers.adapt.solve import AdaptedMotion
 from bl_ext.devrepo.motion_loom.workflows.environment.sanity import unsettled_note
 
 from tests import adapt_scenes as scenes
-from tests.workflows.adapt.test_live_drivers import press, settle, status
-from tests.workflows.adapt.test_refusals import bind_refused, refused
-from tests.workflows.adapt.test_workflow import adapt, bind
+from tests.adapt_commands import bind_refused, refused
+from tests.adapt_play import press, settle, status
+from tests.commands import adapt, bind
 
 FAR = 1e10  # metres, where single precision is a kilometre
-
-
-@pytest.fixture
-def rig():
-    return scenes.add_scene()
 
 
 def size(ob, factor):
@@ -24,18 +18,11 @@ def size(ob, factor):
     bpy.context.view_layer.update()
 
 
-def raise_corner(height):
-    floor = bpy.data.objects["Floor"].data
-    floor.vertices[3].co.z = height
-    floor.update()
-
-
-def test_what_is_too_far_off_is_named(rig, capsys):
-    bind(capsys)
+def test_what_is_too_far_off_is_named(bound, capsys):
     size(bpy.data.objects["Floor"], FAR)
     assert "A vertex of 'Floor' is out of range: it lies at (" in refused(capsys, "adapt")
     size(bpy.data.objects["Floor"], 1.0)
-    size(rig, FAR)
+    size(bound, FAR)
     assert "A joint of 'Rig' is out of range" in refused(capsys, "adapt")
 
 
@@ -45,10 +32,10 @@ def test_nothing_is_bound_too_far_off(rig, capsys):
     rig.location.x = 0.0
     bpy.data.objects["Step"].location.x = FAR
     assert "A vertex of 'Step' is out of range" in bind_refused(capsys)
-
-
-def test_one_vertex_far_off_is_named(rig, capsys):
-    raise_corner(1e30)
+    bpy.data.objects["Step"].location.x = 0.0
+    floor = bpy.data.objects["Floor"].data
+    floor.vertices[3].co.z = 1e30
+    floor.update()
     assert "Vertex 3 of 'Floor' is out of range" in bind_refused(capsys)
 
 
@@ -58,8 +45,7 @@ def test_a_large_set_is_in_range(rig, capsys):
     assert not adapt(capsys)["notes"]
 
 
-def test_frames_that_did_not_settle_are_said(rig, capsys):
-    bind(capsys)
+def test_frames_that_did_not_settle_are_said(bound, capsys):
     bpy.data.objects["Step"].rotation_euler.x = np.pi  # what was stood on faces down
     bpy.context.view_layer.update()
     report = adapt(capsys)
@@ -67,23 +53,20 @@ def test_frames_that_did_not_settle_are_said(rig, capsys):
     assert f"{report['unconverged_frames']} of 24 frames did not settle" in "; ".join(report["notes"])
 
 
-def test_another_size_is_said(rig, capsys):
-    bind(capsys)
+def test_another_size_is_said(bound, capsys):
     size(bpy.data.objects["Floor"], 3000.0)
-    size(rig, 30.0)
+    size(bound, 30.0)
     notes = adapt(capsys)["notes"]
     assert "'Floor' is 3,000 times as large as it was when it was bound" in notes
     assert "'Rig' is 30 times as large as it was when it was bound" in notes
 
 
-def test_live_says_so_too(rig, capsys):
-    bind(capsys)
-    bpy.context.view_layer.objects.active = rig
-    press("live")
-    assert status(rig).note is None
+def test_live_says_so_too(bound):
+    press(bound)
+    assert status(bound).note is None
     bpy.data.objects["Step"].scale = (30.0,) * 3
     settle()
-    assert "'Step' is 30 times as large" in status(rig).note and "did not settle" in status(rig).note
+    assert "'Step' is 30 times as large" in status(bound).note and "did not settle" in status(bound).note
 
 
 def test_the_roughest_frame_is_one_that_did_not_settle():

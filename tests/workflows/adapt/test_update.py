@@ -3,26 +3,16 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import binding_store
-from bl_ext.devrepo.motion_loom.workflows.environment import store, update
+from bl_ext.devrepo.motion_loom.workflows.environment import store
 from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 
-from tests import adapt_scenes as scenes
-from tests.workflows.adapt.test_workflow import adapt, bind, bones_of, played, raise_step, run
+from tests.adapt_scenes import add_shape_key, add_wall, edit, joints_of, raise_step
+from tests.commands import adapt, bind, refused, run
+from tests.objects import key
 
 LIFT = 0.1
-
-
-@pytest.fixture
-def rig():
-    return scenes.add_scene()
-
-
-@pytest.fixture
-def bound(rig, capsys):
-    bind(capsys)
-    return rig
+KEEP = ("bind", "--rig", "Rig", "--keep")
 
 
 @pytest.fixture
@@ -37,38 +27,16 @@ def old_file(bound):
 
 
 def keep(capsys, *words):
-    return run(capsys, "bind", "--rig", "Rig", "--keep", *words)
-
-
-def add_wall():
-    """Beside the left arm."""
-    wall = scenes.add_box("Wall", (0.45, -0.6, 0.5), (0.6, 1.2, 1.6))
-    bpy.context.view_layer.update()
-    return wall
+    return run(capsys, *KEEP, *words)
 
 
 def delete(name):
     bpy.data.objects.remove(bpy.data.objects[name])
 
 
-def edit(name, reach=0.0):
-    """Another vertex on the first face of an object, so far from it."""
-    ob = bpy.data.objects[name]
-    data = ob.data
-    vertices = [tuple(v.co) for v in data.vertices]
-    faces = [tuple(p.vertices) for p in data.polygons]
-    centre, normal = data.polygons[0].center, data.polygons[0].normal
-    first = faces.pop(0)
-    vertices.append(tuple(centre + reach * normal))
-    faces += [(first[k], first[(k + 1) % len(first)], len(vertices) - 1) for k in range(len(first))]
-    data.clear_geometry()
-    data.from_pydata(vertices, [], faces)
-    bpy.context.view_layer.update()
-
-
 def adapted(rig, capsys):
     adapt(capsys)
-    return played(rig, bones_of(rig))
+    return joints_of(rig)
 
 
 def same_binding(one, two):
@@ -105,23 +73,22 @@ def test_a_new_object_that_moves_later_is_followed(bound, capsys):
     raise_step(LIFT)
     wall = add_wall()
     keep(capsys, "--environment", "Wall")
-    first = played(bound, ["ankle.R", "wrist.L"])
-    still = adapted(bound, capsys)[:, [bones_of(bound).index(name) for name in ("ankle.R", "wrist.L")]]
-    np.testing.assert_allclose((still - first)[-6:, 0], np.tile([0, 0, LIFT], (6, 1)), atol=0.012)
+    ankle, wrist = (bound.data.bones.find(name) for name in ("ankle.R", "wrist.L"))
+    first, still = joints_of(bound), adapted(bound, capsys)
+    np.testing.assert_allclose((still - first)[-6:, ankle], np.tile([0, 0, LIFT], (6, 1)), atol=0.012)
     wall.location.x -= 0.2
     bpy.context.view_layer.update()
-    pushed = adapted(bound, capsys)[:, bones_of(bound).index("wrist.L")]
-    assert (pushed - still[:, 1])[:, 0].min() < -0.1
+    assert (adapted(bound, capsys) - still)[:, wrist, 0].min() < -0.1
 
 
 def test_the_set_as_it_was_bound_gives_the_source_again(bound, capsys):
-    before = played(bound, bones_of(bound))
+    before = joints_of(bound)
     raise_step()
     add_wall()
     keep(capsys, "--environment", "Wall")
     raise_step(-0.12)
     assert adapt(capsys)["changed_bones"] == []
-    np.testing.assert_allclose(played(bound, bones_of(bound)), before, atol=1e-5)
+    np.testing.assert_allclose(joints_of(bound), before, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["carried", "bent"])
@@ -129,17 +96,9 @@ def test_objects_that_move_are_kept_over_all_frames(rig, capsys, kind):
     """One that is carried rigidly and one that deforms, changed after bind."""
     step = bpy.data.objects["Step"]
     if kind == "carried":
-        for frame, height in ((1, 0.0), (24, 0.05)):
-            step.location.z = height
-            step.keyframe_insert("location", frame=frame)
+        key(step, "location", {1: 0.0, 24: 0.05}, index=2)
     else:
-        step.shape_key_add(name="Basis")
-        key = step.shape_key_add(name="Swollen")
-        for point in key.data:
-            point.co.z *= 1.2
-        for frame, value in ((1, 0.0), (24, 1.0)):
-            key.value = value
-            key.keyframe_insert("value", frame=frame)
+        add_shape_key(step, lambda points: points * [1, 1, 1.2], keys=((1, 0.0), (24, 1.0)))
     bind(capsys)
     once = stored_of(rig)
     step.delta_location.z += LIFT
@@ -164,8 +123,7 @@ def test_a_deleted_object_is_let_go_and_the_rest_stays_as_it_was_bound(bound, ca
     add_wall()
     keep(capsys, "--environment", "Wall")
     delete("Wall")
-    assert jobs.main(["adapt", "--rig", "Rig"]) == 1
-    assert "was deleted" in (said := capsys.readouterr().err) and "bind --keep" in said
+    assert "was deleted" in (said := refused(capsys, "adapt", "--rig", "Rig")) and "bind --keep" in said
     report = keep(capsys)
     assert report["objects"] == ["Floor", "Step"] and "'Wall' was deleted and is let go" in report["notes"]
     same_binding(stored_of(bound), once)
@@ -188,13 +146,6 @@ def test_what_the_user_chose_of_the_others_stays(bound, capsys):
     assert (item.bound_name, item.mode, round(item.influence, 3)) == ("Floor", "AVOID", 0.4)
 
 
-def test_nothing_left(bound, capsys):
-    delete("Step")
-    delete("Floor")
-    assert jobs.main(["bind", "--rig", "Rig", "--keep"]) == 1
-    assert "None of the objects that 'Rig' is bound to is left" in capsys.readouterr().err
-
-
 def test_nothing_to_do_changes_nothing(bound, capsys):
     raise_step()
     mesh, notes = bound.motion_loom_adapt.binding, bound.motion_loom_adapt.notes
@@ -211,18 +162,15 @@ def test_an_edited_object_alone_is_bound_as_it_is(bound, capsys):
     edit("Step")
     report = keep(capsys)
     assert "'Step' was edited: this counts as the original now" in report["notes"]
+    assert bound.motion_loom_adapt.notes.splitlines() == report["notes"]
     again = stored_of(bound)
     np.testing.assert_array_equal(again.surface(0).vertices, once.surface(0).vertices)
     assert again.surface(1).vertices.shape[1] == 9
     adapt(capsys)
-
-
-def test_how_far_an_edited_object_has_moved_is_told(bound, capsys):
     raise_step(0.15)
     edit("Step")
-    report = keep(capsys)
     said = "'Step' was edited and is up to 15 cm from where it was: this counts as the original now"
-    assert said in report["notes"] and said in bound.motion_loom_adapt.notes.splitlines()
+    assert said in keep(capsys)["notes"]
 
 
 # ------------------------------------------------------------------------------------- files from before, large objects
@@ -252,8 +200,7 @@ def test_an_old_file_says_what_it_does_not_know(old_file, capsys):
     raise_step(LIFT)
     add_wall()
     mesh = old_file.motion_loom_adapt.binding
-    assert jobs.main(["bind", "--rig", "Rig", "--keep", "--environment", "Wall"]) == 1
-    said = capsys.readouterr().err
+    said = refused(capsys, *KEEP, "--environment", "Wall")
     assert "'Step' has moved by 10 cm since it was bound" in said and "put it back, or bind again" in said
     assert old_file.motion_loom_adapt.binding == mesh
 
@@ -268,21 +215,10 @@ def test_an_object_that_is_too_large_to_keep_is_named(rig, capsys, monkeypatch):
 # ---------------------------------------------------------------------------------------------------- refusals
 
 
-def test_a_rig_that_is_not_bound(rig, capsys):
-    assert jobs.main(["bind", "--rig", "Rig", "--keep"]) == 1
-    assert "'Rig' is not bound yet" in capsys.readouterr().err
-
-
-def test_other_frames_need_a_whole_bind(bound, capsys):
-    assert jobs.main(["bind", "--rig", "Rig", "--keep", "--start", "3"]) == 1
-    assert "leave out --start and --end" in capsys.readouterr().err
-
-
-def test_closing_the_steps_half_way_changes_nothing(bound):
-    wall = add_wall()
-    mesh = bound.motion_loom_adapt.binding
-    steps = update.update_steps(bpy.context, bound, [*update.objects_in_list(bpy.context, bound), wall])
-    for _ in range(4):
-        next(steps)
-    steps.close()
-    assert bound.motion_loom_adapt.binding == mesh and len(bound.motion_loom_adapt.surfaces) == 2
+def test_what_cannot_be_updated(rig, capsys):
+    assert "'Rig' is not bound yet" in refused(capsys, *KEEP)
+    bind(capsys)
+    assert "leave out --start and --end" in refused(capsys, *KEEP, "--start", "3")
+    delete("Step")
+    delete("Floor")
+    assert "None of the objects that 'Rig' is bound to is left" in refused(capsys, *KEEP)
