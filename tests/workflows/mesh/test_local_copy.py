@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tests import adapt_scenes as scenes
-from tests.workflows.adapt.test_workflow import bones_of, played, run
+from tests.adapt_scenes import bones_of, joints_of
+from tests.commands import run
 
 
 def make_library(path):
@@ -45,12 +46,12 @@ def local(name):
 
 
 def test_the_copy_stands_in_for_the_linked_rig(linked):
-    before = played(linked, bones_of(linked))
+    before = joints_of(linked)
     assert bpy.ops.motion_loom.make_local_copy() == {"FINISHED"}
     copy = bpy.context.object
     assert copy == local("Rig") and copy.library is None and copy.data == linked.data
     assert copy.select_get() and linked.hide_get() and not copy.hide_get()
-    np.testing.assert_allclose(played(copy, bones_of(copy)), before, atol=1e-6)
+    np.testing.assert_allclose(joints_of(copy), before, atol=1e-6)
     assert copy.animation_data.action == linked.animation_data.action
 
 
@@ -76,12 +77,12 @@ def test_the_copy_is_bound_and_adapted_as_any_other(linked, capsys):
         ob_local.name = f"My {name}"
         bpy.context.scene.collection.objects.link(ob_local)
     run(capsys, "bind", "--rig", copy.name, "--environment", "My Floor", "My Step")
-    before = played(copy, bones_of(copy))
+    before = joints_of(copy)
     bpy.data.objects["My Step"].location.z += 0.12
     bpy.context.view_layer.update()
     report = run(capsys, "adapt", "--rig", copy.name)
     assert report["measures"]["contacts_kept_pct"] > 95
-    after = played(copy, bones_of(copy))
+    after = joints_of(copy)
     np.testing.assert_allclose((after - before)[-1, bones_of(copy).index("ankle.R"), 2], 0.12, atol=0.015)
     assert copy.animation_data.action.library is None
 

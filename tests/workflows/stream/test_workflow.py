@@ -25,7 +25,7 @@ from bl_ext.devrepo.motion_loom.workflows.stream.run import stream_state
 
 from checkout import PACKAGE
 from examples.send_clip import bundle, message, packets
-from tests.workflows.adapt.test_panel import Context, Layout
+from tests.panel_layout import Context, Layout
 
 NAMES = ("Hips", "Head", "hand.L", "左手")
 LOOPBACK = "127.0.0.1"

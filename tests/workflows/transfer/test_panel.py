@@ -12,8 +12,8 @@ from bl_ext.devrepo.motion_loom.workflows.transfer.overlay import overlay_of
 
 from tests import map_play
 from tests import transfer_play as play
+from tests.panel_layout import Context, Layout
 from tests.transfer_play import PAIRS
-from tests.workflows.adapt.test_panel import Context, Layout
 
 
 class TransferLayout(Layout):
