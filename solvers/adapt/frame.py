@@ -19,7 +19,7 @@ from ..surface.descriptor_frames import DescriptorPoints, descriptor_frames
 from ..surface.present import PresentSurfaces
 from ..warp import collision
 from ..warp.frame_collision import FrameColliders
-from ..warp.frame_warp import FrameGoals, FramePose, FrameTree, warp_frame
+from ..warp.frame_warp import FramePose, FrameTree, warp_frame
 from .binding import Binding
 from .options import AdaptOptions, checked_uses
 from .relationship import carries
@@ -110,19 +110,11 @@ class FrameAdapter:
         targets = terms.targets(rows, shift)
         targets, affinity = terms.pinned(rows, targets + self._exits(row, targets), terms.affinity[:, rows])
         start = terms.start(rows, turns[:, 0], targets)
-        goals = FrameGoals(
-            terms.offsets[..., row],
-            targets[..., 0],
-            affinity[..., 0],
-            terms.stiffness[..., row],
-            terms.facing(turns)[..., 0],
-            terms.facing_weight[..., row],
-            self._obstacles(row) if self._options.collision and terms.heeded else None,
-            terms.limits.at(row) if terms.limits is not None else None,
-        )
+        obstacles = self._obstacles(row) if self._options.collision and terms.heeded else None
+        goals = terms.goals(row, *(a[..., 0] for a in (targets, affinity, terms.facing(turns))), obstacles)
         rotations, roots = start.rotations[..., 0], start.roots[..., 0]
         if self._moves is not None:
-            rotations, roots = self._resumed(row, rotations, goals)
+            rotations, roots = self._resumed(row, rotations, goals.offsets, targets[..., 0], affinity[..., 0])
         pose, used = warp_frame(self._frame, goals, rotations, roots, self._binding.scale, MOST_ITERATIONS)
         if self._moves is not None:
             pose = self._moved(row, pose, goals.offsets)
@@ -160,13 +152,12 @@ class FrameAdapter:
         sizes = terms.reach, collision.FRESH * self._binding.scale
         return FrameColliders(self._surfaces, objects, samples, goals, COLLISION_WEIGHT, HOLD_WEIGHT, *sizes)
 
-    def _resumed(self, row, rotations, goals):
+    def _resumed(self, row, rotations, offsets, targets, affinity):
         """A start bent like the track's frame and placed where the targets' mean is."""
         rotations = quat.normalised(quat.mul(rotations, self._moves.start[..., row]))
-        roots = goals.targets[: self._binding.tree.roots]
-        pose = self._frame.forward(goals.offsets, rotations, roots)
-        gap = goals.affinity @ (goals.targets - pose.joints) / goals.affinity.sum()
-        return rotations, roots + gap
+        roots = targets[: self._binding.tree.roots]
+        pose = self._frame.forward(offsets, rotations, roots)
+        return rotations, roots + affinity @ (targets - pose.joints) / affinity.sum()
 
     def _moved(self, row, pose, offsets):
         """With what the track's last pass added to the frame."""

@@ -21,8 +21,8 @@ from ..surface.descriptor_frames import descriptor_frames
 from ..surface.track import SurfaceTrack
 from ..warp import collision
 from ..warp.collision import Colliders
-from ..warp.tree_goals import Goals
-from ..warp.tree_warp import MAX_ITERATIONS, warp_steps
+from ..warp.levenberg import MAX_ITERATIONS
+from ..warp.tree_warp import warp_steps
 from .binding import Binding
 from .options import ATTACH, AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, checked_uses
 from .relationship import carries
@@ -180,14 +180,8 @@ class _Problem:
         terms, tree, frames = self.terms, self.tree, self.targets.shape[-1]
         result, used = start.copy(), np.zeros(frames, int)
         for k, part in enumerate(slices):
-            goals = Goals(
-                *(a[..., part] for a in (terms.offsets, self.targets, self.affinity, terms.stiffness)),
-                self.facing[..., part],
-                terms.facing_weight[..., part],
-                np.arange(frames)[part],
-                obstacles[k] if obstacles else None,
-                terms.limits,
-            )
+            parts = (a[..., part] for a in (self.targets, self.affinity, self.facing))
+            goals = terms.goals(part, *parts, obstacles[k] if obstacles else None)
             rotations, roots = start.rotations[..., part], start.roots[..., part]
             steps = warp_steps(tree, goals, rotations, roots, terms.binding.scale)
             done = progress + (k + 1) / (3 * len(slices))

@@ -19,8 +19,10 @@ from ..skeleton.joint_tree import TreePose
 from ..surface.sides import SidedSurface, sided
 from ..warp import collision
 from ..warp.collision import DistanceGoals
+from ..warp.energy import Goals, SparseTerm, part
 from ..warp.joint_limits import WEIGHT as LIMIT_WEIGHT
 from ..warp.joint_limits import LimitSprings
+from ..warp.terms import Bend, Facing, Targets
 from . import clearance
 from .binding import BETWEEN_REACH, CONTACT_WEIGHT, Binding
 from .options import ATTACH, AVOID, AdaptOptions, SurfaceUse
@@ -43,9 +45,9 @@ class AdaptTerms:
     """Terms of the energy for F frames, J joints in tree order, B bodies; frames last.
 
     heeded: indices of the objects that count.  clearance: metres to keep clear;  reach: metres within which objects
-    are looked for.  offsets (J, 3, F), affinity (J, F), stiffness (B, F), facing_weight (B, F), limits: of
-    ``tree_goals.Goals``, pins not in the affinity.  shares: (F, G, J) of the track's joints in the turns of the G
-    groups: all of them, then each body whose children are all leaves, ``ends`` (G - 1,), with its children.
+    are looked for.  offsets (J, 3, F): of ``energy.Goals``.  affinity: (J, F) weights of the targets, pins not in them.
+    shares: (F, G, J) of the track's joints in the turns of the G groups: all of them, then each body whose children are
+    all leaves, ``ends`` (G - 1,), with its children.
     """
 
     def __init__(self, binding: Binding, uses: Sequence[SurfaceUse], options: AdaptOptions):
@@ -64,23 +66,44 @@ class AdaptTerms:
         else:
             self.offsets = tree.offsets(tree.from_track(options.resized))
         frames = len(weight)
-        self.stiffness = np.full((tree.bodies, frames), POSE_STIFFNESS * unit)
+        self._bend = Bend(np.full((tree.bodies - tree.roots, frames), POSE_STIFFNESS * unit))
         self.ends, groups = _end_groups(tree) if options.orientation > 0 else ([], [])
         self.shares = _shares(weight, groups)
-        self.facing_weight = np.zeros((tree.bodies, frames))
-        self.facing_weight[: tree.roots] = ROOT_STIFFNESS * unit
+        self._facing_weight = np.zeros((tree.bodies, frames))
+        self._facing_weight[: tree.roots] = ROOT_STIFFNESS * unit
         near = self._nearness
         for body, group in zip(self.ends, groups, strict=True):
-            self.facing_weight[body] = FACING_STIFFNESS * unit * options.orientation * near[:, group].max(axis=1)
-        self.limits = None
+            self._facing_weight[body] = FACING_STIFFNESS * unit * options.orientation * near[:, group].max(axis=1)
+        self._limits = None
         if options.limits is not None:
-            self.limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
+            self._limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
         self._attached = _attached(binding, uses)
         self._avoided = np.array([use.influence if use.mode == AVOID else 0.0 for use in uses])
         # All joints in one piece with the source's turns; roots where they are.
         still = quat.identity(tree.bodies, frames)
         roots = tree.from_track(track.positions)[: tree.roots] * options.scale
         self._rest = TreePose.forward(tree, self.offsets, still, roots).joints
+
+    def goals(
+        self,
+        rows: slice | int,
+        targets: np.ndarray,
+        affinity: np.ndarray,
+        facing: np.ndarray,
+        obstacles: SparseTerm | None,
+    ) -> Goals:
+        """All terms of the energy for some frames, or for the number of a single one without the axis of frames.
+
+        targets (J, 3, f), affinity (J, f), facing (B, 4, f) and obstacles: of these frames.
+        """
+        terms = (
+            Targets(targets, affinity),
+            self._bend.take(rows),
+            Facing(facing, part(self._facing_weight, rows)),
+            obstacles,
+            None if self._limits is None else self._limits.take(rows),
+        )
+        return Goals(part(self.offsets, rows), tuple(term for term in terms if term is not None))
 
     def shifts(self, rows: slice, carry: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Displacements (f, J, 3) of the track's joints and blended turns (f, J, 3, 3) of their surroundings.

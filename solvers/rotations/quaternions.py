@@ -53,6 +53,16 @@ def conj(q: np.ndarray) -> np.ndarray:
     return out
 
 
+def mul_conj(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The inverse of b followed by a."""
+    return mul(a, conj(b))
+
+
+def conj_mul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The rotation b followed by the inverse of a."""
+    return mul(conj(a), b)
+
+
 def normalised(q: np.ndarray) -> np.ndarray:
     """Scaled to unit length: products drift by rounding."""
     return q / np.sqrt(np.einsum("...kf,...kf->...f", q, q))[..., None, :]

@@ -49,11 +49,9 @@ def mul_conj(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (a[:, :, None] * b[:, None, :]).reshape(-1, 16) @ _MUL_CONJ
 
 
-def conj_mul_within(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """(N, 16, 4) tables that take outer products a b^T, flat, to left conj(a) b right; left, right: (N, 4)."""
-    first = np.einsum("ijk,ni->njk", _MUL.reshape(4, 4, 4), left)
-    second = np.einsum("ijk,nj->nik", _MUL.reshape(4, 4, 4), right)
-    return _CONJ_MUL @ (first @ second)
+def conj_mul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(N, 4) the rotation b followed by the inverse of a."""
+    return (a[:, :, None] * b[:, None, :]).reshape(-1, 16) @ _CONJ_MUL
 
 
 def matrices(q: np.ndarray) -> np.ndarray:

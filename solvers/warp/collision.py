@@ -10,7 +10,8 @@ import numpy as np
 from ..skeleton.joint_tree import JointTree
 from ..surface.sides import sided
 from ..surface.track import SurfaceTrack
-from .tree_goals import Halfspaces
+from .energy import SparseTerm
+from .sparse_residuals import Halfspaces
 
 # Metres at a 1.8 m body between samples of a bone: the edge of a box must not pass between two of them.
 SPACING = 0.04
@@ -83,8 +84,8 @@ class DistanceGoals:
         return DistanceGoals(*(a[..., keep] for a in (self.least, self.held, self.hold, self.side)))
 
 
-class Colliders:
-    """Obstacles of a warp (``tree_goals.Obstacles``): the changed environment for a batch of frames.
+class Colliders(SparseTerm):
+    """The changed environment for a batch of frames.
 
     A sample that was found farther away than its goal cannot collide before it has moved by the difference, so it is
     not asked again until then. A sample that is near keeps the tangent plane of its closest place for ``fresh`` metres
@@ -136,6 +137,9 @@ class Colliders:
         sample, frame, normal, short, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
         s = self._samples
         return Halfspaces(s.body[sample], s.child[sample], s.fraction[sample], frame, normal, short, weight)
+
+    def residual(self, tree, pose, quats) -> Halfspaces:
+        return self(pose.joints)
 
     def _near(self, obj, points):
         """Rows (sample, frame, normal, shortfall, weight) of one object."""

@@ -9,10 +9,11 @@ import numpy as np
 from ..surface.present import PresentSurfaces
 from ..surface.sides import sided
 from .collision import BETWEEN_SHARE, EXIT_SHARE, MARGIN, BodySamples, DistanceGoals, slacks
-from .tree_goals import Halfspaces
+from .energy import SparseTerm
+from .sparse_residuals import Halfspaces
 
 
-class FrameColliders:
+class FrameColliders(SparseTerm):
     """Obstacles of ``frame_warp``: all pairs of O objects and P samples in one row, pair = object P + sample.
 
     Pairs are asked for by the rules of ``Colliders``; where a sample is farther from an object's bounds than it has to
@@ -74,6 +75,12 @@ class FrameColliders:
             np.concatenate((short[hits], (self._held[near] - distance)[holds])),
             np.concatenate((np.full(len(hits), self._weight), self._hold_weight * hold[holds])),
         )
+
+    def residual(self, tree, pose, quats) -> Halfspaces:
+        return self(pose.joints)
+
+    def take(self, keep):
+        raise NotImplementedError
 
     def _ask(self, points, pairs):
         """Look up the closest places of some pairs and remember them."""

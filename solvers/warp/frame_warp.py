@@ -7,7 +7,6 @@ Cholesky as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,33 +14,10 @@ from scipy.linalg import lapack
 
 from ..rotations import row_quaternions as quat
 from ..skeleton.joint_tree import JointTree
-from .tree_goals import BodyViolations, Goals, Halfspaces
+from .energy import ActsOn, Goals, Residuals, lever_curvature, total_weight
+from .levenberg import MAX_ITERATIONS, is_close, is_done, is_lower, next_damping
+from .sparse_residuals import Halfspaces, LimitViolations
 from .tree_system import ROOT_FLOOR
-from .tree_warp import CLOSE, FIRST_DAMPING, LEAST_DAMPING, MAX_ITERATIONS, STUCK, TOLERANCE
-
-
-@dataclass(frozen=True)
-class FrameGoals:
-    """``tree_goals.Goals`` of one frame: the same arrays without their last axis, quaternions (B, 4).
-
-    obstacles: None or half-spaces of the joints (J, 3), their ``frame`` unused.  limits: None or violations of the
-    rotations (B, 4), None where there are none.
-    """
-
-    offsets: np.ndarray
-    targets: np.ndarray
-    affinity: np.ndarray
-    stiffness: np.ndarray
-    facing: np.ndarray
-    facing_weight: np.ndarray
-    obstacles: Callable[[np.ndarray], Halfspaces] | None = None
-    limits: Callable[[np.ndarray], BodyViolations | None] | None = None
-
-    @classmethod
-    def of(cls, goals: Goals, frame: int) -> FrameGoals:
-        """One frame of a batch, without its obstacles and limits."""
-        names = ("offsets", "targets", "affinity", "stiffness", "facing", "facing_weight")
-        return cls(*(np.ascontiguousarray(getattr(goals, name)[..., frame]) for name in names))
 
 
 @dataclass(frozen=True)
@@ -78,16 +54,11 @@ class FrameTree:
         self.carriers = tree.parents[roots:]
         self.carried = np.zeros((bodies, count - roots))
         self.carried[self.carriers, np.arange(count - roots)] = 1.0
-        # Springs: bodies against their parents, then bodies against what they face.
-        inner = bodies - roots
-        self.above = tree.parents[roots:bodies]
-        self.springs = np.zeros((inner + bodies, bodies))
-        self.springs[np.arange(inner), np.arange(roots, bodies)] = 1.0
-        self.springs[np.arange(inner), self.above] = -1.0
-        self.springs[inner:] = np.eye(bodies)
-        # A bend pulls its body back, what is faced pulls it there.
-        self.pulls = self.springs.T.copy()
-        self.pulls[:, :inner] *= -1.0
+        # hinged[b, h]: a torque in the hinge of body R + h turns that body forth and its parent back.
+        inner = np.arange(bodies - roots)
+        self.hinged = np.zeros((bodies, bodies - roots))
+        self.hinged[roots + inner, inner] = 1.0
+        self.hinged[tree.parents[roots:bodies], inner] = -1.0
         # Of the bodies' own 3x3 blocks in the system, flat.
         place = 3 * roots + np.arange(3)[:, None] * bodies + np.arange(bodies)
         self.own = (place.T[:, :, None] * self.unknowns + place.T[:, None, :]).reshape(-1)
@@ -105,7 +76,7 @@ class FrameTree:
 
 def warp_frame(
     frame: FrameTree,
-    goals: FrameGoals,
+    goals: Goals,
     rotations: np.ndarray,
     roots: np.ndarray,
     scale: float = 1.0,
@@ -113,7 +84,8 @@ def warp_frame(
 ) -> tuple[FramePose, int]:
     """Minimise the energy of one frame from a start, as ``tree_warp.warp`` does.
 
-    rotations: (B, 4) and roots: (R, 3), the start.  scale: body height / 1.8 m.
+    goals: of a frame alone (``Goals.take``).  rotations: (B, 4) and roots: (R, 3), the start.  scale: body height /
+    1.8 m.  most: iterations.
     Returns the pose and the iterations used, ``most`` where it did not converge.
     """
     system = _FrameSystem(frame, goals, scale)
@@ -122,48 +94,38 @@ def warp_frame(
     for iteration in range(1, most + 1):
         pose = system.advanced(now, damping, close)
         if pose is None:
-            damping, close = max(10 * damping, FIRST_DAMPING), False
+            damping, close = next_damping(damping, False), False
             continue
         trial = system.at(pose)
-        # Rounding of the sum must not reject the last, tiny step.
-        better = trial.energy <= now.energy * (1 + 1e-12) + 1e-18 * scale**2
+        better = is_lower(trial.energy, now.energy, scale)
         way = trial.pose.joints - now.pose.joints
         moved = float(np.einsum("jk,jk->j", way, way).max()) ** 0.5
         if better:
             now = trial
-        # A step that was taken back tells nothing, unless damping has left nothing of it.
-        if moved < (TOLERANCE if better else STUCK) * scale:
+        if is_done(moved, better, scale):
             return now.pose, iteration
-        damping = 0.1 * damping if better else max(10 * damping, FIRST_DAMPING)
-        if damping < LEAST_DAMPING:
-            damping = 0.0
-        close = better and (close or moved < CLOSE * scale)
+        damping, close = next_damping(damping, better), is_close(close, moved, better, scale)
     return now.pose, most
 
 
 @dataclass(frozen=True)
 class _Place:
-    """The energy and its parts at a pose. error: (J, 3).  bend: (S, 3) turns of bodies against their parents, then
-    against what bodies face."""
+    """The energy and its residuals at a pose."""
 
     pose: FramePose
-    error: np.ndarray
-    bend: np.ndarray
-    contacts: Halfspaces | None
-    violations: BodyViolations | None
+    residuals: Residuals
     energy: float
 
 
 class _FrameSystem:
     """The Newton system of one frame's goals."""
 
-    def __init__(self, frame: FrameTree, goals: FrameGoals, scale: float):
+    def __init__(self, frame: FrameTree, goals: Goals, scale: float):
         self._frame, self._goals, self._scale = frame, goals, scale
         tree = frame.tree
         count, bodies, roots = len(tree.parents), tree.bodies, tree.roots
-        self._root = np.sqrt(goals.affinity)
-        self._spring = np.concatenate((goals.stiffness[roots:], goals.facing_weight))
-        self._torque = frame.pulls * self._spring
+        self._root = np.sqrt(total_weight(goals.terms, ActsOn.JOINTS, (count,)))
+        self._inverse_root = np.divide(1.0, self._root, out=np.zeros(count), where=self._root > 0)
         self._constant = self._springs()
         # Rows of the joints' derivatives, weighted; what the roots' translations do to them stays.
         self._rows = np.zeros((3 * count, frame.unknowns))
@@ -173,35 +135,24 @@ class _FrameSystem:
         self._turns = self._rows.reshape(count, 3, -1)[:, :, 3 * roots :].reshape(count, 3, 3, bodies)
 
     def _springs(self):
-        """The springs' part of the system, which no pose changes."""
+        """The turns' part of the system, which no pose changes."""
         frame, tree = self._frame, self._frame.tree
-        block = (frame.springs.T * self._spring) @ frame.springs
-        block.flat[: tree.roots * (tree.bodies + 1) : tree.bodies + 1] += ROOT_FLOOR * self._scale**2
+        terms, bodies, roots = self._goals.terms, tree.bodies, tree.roots
+        block = (frame.hinged * total_weight(terms, ActsOn.HINGES, (bodies - roots,))) @ frame.hinged.T
+        block.flat[:: bodies + 1] += total_weight(terms, ActsOn.BODIES, (bodies,))
+        block.flat[: roots * (bodies + 1) : bodies + 1] += ROOT_FLOOR * self._scale**2
         out = np.zeros((frame.unknowns, frame.unknowns))
-        edge = 3 * tree.roots
+        edge = 3 * roots
         out.reshape(-1)[frame.diagonal[:edge]] = ROOT_FLOOR
         for k in range(3):
-            part = slice(edge + k * tree.bodies, edge + (k + 1) * tree.bodies)
+            part = slice(edge + k * bodies, edge + (k + 1) * bodies)
             out[part, part] = block
         return out
 
     def at(self, pose: FramePose) -> _Place:
         """The energy at a pose."""
-        goals, q = self._goals, pose.rotations
-        error = goals.targets - pose.joints
-        frame = self._frame
-        first = np.concatenate((q[frame.tree.roots :], goals.facing))
-        bend = quat.log(quat.mul_conj(first, np.concatenate((q[frame.above], q))))
-        total = goals.affinity @ np.einsum("jk,jk->j", error, error) + self._spring @ np.einsum("sk,sk->s", bend, bend)
-        contacts = violations = None
-        if goals.obstacles is not None:
-            contacts = goals.obstacles(pose.joints)
-            total += contacts.weight @ contacts.shortfall**2
-        if goals.limits is not None:
-            violations = goals.limits(q)
-            if violations is not None:
-                total += violations.weight * np.einsum("vk,vk->", violations.back, violations.back)
-        return _Place(pose, error, bend, contacts, violations, 0.5 * float(total))
+        residuals = Residuals.at(self._goals, self._frame.tree, pose, quat)
+        return _Place(pose, residuals, float(residuals.energy(lambda frame, value: value.sum())))
 
     def advanced(self, now: _Place, damping: float, close: bool) -> FramePose | None:
         """The pose after a damped Newton step, None where that needs more damping."""
@@ -219,25 +170,28 @@ class _FrameSystem:
         """All unknowns' change, or None. close: take every second-order term, where that is positive definite."""
         frame = self._frame
         edge = 3 * frame.tree.roots
-        error = self._root[:, None] * now.error
+        tree, residuals = frame.tree, now.residuals
+        pull = residuals.force(ActsOn.JOINTS, now.pose.joints.shape)
         lever = self._lever(now.pose.arms)
         self._fill_turns(lever)
         system = self._rows.T @ self._rows
         system += self._constant
-        right = self._rows.T @ error.ravel()
-        right[edge:] += (self._torque @ now.bend).T.ravel()
-        pull = self._root[:, None] * error
-        if now.contacts is not None and now.contacts.shortfall.size:
-            self._add_contacts(system, right, pull, lever, now.contacts)
-        if now.violations is not None:
-            self._add_limits(system, right, now.violations)
+        right = self._rows.T @ (self._inverse_root[:, None] * pull).ravel()
+        torque = frame.hinged @ residuals.force(ActsOn.HINGES, (tree.bodies - tree.roots, 3))
+        torque += residuals.force(ActsOn.BODIES, (tree.bodies, 3))
+        right[edge:] += torque.T.ravel()
+        for found in residuals.of(Halfspaces):
+            self._add_halfspaces(system, right, pull, lever, found)
+        for found in residuals.of(LimitViolations):
+            self._add_violations(system, right, found)
         flat = system.reshape(-1)
         flat[frame.diagonal[:edge]] += damping
         flat[frame.diagonal[edge:]] += damping * self._scale**2
         force = (frame.paths.T @ pull)[frame.tree.roots :]
         for whole in (True, False) if close else (False,):
             bent = system.copy() if whole else system
-            bent.reshape(-1)[frame.own] += self._curvature(now.pose.arms[frame.tree.roots :], force, whole)
+            stiff = lever_curvature(now.pose.arms[frame.tree.roots :], force, whole).reshape(-1, 9)
+            bent.reshape(-1)[frame.own] += (frame.carried @ stiff).ravel()
             # Fortran's order of a symmetric matrix is its own: nothing is copied.
             _, step, failed = lapack.dposv(bent.T, right, overwrite_a=True)
             if not failed:
@@ -259,9 +213,9 @@ class _FrameSystem:
         for row, column, part in ((0, 2, y), (1, 0, z), (2, 1, x)):
             np.negative(part, out=turns[:, row, column])
 
-    def _add_contacts(self, system, right, pull, lever, contacts):
+    def _add_halfspaces(self, system, right, pull, lever, found):
         """Half-spaces: one row of derivatives each."""
-        c, frame = contacts, self._frame
+        c, frame = found, self._frame
         root = np.sqrt(c.weight)
         normal = (root[:, None] * c.normal).T
         start = lever[:, c.body]
@@ -272,14 +226,11 @@ class _FrameSystem:
         rows = np.concatenate((own * x, own * y, own * z, *turns), axis=1)
         system += rows.T @ rows
         right += rows.T @ (root * c.shortfall)
-        carrier = np.where(c.fraction == 1.0, c.child, c.body)
-        np.add.at(pull, carrier, (c.weight * c.shortfall)[:, None] * c.normal)
+        np.add.at(pull, c.carrier, c.force())
 
-    def _add_limits(self, system, right, violations):
+    def _add_violations(self, system, right, found):
         """Springs between bodies and their parents, stiff along some axes only."""
-        v, frame = violations, self._frame
-        stiff = v.weight * np.einsum("vka,vkb->vab", v.slope, v.slope)
-        torque = v.weight * np.einsum("vka,vk->va", v.slope, v.back)
+        v, frame, stiff, torque = found, self._frame, found.stiffness(), found.torque()
         parent = frame.tree.parents[v.body]
         place, inner = frame.place, np.flatnonzero(parent >= 0)
         own, up = place[:, v.body].T, place[:, parent[inner]].T
@@ -290,16 +241,3 @@ class _FrameSystem:
         own = own[inner]
         np.add.at(system, (own[:, :, None], up[:, None, :]), -stiff[inner])
         np.add.at(system, (up[:, :, None], own[:, None, :]), -stiff[inner])
-
-    def _curvature(self, arms, force, whole):
-        """Second-order terms of the levers (9 B,), body by body; see ``TreeSystem``. force: (J - R, 3) of subtrees."""
-        tension = np.einsum("jk,jk->j", arms, force)
-        if not whole:
-            tension = np.maximum(tension, 0.0)
-            stretch = tension / np.maximum(np.einsum("jk,jk->j", arms, arms), 1e-18)
-            force = stretch[:, None] * arms
-        half = arms[:, :, None] * (-0.5 * force)[:, None, :]
-        stiff = half + half.transpose(0, 2, 1)
-        stiff = stiff.reshape(-1, 9)
-        stiff[:, ::4] += tension[:, None]
-        return (self._frame.carried @ stiff).ravel()

@@ -1,21 +1,20 @@
-"""Joint limits as Euler ranges, as a spring of the warp (``tree_goals.LimitViolations``)."""
+"""Joint limits as Euler ranges, as a term of the warp."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..core import small
 from ..rotations import quaternions as quat
-from ..rotations import row_quaternions as rows
-from .tree_goals import BodyViolations, LimitViolations
+from .energy import Keep, SparseTerm, part
+from .sparse_residuals import LimitViolations
 
 WEIGHT = 20.0
 # Least cosine of the middle angle in the rates of the other two.
 _GIMBAL = 0.05
-_CONJUGATE, _IDENTITY = np.array([1.0, -1.0, -1.0, -1.0]), np.array([[1.0, 0.0, 0.0, 0.0]])
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,8 @@ class JointLimits:
     local: np.ndarray
 
 
-class LimitSprings:
-    """Rotations that lead back into the limits, for any batch of frames.
+class LimitSprings(SparseTerm):
+    """Rotations that lead back into the limits.
 
     The ranges are widened to what the clip itself does: a source that breaks a limit is not bent.
     """
@@ -47,56 +46,39 @@ class LimitSprings:
         self._joint = rank[limits.joint]
         self._parent = parents[self._joint]
         self._frame = np.moveaxis(limits.frame, 0, -1)
-        self._local = np.moveaxis(limits.local, 0, -1)
+        local = np.moveaxis(limits.local, 0, -1)
         self._axes = np.array([["XYZ".index(axis) for axis in order] for order in limits.orders])
         # An odd order is the even one in a mirror: its angles change sign.
         self._sign = np.where((self._axes[:, 1] - self._axes[:, 0]) % 3 == 1, 1.0, -1.0)[:, None, None]
-        own = self._angles(self._local)
+        own = self._angles(local)
         slack = 1e-9
         self._lower = np.minimum(limits.lower, own.min(axis=-1) - slack)[..., None]
         self._upper = np.maximum(limits.upper, own.max(axis=-1) + slack)[..., None]
+        # The source's orientation of each joint, and of nothing, which a root hangs from.
+        self._source = quat.mul(self._frame, local)
+        self._nothing = quat.identity(1, local.shape[-1])
         self._weight = weight
 
-    def __call__(self, rotations: np.ndarray, frames: np.ndarray) -> LimitViolations:
-        """rotations: (B, 4, F) turns from the source, tree order;  frames: (F,) indices into the range."""
-        source = self._frame[..., frames]
-        has_parent = self._parent >= 0
-        frame = np.where(has_parent[:, None, None], quat.mul(rotations[self._parent], source), source)
-        turned = quat.mul(rotations[self._joint], quat.mul(source, self._local[..., frames]))
-        local = quat.mul(quat.conj(frame), turned)
+    def take(self, keep: Keep) -> LimitSprings:
+        out = copy(self)
+        for name in ("_frame", "_source", "_nothing"):
+            setattr(out, name, part(getattr(self, name), keep))
+        return out
+
+    def residual(self, tree, pose, quats) -> LimitViolations:
+        # Index -1, of a root's parent, is the turn of nothing.
+        above = np.concatenate((pose.rotations, self._nothing))[self._parent]
+        turn = quats.mul(above, self._frame)
+        local = quats.conj_mul(turn, quats.mul(pose.rotations[self._joint], self._source))
+        # Frames last from here, one where there is no such axis.
+        turn, local = (q.reshape(len(q), 4, -1) for q in (turn, local))
         angles = self._angles(local)
         allowed = np.clip(angles, self._lower, self._upper)
-        back = np.zeros((rotations.shape[0], 3, rotations.shape[-1]))
-        slope = np.zeros((rotations.shape[0], 3, 3, rotations.shape[-1]))
         limit, at = np.nonzero((allowed != angles).any(axis=1))
+        back, slope = np.zeros((0, 3)), np.zeros((0, 3, 3))
         if limit.size:
-            found = (part[limit, :, at].T for part in (frame, local, angles, allowed))
-            way, change = self._ways_back(limit, *found)
-            back[self._joint[limit], :, at], slope[self._joint[limit], :, :, at] = way, change
-        return LimitViolations(back, slope, self._weight)
-
-    def at(self, frame: int) -> Callable[[np.ndarray], BodyViolations | None]:
-        """The limits of one frame: violations of rotations (B, 4), None where there are none."""
-        source, own = self._frame[..., frame], self._local[..., frame]
-        # A joint's turn in its own frame is bilinear in its parent's and its own.
-        table = rows.conj_mul_within(source * _CONJUGATE, rows.mul(source, own))
-
-        def violations(rotations: np.ndarray) -> BodyViolations | None:
-            # Index -1, of a root's parent, is the turn of nothing.
-            turns = np.concatenate((rotations, _IDENTITY))
-            above = turns[self._parent]
-            local = (above[:, :, None] * turns[self._joint][:, None, :]).reshape(-1, 1, 16) @ table
-            local = local.reshape(-1, 4, 1)
-            angles = self._angles(local)
-            allowed = np.clip(angles, self._lower, self._upper)
-            limit = np.flatnonzero((allowed != angles).any(axis=(1, 2)))
-            if not limit.size:
-                return None
-            turn = rows.mul(above[limit], source[limit]).T
-            found = (part[limit, :, 0].T for part in (local, angles, allowed))
-            return BodyViolations(self._joint[limit], *self._ways_back(limit, turn, *found), self._weight)
-
-        return violations
+            back, slope = self._ways_back(limit, *(q[limit, :, at].T for q in (turn, local, angles, allowed)))
+        return LimitViolations(self._joint[limit], at, back, slope, np.full(len(limit), self._weight))
 
     def _ways_back(self, limit, turn, local, angles, allowed):
         """K violations of joints whose frames are turned by (4, K): back (K, 3), slope (K, 3, 3), world space; see

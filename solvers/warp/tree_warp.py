@@ -13,16 +13,9 @@ import numpy as np
 from ..core.steps import result_of
 from ..rotations import quaternions as quat
 from ..skeleton.joint_tree import JointTree, TreePose
-from .tree_goals import Goals
+from .energy import Goals
+from .levenberg import MAX_ITERATIONS, is_close, is_done, is_lower, next_damping
 from .tree_system import TreeSystem
-
-# Metres at a 1.8 m body: below this step all second-order terms are used; before, they may overshoot.
-CLOSE = 0.03
-# A step this small is followed by an error far smaller still, since convergence is quadratic.
-TOLERANCE = 1e-4
-STUCK = 1e-7
-MAX_ITERATIONS = 40
-FIRST_DAMPING, LEAST_DAMPING = 1e-3, 1e-7
 
 
 def warp(
@@ -44,27 +37,23 @@ def warp_steps(
     """``warp``, yielding after every iteration the share of the frames that are done."""
     result = TreePose.forward(tree, goals.offsets, rotations, roots).copy()
     system = TreeSystem(tree, goals, result)
-    frames = goals.frames.size
+    frames = goals.frames
     live = np.arange(frames)
     used = np.full(frames, MAX_ITERATIONS)
     energy, damping, close = system.energy(), np.zeros(frames), np.zeros(frames, bool)
     for iteration in range(1, MAX_ITERATIONS + 1):
         trial = _advance(system, damping, close, scale)
         trial_energy = trial.energy()
-        # Rounding of the sum must not reject the last, tiny step.
-        better = trial_energy <= energy * (1 + 1e-12) + 1e-18 * scale**2
+        better = is_lower(trial_energy, energy, scale)
         moved = np.linalg.norm(trial.pose.joints - system.pose.joints, axis=1).max(axis=0)
-        # A step that was taken back tells nothing, unless damping has left nothing of it.
-        done = moved < np.where(better, TOLERANCE, STUCK) * scale
+        done = is_done(moved, better, scale)
         used[live[done]] = iteration
         result.put(live[better], trial.pose.take(better))
         keep = np.flatnonzero(~done)
         if not keep.size:
             break
         yield 1.0 - keep.size / frames
-        damping = np.where(better, 0.1 * damping, np.maximum(10 * damping, FIRST_DAMPING))
-        damping[damping < LEAST_DAMPING] = 0.0
-        close = better & (close | (moved < CLOSE * scale))
+        damping, close = next_damping(damping, better), is_close(close, moved, better, scale)
         energy = np.where(better, trial_energy, energy)
         system = _next(trial, system, better, keep)
         live, energy, damping, close = live[keep], energy[keep], damping[keep], close[keep]

@@ -7,7 +7,9 @@ import pytest
 
 from solvers.rotations import quaternions as quat
 from solvers.skeleton.joint_tree import JointTree, TreePose
-from solvers.warp.tree_goals import Goals, Halfspaces
+from solvers.warp.energy import Goals, SparseTerm, part
+from solvers.warp.sparse_residuals import Halfspaces
+from solvers.warp.terms import Bend, Facing, Targets
 
 FORESTS = {
     "one root": [-1],
@@ -48,22 +50,30 @@ def random_turns(rng, *shape, angle=0.5):
     return quat.exp(rng.normal(0, angle, (*shape[:-1], 3, shape[-1])))
 
 
-class Planes:
-    """Obstacles: each sample stays on the positive side of its own plane."""
+class Planes(SparseTerm):
+    """Each sample stays on the positive side of its own plane."""
 
     def __init__(self, body, child, fraction, normal, height, weight):
         self.body, self.child, self.fraction = body, child, fraction
         self.normal, self.height, self.weight = normal, height, weight
 
     def take(self, keep):
-        return Planes(self.body, self.child, self.fraction, self.normal[..., keep], self.height[..., keep], self.weight)
+        normal, height = part(self.normal, keep), part(self.height, keep)
+        return Planes(self.body, self.child, self.fraction, normal, height, self.weight)
 
-    def __call__(self, joints):
+    def among(self, samples):
+        """The planes of some of the samples."""
+        parts = (self.body, self.child, self.fraction, self.normal, self.height)
+        return Planes(*(array[samples] for array in parts), self.weight)
+
+    def residual(self, tree, pose, quats):
+        joints = pose.joints.reshape(len(pose.joints), 3, -1)
+        normal = self.normal.reshape(len(self.body), 3, joints.shape[-1])
         start = joints[self.body]
         at = start + self.fraction[:, None, None] * (joints[self.child] - start)
-        short = self.height - np.einsum("pkf,pkf->pf", self.normal, at)
+        short = self.height.reshape(len(at), joints.shape[-1]) - np.einsum("pkf,pkf->pf", normal, at)
         sample, frame = np.nonzero(short > 0)
-        normal, short = self.normal[sample, :, frame], short[sample, frame]
+        normal, short = normal[sample, :, frame], short[sample, frame]
         weight = np.full(len(sample), self.weight)
         return Halfspaces(self.body[sample], self.child[sample], self.fraction[sample], frame, normal, short, weight)
 
@@ -87,16 +97,16 @@ def random_problem(rng, parents, frames, spread=0.1, angle=0.5, terms=("targets"
     tree = JointTree.build(parents)
     joints = tree.from_track(random_track(rng, parents, frames))
     offsets = tree.offsets(joints)
-    on = {term: float(term in terms) for term in ("targets", "bend", "facing")}
-    goals = Goals(
-        offsets=offsets,
-        targets=joints + rng.normal(0, spread, joints.shape),
-        affinity=on["targets"] * rng.uniform(0.02, 6.0, (len(parents), frames)),
-        stiffness=on["bend"] * rng.uniform(0.01, 0.05, (tree.bodies, frames)),
-        facing=random_turns(rng, tree.bodies, frames, angle=angle),
-        facing_weight=on["facing"] * rng.uniform(0.01, 0.1, (tree.bodies, frames)),
-        frames=np.arange(frames),
-    )
+    every = {
+        "targets": Targets(
+            joints + rng.normal(0, spread, joints.shape), rng.uniform(0.02, 6.0, (len(parents), frames))
+        ),
+        "bend": Bend(rng.uniform(0.01, 0.05, (tree.bodies, frames))[tree.roots :]),
+        "facing": Facing(
+            random_turns(rng, tree.bodies, frames, angle=angle), rng.uniform(0.01, 0.1, (tree.bodies, frames))
+        ),
+    }
+    goals = Goals(offsets, tuple(every[term] for term in terms))
     pose = TreePose.forward(tree, offsets, random_turns(rng, tree.bodies, frames, angle=angle), joints[: tree.roots])
     return tree, goals, pose
 

@@ -50,6 +50,8 @@ def test_products_inverses_and_rotated_vectors_match(rng, turns):
     other, others = theirs[::-1], ours[:, ::-1]
     assert ((theirs * other).inv() * as_scipy(quat.mul(ours, others))).magnitude().max() < 1e-14
     assert (theirs * as_scipy(quat.conj(ours))).magnitude().max() < 1e-14
+    assert ((theirs * other.inv()).inv() * as_scipy(quat.mul_conj(ours, others))).magnitude().max() < 1e-14
+    assert ((theirs.inv() * other).inv() * as_scipy(quat.conj_mul(ours, others))).magnitude().max() < 1e-14
     v = rng.normal(size=(3, 500))
     assert np.abs(quat.rotate(ours, v).T - theirs.apply(v.T)).max() < 1e-14
 

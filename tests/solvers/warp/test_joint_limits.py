@@ -1,20 +1,38 @@
 """Euler ranges against SciPy, and the springs that lead back into them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 from solvers.rotations import quaternions as quat
+from solvers.rotations import row_quaternions
 from solvers.skeleton.joint_tree import JointTree, TreePose
+from solvers.warp.energy import Goals
 from solvers.warp.joint_limits import JointLimits, LimitSprings, euler_xyz
-from solvers.warp.tree_goals import Goals
+from solvers.warp.terms import Bend, Facing, Targets
 from solvers.warp.tree_warp import warp
 
 ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 FRAMES = 40
 WIDE = np.full((1, 3), np.inf)
+
+
+@dataclass(frozen=True)
+class Turned:
+    """Of a pose what limits look at: rotations (B, 4, F), or (B, 4)."""
+
+    rotations: np.ndarray
+
+
+def violations(springs, rotations):
+    """Of a batch, in arrays of all bodies: back (B, 3, F) and slope (B, 3, 3, F), zero where there are none."""
+    found = springs.residual(None, Turned(rotations), quat)
+    bodies, frames = len(rotations), rotations.shape[-1]
+    back, slope = np.zeros((bodies, 3, frames)), np.zeros((bodies, 3, 3, frames))
+    back[found.body, :, found.frame], slope[found.body, :, :, found.frame] = found.back, found.slope
+    return back, slope
 
 
 def frames_last(rotation):
@@ -68,15 +86,15 @@ def test_violations_are_measured_in_the_rigs_order(rng, order):
     turn = Rotation.from_rotvec(rng.normal(0, 0.6, (FRAMES, 3)))
     parent = Rotation.from_rotvec(rng.normal(0, 0.6, (FRAMES, 3)))
     rotations = np.stack([frames_last(parent), frames_last(turn), quat.identity(FRAMES)])
-    found = springs(rotations, np.arange(FRAMES))
+    back, slope = violations(springs, rotations)
     hung = parent * frame
     now = hung.inv() * turn * frame * local
     angles = angles_of(order, now)
     inside = np.clip(angles, lower, upper)
     expected = hung.apply((from_angles(order, inside) * now.inv()).as_rotvec())
     assert ((angles != inside).any(axis=1)).mean() > 0.5
-    assert np.abs(found.back[1].T - expected).max() < 1e-7
-    assert not found.back[[0, 2]].any() and not found.slope[[0, 2]].any()
+    assert np.abs(back[1].T - expected).max() < 1e-7
+    assert not back[[0, 2]].any() and not slope[[0, 2]].any()
 
 
 def test_frames_are_picked_by_their_number(rng):
@@ -85,9 +103,10 @@ def test_frames_are_picked_by_their_number(rng):
     springs = LimitSprings(limits, tree.rank, tree.parents, 1.0)
     rotations = quat.exp(rng.normal(0, 0.6, (3, 3, FRAMES)))
     keep = np.array([30, 4, 11])
-    whole, part = springs(rotations, np.arange(FRAMES)), springs(rotations[..., keep], keep)
-    assert np.array_equal(part.back, whole.back[..., keep])
-    assert np.array_equal(part.slope, whole.slope[..., keep])
+    whole, part = violations(springs, rotations), violations(springs.take(keep), rotations[..., keep])
+    assert whole[0].any()
+    for ours, theirs in zip(part, whole, strict=True):
+        assert np.array_equal(ours, theirs[..., keep])
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -97,16 +116,16 @@ def test_one_frame_alone_is_violated_alike(rng, order, joint):
     tree, limits, *_ = limb(rng, order, np.full((1, 3), -0.4), np.array([[0.4, 0.5, np.inf]]), own)
     springs = LimitSprings(replace(limits, joint=np.array([joint])), tree.rank, tree.parents, 3.0)
     rotations = quat.exp(rng.normal(0, 0.4, (3, 3, FRAMES)))
-    whole, broken = springs(rotations, np.arange(FRAMES)), 0
+    (back, slope), broken = violations(springs, rotations), 0
     for frame in range(FRAMES):
-        alone = springs.at(frame)(rotations[..., frame])
-        if alone is None:
-            assert not whole.back[..., frame].any()
+        alone = springs.take(frame).residual(None, Turned(rotations[..., frame]), row_quaternions)
+        if not alone.body.size:
+            assert not back[..., frame].any()
             continue
         broken += 1
-        assert alone.weight == 3.0 and np.array_equal(alone.body, [joint])
-        assert np.abs(alone.back[0] - whole.back[joint, :, frame]).max() < 1e-12
-        assert np.abs(alone.slope[0] - whole.slope[joint, :, :, frame]).max() < 1e-12
+        assert np.array_equal(alone.weight, [3.0]) and np.array_equal(alone.body, [joint])
+        assert np.abs(alone.back[0] - back[joint, :, frame]).max() < 1e-12
+        assert np.abs(alone.slope[0] - slope[joint, :, :, frame]).max() < 1e-12
     assert FRAMES > broken > FRAMES / 4
 
 
@@ -114,15 +133,15 @@ def test_a_clip_that_breaks_its_limits_is_not_touched(rng):
     own = rng.uniform(-1.0, 1.0, (FRAMES, 3))
     tree, limits, *_ = limb(rng, "YZX", np.full((1, 3), -0.1), np.full((1, 3), 0.1), own)
     springs = LimitSprings(limits, tree.rank, tree.parents, 1.0)
-    still = springs(quat.identity(3, FRAMES), np.arange(FRAMES))
-    assert not still.back.any() and not still.slope.any()
+    back, slope = violations(springs, quat.identity(3, FRAMES))
+    assert not back.any() and not slope.any()
 
 
 def test_free_joints_are_never_pulled(rng):
     own = rng.uniform(-1.0, 1.0, (FRAMES, 3))
     tree, limits, *_ = limb(rng, "XYZ", -WIDE, WIDE, own)
     springs = LimitSprings(limits, tree.rank, tree.parents, 1.0)
-    assert not springs(quat.exp(rng.normal(0, 1, (3, 3, FRAMES))), np.arange(FRAMES)).back.any()
+    assert not violations(springs, quat.exp(rng.normal(0, 1, (3, 3, FRAMES))))[0].any()
 
 
 @pytest.mark.parametrize("order", ("XYZ", "ZXY"))
@@ -136,21 +155,17 @@ def test_a_heavy_spring_brings_a_joint_back_within_a_degree(rng, order, joint):
     offsets = np.zeros((4, 3, FRAMES))
     offsets[1:] = rng.normal(0, 0.3, (3, 3, 1))
     wanted = TreePose.forward(tree, offsets, quat.exp(rng.normal(0, 0.5, (3, 3, FRAMES))), np.zeros((1, 3, FRAMES)))
-    goals = Goals(
-        offsets=offsets,
-        targets=wanted.joints,
-        affinity=np.ones((4, FRAMES)),
-        stiffness=np.full((3, FRAMES), 0.02),
-        facing=wanted.rotations,
-        facing_weight=np.full((3, FRAMES), 0.1),
-        frames=np.arange(FRAMES),
+    terms = (
+        Targets(wanted.joints, np.ones((4, FRAMES))),
+        Bend(np.full((2, FRAMES), 0.02)),
+        Facing(wanted.rotations, np.full((3, FRAMES), 0.1)),
     )
 
     def worst(springs_on):
         springs = LimitSprings(limits, tree.rank, tree.parents, 20.0)
         pose, used = warp(
             tree,
-            replace(goals, limits=springs if springs_on else None),
+            Goals(offsets, (*terms, springs) if springs_on else terms),
             quat.identity(3, FRAMES),
             np.zeros((1, 3, FRAMES)),
         )

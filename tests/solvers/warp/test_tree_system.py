@@ -1,7 +1,6 @@
 """Gradient and Newton step of the warp against finite differences and a dense assembly of the same system."""
 
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +8,10 @@ import pytest
 from solvers.rotations import quaternions as quat
 from solvers.skeleton.joint_tree import JointTree, TreePose
 from solvers.warp.joint_limits import JointLimits, LimitSprings
+from solvers.warp.sparse_residuals import Halfspaces, LimitViolations
+from solvers.warp.terms import Bend, Facing, Targets
 from solvers.warp.tree_system import TreeSystem
+from tests.warp_goals import with_targets, with_terms
 
 FRAMES = 5
 STEP = 1e-6
@@ -90,23 +92,22 @@ def test_gradient_of_halfspaces(rng, parents, problems):
     parents = parents[:20]
     tree, goals, pose = problems["problem"](rng, parents, FRAMES, terms=())
     planes = problems["planes"](rng, tree, pose.joints)
-    assert len(planes(pose.joints).frame) > 2
-    assert_gradient(tree, replace(goals, obstacles=planes), pose)
+    assert len(planes.residual(tree, pose, quat).frame) > 2
+    assert_gradient(tree, with_terms(goals, planes), pose)
 
 
 def test_gradient_of_limits(rng, body_parents, problems):
     tree, goals, pose = problems["problem"](rng, body_parents, FRAMES, terms=(), angle=0.4)
     springs = limits_of(rng, tree, FRAMES, problems)
-    broken = np.abs(springs(pose.rotations, goals.frames).back).max(axis=1)
-    assert (broken > 0).mean() > 0.5
-    assert_gradient(tree, replace(goals, limits=springs), pose)
+    assert len(springs.residual(tree, pose, quat).frame) > 0.5 * tree.bodies * FRAMES
+    assert_gradient(tree, with_terms(goals, springs), pose)
 
 
 def test_gradient_of_everything_together(rng, body_parents, problems):
     tree, goals, pose = problems["problem"](rng, body_parents, FRAMES)
     planes = problems["planes"](rng, tree, pose.joints)
     springs = limits_of(rng, tree, FRAMES, problems, count=4)
-    assert_gradient(tree, replace(goals, obstacles=planes, limits=springs), pose)
+    assert_gradient(tree, with_terms(goals, planes, springs), pose)
 
 
 def joint_jacobian(tree, goals, pose, frame):
@@ -119,14 +120,27 @@ def joint_jacobian(tree, goals, pose, frame):
     return np.stack(columns, axis=-1)
 
 
-def subtree_forces(tree, system, goals, pose, frame):
+def dense_of(goals, kind, frame):
+    """The terms of a class, of one frame alone."""
+    return [term.take(frame) for term in goals.terms if isinstance(term, kind)]
+
+
+def found_of(tree, goals, pose, kind, frame):
+    """Sparse residuals of a kind in one frame, one by one."""
+    for term in goals.terms:
+        found = term.residual(tree, pose, quat)
+        if isinstance(found, kind):
+            yield from ((found, k) for k in np.flatnonzero(found.frame == frame))
+
+
+def subtree_forces(tree, goals, pose, frame):
     """(J, 3) force that the targets and half-spaces beyond a joint put on it, joint by joint."""
-    force = goals.affinity[:, frame, None] * (goals.targets - pose.joints)[..., frame]
-    if goals.obstacles is not None:
-        c = goals.obstacles(pose.joints)
-        for k in np.flatnonzero(c.frame == frame):
-            at = c.child[k] if c.fraction[k] == 1.0 else c.body[k]
-            force[at] += c.weight[k] * c.shortfall[k] * c.normal[k]
+    force = np.zeros((len(tree.parents), 3))
+    for targets in dense_of(goals, Targets, frame):
+        force += targets.weight[:, None] * (targets.places - pose.joints[..., frame])
+    for c, k in found_of(tree, goals, pose, Halfspaces, frame):
+        at = c.child[k] if c.fraction[k] == 1.0 else c.body[k]
+        force[at] += c.weight[k] * c.shortfall[k] * c.normal[k]
     for joint in range(len(tree.parents) - 1, -1, -1):
         if tree.parents[joint] >= 0:
             force[tree.parents[joint]] += force[joint]
@@ -137,32 +151,33 @@ def dense_hessian(tree, goals, pose, frame, damping):
     """Gauss-Newton with the safe part of the levers' curvature; springs are linear in the turns."""
     joints = joint_jacobian(tree, goals, pose, frame)
     size = joints.shape[-1]
-    hessian = np.einsum("j,jka,jkb->ab", goals.affinity[:, frame], joints, joints)
-    if goals.obstacles is not None:
-        c = goals.obstacles(pose.joints)
-        for k in np.flatnonzero(c.frame == frame):
-            start = joints[c.body[k]]
-            row = c.normal[k] @ (start + c.fraction[k] * (joints[c.child[k]] - start))
-            hessian += c.weight[k] * np.outer(row, row)
+    hessian = np.zeros((size, size))
+    for targets in dense_of(goals, Targets, frame):
+        hessian += np.einsum("j,jka,jkb->ab", targets.weight, joints, joints)
+    for c, k in found_of(tree, goals, pose, Halfspaces, frame):
+        start = joints[c.body[k]]
+        row = c.normal[k] @ (start + c.fraction[k] * (joints[c.child[k]] - start))
+        hessian += c.weight[k] * np.outer(row, row)
 
     def spin_of(body):
         pick = np.zeros((3, size))
         pick[:, 3 * (tree.roots + body) :][:, :3] = np.eye(3)
         return pick
 
-    pull = None
-    if goals.limits is not None:
-        pull = goals.limits(pose.rotations, goals.frames)
+    def turn_of(body):
+        parent = tree.parents[body]
+        return spin_of(body) - spin_of(parent) if parent >= 0 else spin_of(body)
+
     for body in range(tree.bodies):
-        own, parent = spin_of(body), tree.parents[body]
-        hessian += (goals.facing_weight[body, frame] + damping) * own.T @ own
-        turn, spring = own, np.zeros((3, 3))
-        if parent >= 0:
-            turn, spring = own - spin_of(parent), goals.stiffness[body, frame] * np.eye(3)
-        if pull is not None:
-            spring = spring + limit_stiffness(pull, body, frame)
-        hessian += turn.T @ spring @ turn
-    force = subtree_forces(tree, None, goals, pose, frame)
+        held = damping + sum(term.weight[body] for term in dense_of(goals, Facing, frame))
+        hessian += held * spin_of(body).T @ spin_of(body)
+    for body in range(tree.roots, tree.bodies):
+        stiffness = sum(term.weight[body - tree.roots] for term in dense_of(goals, Bend, frame))
+        hessian += stiffness * turn_of(body).T @ turn_of(body)
+    for v, k in found_of(tree, goals, pose, LimitViolations, frame):
+        turn = v.slope[k] @ turn_of(v.body[k])
+        hessian += v.weight[k] * turn.T @ turn
+    force = subtree_forces(tree, goals, pose, frame)
     for joint in range(tree.roots, len(tree.parents)):
         arm = pose.arms[joint, :, frame]
         tension = max(float(arm @ force[joint]), 0.0)
@@ -174,14 +189,9 @@ def dense_hessian(tree, goals, pose, frame, damping):
     return hessian + np.diag(floor)
 
 
-def limit_stiffness(pull, body, frame):
-    slope = pull.slope[body, :, :, frame]
-    return pull.weight * slope.T @ slope
-
-
 def assert_same_step(tree, goals, pose, damping):
     system = TreeSystem(tree, goals, pose)
-    frames = goals.frames.size
+    frames = goals.frames
     ours = packed(*system.step(np.full(frames, damping), np.zeros(frames, bool)))
     gradient = packed(*system.gradient())
     for frame in range(frames):
@@ -200,10 +210,10 @@ def test_step_is_that_of_the_dense_system(rng, parents, problems, damping):
 def test_step_with_halfspaces_and_limits_is_that_of_the_dense_system(rng, body_parents, problems, damping):
     tree, goals, pose = problems["problem"](rng, body_parents, FRAMES)
     planes = problems["planes"](rng, tree, pose.joints)
-    assert_same_step(tree, replace(goals, obstacles=planes), pose, damping)
+    assert_same_step(tree, with_terms(goals, planes), pose, damping)
     springs = limits_of(rng, tree, FRAMES, problems)
-    assert_same_step(tree, replace(goals, limits=springs), pose, damping)
-    assert_same_step(tree, replace(goals, obstacles=planes, limits=springs), pose, damping)
+    assert_same_step(tree, with_terms(goals, springs), pose, damping)
+    assert_same_step(tree, with_terms(goals, planes, springs), pose, damping)
 
 
 def numeric_hessian(tree, goals, pose, step=1e-4):
@@ -213,7 +223,7 @@ def numeric_hessian(tree, goals, pose, step=1e-4):
     def energy(velocity, spin):
         return TreeSystem(tree, goals, moved(tree, goals, pose, velocity, spin)).energy()
 
-    out = np.zeros((goals.frames.size, size, size))
+    out = np.zeros((goals.frames, size, size))
     for i, (v, s) in enumerate(steps):
         for j, (w, t) in enumerate(steps[: i + 1]):
             signs = ((1, 1), (-1, -1), (1, -1), (-1, 1))
@@ -226,20 +236,15 @@ def test_close_to_the_minimum_the_step_is_newtons(rng, problems):
     """All second-order terms of targets and of half-spaces at joints; the springs are zero here."""
     parents = np.array([-1, 0, 1, 1, 3, 0])
     tree, goals, pose = problems["problem"](rng, parents, 3, terms=("targets",), spread=0.03, angle=0.3)
-    goals = replace(goals, targets=pose.joints + rng.normal(0, 0.03, pose.joints.shape))
+    goals = with_targets(goals, pose.joints + rng.normal(0, 0.03, pose.joints.shape))
     planes = problems["planes"](rng, tree, pose.joints)
-    at_joints = planes.fraction != 0.4
-    planes.body, planes.child, planes.fraction = (
-        part[at_joints] for part in (planes.body, planes.child, planes.fraction)
-    )
-    planes.normal, planes.height = planes.normal[at_joints], planes.height[at_joints]
-    for obstacles in (None, planes):
-        goals = replace(goals, obstacles=obstacles)
-        system = TreeSystem(tree, goals, pose)
+    planes = planes.among(planes.fraction != 0.4)
+    for near in (goals, with_terms(goals, planes)):
+        system = TreeSystem(tree, near, pose)
         damping = np.full(3, 1.0)
         ours = packed(*system.step(damping, np.ones(3, bool)))
         gradient = packed(*system.gradient())
-        hessian = numeric_hessian(tree, goals, pose)
+        hessian = numeric_hessian(tree, near, pose)
         dense = np.linalg.solve(hessian + np.eye(hessian.shape[-1]), -gradient[..., None])[..., 0]
         assert np.abs(ours - dense).max() < 1e-5 * np.abs(dense).max()
 
@@ -247,7 +252,7 @@ def test_close_to_the_minimum_the_step_is_newtons(rng, problems):
 def test_frames_taken_from_a_system_are_the_same_system(rng, body_parents, problems):
     tree, goals, pose = problems["problem"](rng, body_parents, 9)
     planes = problems["planes"](rng, tree, pose.joints)
-    goals = replace(goals, obstacles=planes, limits=limits_of(rng, tree, 9, problems))
+    goals = with_terms(goals, planes, limits_of(rng, tree, 9, problems))
     whole = TreeSystem(tree, goals, pose)
     keep = np.array([7, 2, 3])
     for part in (whole.take(keep), TreeSystem(tree, goals.take(keep), pose.take(keep))):

@@ -1,7 +1,5 @@
 """The warp against a general least-squares solver, and what it promises about frames, lengths and convergence."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
@@ -9,9 +7,12 @@ from scipy.optimize import least_squares
 from solvers.rotations import quaternions as quat
 from solvers.skeleton.joint_tree import JointTree, TreePose
 from solvers.warp import tree_warp
-from solvers.warp.tree_goals import Goals
+from solvers.warp.energy import Goals
+from solvers.warp.levenberg import MAX_ITERATIONS
+from solvers.warp.terms import Bend, Facing, Targets
 from solvers.warp.tree_system import TreeSystem
-from solvers.warp.tree_warp import MAX_ITERATIONS, warp
+from solvers.warp.tree_warp import warp
+from tests.warp_goals import scaled, term_of, with_targets, with_terms
 
 SMALL = {
     "bone": [-1, 0],
@@ -23,7 +24,7 @@ SMALL = {
 
 def start_of(tree, goals, joints):
     """Source turns and places of the roots."""
-    return quat.identity(tree.bodies, goals.frames.size), joints[: tree.roots].copy()
+    return quat.identity(tree.bodies, goals.frames), joints[: tree.roots].copy()
 
 
 def typical_goals(rng, parents, frames, problems, reach, stiffness=0.02):
@@ -33,22 +34,19 @@ def typical_goals(rng, parents, frames, problems, reach, stiffness=0.02):
     offsets = tree.offsets(joints)
     turns = problems["turns"](rng, tree.bodies, frames, angle=0.4)
     targets = TreePose.forward(tree, reach * offsets, turns, joints[: tree.roots] + 0.2).joints
-    goals = Goals(
-        offsets=offsets,
-        targets=targets,
-        affinity=rng.uniform(0.1, 6.0, (len(parents), frames)),
-        stiffness=np.full((tree.bodies, frames), stiffness),
-        facing=quat.identity(tree.bodies, frames),
-        facing_weight=np.full((tree.bodies, frames), 0.5 * stiffness),
-        frames=np.arange(frames),
+    terms = (
+        Targets(targets, rng.uniform(0.1, 6.0, (len(parents), frames))),
+        Bend(np.full((tree.bodies - tree.roots, frames), stiffness)),
+        Facing(quat.identity(tree.bodies, frames), np.full((tree.bodies, frames), 0.5 * stiffness)),
     )
+    goals = Goals(offsets, terms)
     return tree, goals, joints
 
 
 def oracle(tree, goals, joints, start):
     """Energy and joints (J, 3, F) of SciPy's minimum, frame by frame."""
     energies, places = [], []
-    for frame in range(goals.frames.size):
+    for frame in range(goals.frames):
         one, x0 = goals.take([frame]), start[..., [frame]]
         roots = joints[: tree.roots, :, [frame]]
 
@@ -58,12 +56,8 @@ def oracle(tree, goals, joints, start):
             return TreePose.forward(tree, one.offsets, rotations, roots + x[: 3 * tree.roots].reshape(-1, 3, 1))
 
         def residuals(x, one=one, pose_of=pose_of):
-            system = TreeSystem(tree, one, pose_of(x))
-            parts = (
-                np.sqrt(one.affinity)[:, None] * system._error,
-                np.sqrt(one.stiffness)[:, None] * system._bend,
-                np.sqrt(one.facing_weight)[:, None] * system._turn,
-            )
+            pose = pose_of(x)
+            parts = (np.sqrt(term.weight)[:, None] * term.residual(tree, pose, quat) for term in one.terms)
             return np.concatenate([part.ravel() for part in parts])
 
         found = least_squares(residuals, np.zeros(3 * (tree.roots + tree.bodies)), xtol=1e-14, ftol=1e-14)
@@ -94,12 +88,12 @@ def test_reachable_targets_are_reached_without_springs(rng, problems, body_paren
     tree, goals, joints = typical_goals(rng, body_parents, 40, problems, 1.0, stiffness=1e-9)
     pose, used = warp(tree, goals, *start_of(tree, goals, joints))
     assert (used < MAX_ITERATIONS).all()
-    assert np.abs(pose.joints - goals.targets).max() < 1e-4
+    assert np.abs(pose.joints - term_of(goals, Targets).places).max() < 1e-4
 
 
 def test_nothing_to_do_gives_the_input_back(rng, problems, parents):
     tree, goals, joints = typical_goals(rng, parents, 30, problems, 1.0)
-    goals = replace(goals, targets=joints)
+    goals = with_targets(goals, joints)
     pose, used = warp(tree, goals, *start_of(tree, goals, joints))
     assert np.abs(pose.joints - joints).max() < 1e-12
     assert (used == 1).all()
@@ -116,18 +110,18 @@ def test_lengths_stay_exact(rng, problems, body_parents):
 def test_what_is_reported_as_converged_is_stationary(rng, problems, body_parents):
     """The gradient is that of a step far below the tolerance, half-spaces and unreachable targets included."""
     tree, goals, joints = typical_goals(rng, body_parents, 60, problems, 1.3)
-    goals = replace(goals, obstacles=problems["planes"](rng, tree, joints))
+    goals = with_terms(goals, problems["planes"](rng, tree, joints))
     pose, used = warp(tree, goals, *start_of(tree, goals, joints))
     assert (used < MAX_ITERATIONS).mean() > 0.9
     velocity, spin = TreeSystem(tree, goals, pose).gradient()
     done = used < MAX_ITERATIONS
-    assert np.abs(velocity)[..., done].max() < 1e-3 * goals.affinity.max()
-    assert np.abs(spin)[..., done].max() < 1e-3 * goals.affinity.max()
+    assert np.abs(velocity)[..., done].max() < 1e-3 * term_of(goals, Targets).weight.max()
+    assert np.abs(spin)[..., done].max() < 1e-3 * term_of(goals, Targets).weight.max()
 
 
 def test_a_frame_alone_is_the_frame_in_a_batch_and_in_a_shuffled_one(rng, problems, body_parents):
     tree, goals, joints = typical_goals(rng, body_parents, 33, problems, 1.3)
-    goals = replace(goals, obstacles=problems["planes"](rng, tree, joints))
+    goals = with_terms(goals, problems["planes"](rng, tree, joints))
     rotations, roots = start_of(tree, goals, joints)
     whole, used = warp(tree, goals, rotations, roots)
     assert len(set(used)) > 2
@@ -142,9 +136,9 @@ def test_a_frame_alone_is_the_frame_in_a_batch_and_in_a_shuffled_one(rng, proble
 def test_start_is_left_alone(rng, problems, body_parents):
     tree, goals, joints = typical_goals(rng, body_parents, 5, problems, 1.3)
     rotations, roots = start_of(tree, goals, joints)
-    before = rotations.copy(), roots.copy(), goals.targets.copy()
+    before = rotations.copy(), roots.copy(), term_of(goals, Targets).places.copy()
     warp(tree, goals, rotations, roots)
-    for ours, theirs in zip(before, (rotations, roots, goals.targets), strict=True):
+    for ours, theirs in zip(before, (rotations, roots, term_of(goals, Targets).places), strict=True):
         assert np.array_equal(ours, theirs)
 
 
@@ -152,7 +146,7 @@ def test_frames_that_do_not_converge_are_reported(rng, problems, body_parents, m
     monkeypatch.setattr(tree_warp, "MAX_ITERATIONS", 2)
     tree, goals, joints = typical_goals(rng, body_parents, 20, problems, 1.5)
     still = np.arange(20) < 5
-    goals = replace(goals, targets=np.where(still, joints, goals.targets))
+    goals = with_targets(goals, np.where(still, joints, term_of(goals, Targets).places))
     pose, used = warp(tree, goals, *start_of(tree, goals, joints))
     assert (used[still] == 1).all() and (used[~still] == 2).all()
     energy = TreeSystem(tree, goals, pose).energy()
@@ -165,13 +159,6 @@ def test_everything_scales_with_the_body(rng, problems, body_parents, size):
     tree, goals, joints = typical_goals(rng, body_parents, 20, problems, 1.3)
     rotations, roots = start_of(tree, goals, joints)
     pose, used = warp(tree, goals, rotations, roots)
-    scaled = replace(
-        goals,
-        offsets=size * goals.offsets,
-        targets=size * goals.targets,
-        stiffness=size**2 * goals.stiffness,
-        facing_weight=size**2 * goals.facing_weight,
-    )
-    other, used_other = warp(tree, scaled, rotations, size * roots, size)
+    other, used_other = warp(tree, scaled(goals, size), rotations, size * roots, size)
     assert np.abs(other.joints / size - pose.joints).max() < 1e-6
     assert np.array_equal(used, used_other)
