@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import bpy
@@ -10,10 +9,9 @@ import numpy as np
 
 from . import actions
 from .channels import scene_frames
+from .frames import MET
 from .movers import Mover, movers_of, owners_of
 from .sampling import strip_ranges
-
-_MET = 1e-3  # frames: what ends so near a frame ends at it
 
 
 def animated_range(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) -> tuple[float, float] | None:
@@ -24,11 +22,6 @@ def animated_range(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) 
     objects = list(objects)
     keyed = [pair for owner in owners_of(objects) for pair in _keyed_ranges(owner)]
     return joined_range(scene, keyed, [mover for mover in movers_of(objects) if mover.is_endless])
-
-
-def whole_range(start: float, end: float) -> tuple[int, int]:
-    """First and last whole frame in which a range is seen: what ends between frames shows its last pose at the next."""
-    return math.floor(start + _MET), math.ceil(end - _MET)
 
 
 def joined_range(
@@ -52,12 +45,12 @@ def joined_range(
 def _goes_on(scene: bpy.types.Scene, mover: Mover, first: float, last: float) -> bool:
     """Whether something moves at the scene's frames before or after some of them."""
     start, end = scene_frames(scene, np.array([mover.start, mover.end]))
-    is_before = max(start, scene.frame_start) < min(end, first) - _MET
-    return is_before or min(end, scene.frame_end) > max(start, last) + _MET
+    is_before = max(start, scene.frame_start) < min(end, first) - MET
+    return is_before or min(end, scene.frame_end) > max(start, last) + MET
 
 
 def why_outside(
-    scene: bpy.types.Scene, movers: list[Mover], first: float, last: float, least: float = _MET
+    scene: bpy.types.Scene, movers: list[Mover], first: float, last: float, least: float = MET
 ) -> tuple[str | None, str | None]:
     """What moves, in words, before and after some scene frames, in the scene's range or not; None where nothing does.
 

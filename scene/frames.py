@@ -1,4 +1,4 @@
-"""Stepping a scene through frames."""
+"""Frames of a scene: which a range holds, and stepping through them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from ..solvers.core.errors import InputError
 
 FIRST_FRAME, LAST_FRAME = -1_048_574, 1_048_574  # that Blender can be set to and keeps keys at
 MOST_FRAMES = 100_000  # that are read or solved together
+# Frames: what misses one by less meets it. Keys and settings are in single precision, and time may be stretched.
+MET = 1e-3
+_NOTHING = 1e-6  # frames: rounding of what was added up
 
 
 def require_range(start: float, end: float, of: str, step: float = 1.0, most: int = MOST_FRAMES) -> None:
@@ -36,15 +39,35 @@ def require_range(start: float, end: float, of: str, step: float = 1.0, most: in
         raise InputError(f"{text} has more than the {most:,} frames that can be read together; {remedy}.")
 
 
+def frames_around(start: float, end: float) -> tuple[int, int]:
+    """First and last whole frame in which a range is seen: what ends between frames shows its last pose at the next."""
+    return math.floor(start + MET), math.ceil(end - MET)
+
+
+def frames_inside(start: float, end: float) -> tuple[int, int]:
+    """First and last whole frame of a range; the last is below the first where it holds none."""
+    return math.ceil(start - MET), math.floor(end + MET)
+
+
+def frames_stepped(start: float, end: float, step: float) -> np.ndarray:
+    """Frames (F,) from the start on, a step apart, up to an end that is met within a share of a step."""
+    return start + step * np.arange(math.floor((end - start) / step + MET) + 1)
+
+
 def shown_frame(frame: float) -> str:
     """A frame in words."""
     return f"{frame:,.10g}"
 
 
-
 def frame_now(scene: bpy.types.Scene) -> float:
     """The scene frame that is shown, between frames too; where time is stretched, animation is at another time."""
     return scene.frame_current + scene.frame_subframe
+
+
+def show_frame(scene: bpy.types.Scene, frame: float) -> None:
+    """Set the scene to a frame, between whole ones too."""
+    whole = math.floor(frame + _NOTHING)
+    scene.frame_set(whole, subframe=max(float(frame) - whole, 0.0))
 
 
 @contextmanager
@@ -60,6 +83,5 @@ def frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
 def step_through(context: bpy.types.Context, frames: Iterable[float]) -> Iterator[bpy.types.Depsgraph]:
     """Set the scene to each frame, subframes allowed, and yield what was evaluated there; see `frame_kept`."""
     for frame in frames:
-        whole = int(np.floor(frame))
-        context.scene.frame_set(whole, subframe=float(frame - whole))
+        show_frame(context.scene, frame)
         yield context.evaluated_depsgraph_get()

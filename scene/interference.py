@@ -9,6 +9,7 @@ import numpy as np
 
 from ..solvers.core.errors import SceneError
 from . import actions
+from .channels import SIZES
 from .instances import instanced_objects
 
 # How many of what overrides a result are named.
@@ -18,7 +19,6 @@ _WAY_OUT = (
     "overrides: use that one. Where the motion does not need them, muting them is enough."
 )
 _LINKS = 6  # that are told one by one
-_CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 
 
 def require_result_plays(ob: bpy.types.Object, bones: set[str], limits_heeded: bool) -> None:
@@ -58,7 +58,7 @@ def overriding(ob: bpy.types.Object, bones: set[str], limits_heeded: bool) -> Ov
     if not driven:
         return Overriding([], [])
     channels = [actions.bone_of_path(path) for path in driven]
-    moved = {bone[0] for bone in channels if bone is not None and bone[0] in bones and bone[1] in _CHANNELS}
+    moved = {bone[0] for bone in channels if bone is not None and bone[0] in bones and bone[1] in SIZES}
     acting = acting_constraints(ob, limits_heeded)
     return Overriding(
         sorted(moved),
@@ -78,7 +78,7 @@ def what_overrides(ob: bpy.types.Object, found: Overriding) -> str:
 def driven_bones(ob: bpy.types.Object) -> np.ndarray:
     """(B,) bool: the bones of an armature object that a driver moves."""
     paths = [] if ob.animation_data is None else [d.data_path for d in ob.animation_data.drivers if not d.mute]
-    found = {bone[0] for bone in map(actions.bone_of_path, paths) if bone is not None and bone[1] in _CHANNELS}
+    found = {bone[0] for bone in map(actions.bone_of_path, paths) if bone is not None and bone[1] in SIZES}
     return np.array([bone.name in found for bone in ob.data.bones])
 
 

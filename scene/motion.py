@@ -27,6 +27,7 @@ from . import actions
 from .animated_range import joined_range, why_outside
 from .channels import SIZES, action_times, channels_of, rotation_now
 from .curve_extent import extent, varies
+from .frames import MET
 from .movers import movers_of
 from .object_motion import object_world
 from .restored import restored_after_error
@@ -34,7 +35,6 @@ from .rigs import joint_track, read_rig, require_editable, require_positive_scal
 from .sampling import plays_strips, reason_to_sample, sample_frames, strip_ranges
 
 _SAME = 5e-6  # radians, scales and rig lengths that differ less did not change (single precision)
-_MET = 1e-3  # frames: a curve that ends so near one ends at it
 _SAMPLED = 2e-5  # the same for poses that were read, whose rounding adds up along chains
 
 
@@ -159,7 +159,7 @@ def motion_range(scene: bpy.types.Scene, ob: bpy.types.Object) -> tuple[float, f
 
 
 def why_unread(
-    scene: bpy.types.Scene, ob: bpy.types.Object, source: tuple, frames: np.ndarray, least: float = _MET
+    scene: bpy.types.Scene, ob: bpy.types.Object, source: tuple, frames: np.ndarray, least: float = MET
 ) -> tuple[str | None, str | None]:
     """What moves an object, in words, before and after the scene frames that were read, (F,), or None.
 
@@ -312,7 +312,7 @@ def moves_outside(scene: bpy.types.Scene, source: tuple, rig: Rig, frames: np.nd
     }
     for curve in actions.playing_curves(*source):
         place, ends = channel_of.get(actions.bone_of_path(curve.data_path)), extent(curve)
-        if place is not None and ends is not None and (ends[0] < first - _MET or ends[1] > last + _MET):
+        if place is not None and ends is not None and (ends[0] < first - MET or ends[1] > last + MET):
             out[place] |= varies(curve, _SAMPLED * (_extent(rig) if place[1] == 0 else 1.0))
     out[rig.use_connect, 0] = False  # it has no effect
     return out

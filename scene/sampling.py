@@ -10,16 +10,11 @@ import bpy
 import numpy as np
 
 from .actions import HAS_SLOTS, bone_of_path, playing_curves
+from .channels import SIZES
 from .evaluation import evaluated_object
 from .frames import frame_kept, step_through
 from .rigs import matrices
 from .stillness import can_deform, can_move
-
-_POSE_CHANNELS = (
-    ("location", 3), ("rotation_quaternion", 4), ("rotation_euler", 3), ("rotation_axis_angle", 4),
-    ("scale", 3),
-)  # fmt: skip
-_OBJECT_CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 
 
 def reason_to_sample(ob: bpy.types.Object, action, slot) -> str | None:
@@ -167,7 +162,7 @@ class Channels:
     @classmethod
     def now(cls, ob: bpy.types.Object) -> Channels:
         """Of an object, and of its bones where it has some."""
-        placed = {channel: tuple(getattr(ob, channel)) for channel in _OBJECT_CHANNELS}
+        placed = {channel: tuple(getattr(ob, channel)) for channel in SIZES}
         return cls(_read_pose(ob) if ob.pose else {}, placed)
 
     def put_back(self, ob: bpy.types.Object) -> None:
@@ -183,7 +178,7 @@ class Channels:
 
 def _read_pose(ob: bpy.types.Object) -> dict[str, np.ndarray]:
     """All pose channels as they are now, flat."""
-    pose = {channel: np.empty(size * len(ob.pose.bones), np.float32) for channel, size in _POSE_CHANNELS}
+    pose = {channel: np.empty(size * len(ob.pose.bones), np.float32) for channel, size in SIZES.items()}
     for channel, values in pose.items():
         ob.pose.bones.foreach_get(channel, values)
     return pose

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ...scene.surfaces import SURFACE_TYPES
 from ...solvers.core.errors import SceneError
 from ..core.list_entries import remove_entry
 from ..interface.operators import ChangeOperator, ExplainedOperator, ReportingOperator
@@ -13,7 +14,6 @@ from .deform_copy_operator import MOTION_LOOM_OT_copy_deform_bones
 _LISTS = (("surfaces", "Objects", ""), ("pins", "Pins", ""), ("bones", "Bones", ""))
 # Of an entry that cannot be removed.
 _INSTEAD = {"surfaces": "choose Ignore for it", "pins": "move it out of the range", "bones": "choose no bone for it"}
-_SURFACE_TYPES = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 
 
 def why_no_rig(context) -> str | None:
@@ -40,7 +40,7 @@ class MOTION_LOOM_OT_adapt_add_objects(ExplainedOperator, bpy.types.Operator):
         settings = context.object.motion_loom_adapt
         present = {item.target for item in settings.surfaces}
         selected = [o for o in context.selected_objects if o != context.object]
-        chosen = [o for o in selected if o.type in _SURFACE_TYPES and o not in present]
+        chosen = [o for o in selected if o.type in SURFACE_TYPES and o not in present]
         if not chosen:
             self.report({"WARNING"}, _why_nothing_is_added(selected, present))
             return {"CANCELLED"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ...scene.surfaces import SURFACE_TYPES
 from ...state.noted import noted
 from ..interface.settings import LIST, OWN, end_frame, start_frame
 
@@ -28,7 +29,7 @@ _JOINT_MODES = (
 
 
 def _has_surface(_self, ob) -> bool:
-    return ob.type in {"MESH", "CURVE", "SURFACE", "FONT", "META"}
+    return ob.type in SURFACE_TYPES
 
 
 class MotionLoomAdaptSurface(bpy.types.PropertyGroup):

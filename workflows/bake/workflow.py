@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...scene.frames import MOST_FRAMES, require_range
+from ...scene.frames import MET, MOST_FRAMES, frames_around, frames_stepped, require_range
 from ...scene.motion import action_times, frames_per_second, motion_range, source_of
 from ...scene.movers import movers_of
 from ...scene.names import shared_names
@@ -28,7 +28,6 @@ from .settings import MotionLoomBakeSettings
 _MOST_KEYS = 1_000_000  # a curve, which take no more than reading that one
 _STEPS = 1e-4, 1e6  # frames; keys that are closer fall on one another
 _RATES = 1e-2, 1e6  # frames a second
-_MET = 1e-3  # of a step: what misses by less meets it; panels hold steps and rates in single precision
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,9 @@ def bake_frames(context, ob, options: BakeOptions) -> tuple[np.ndarray, np.ndarr
     Raises InputError for a range that holds no frame, SceneError when the rig plays nothing.
     """
     first, last = motion_range(context.scene, ob)
-    start = float(np.floor(first)) if options.start is None else options.start
-    end = float(np.ceil(last)) if options.end is None else options.end
+    whole = frames_around(first, last)
+    start = float(whole[0] if options.start is None else options.start)
+    end = float(whole[1] if options.end is None else options.end)
     require_between("The step", options.step, *_STEPS)
     if options.fps is not None:
         require_between("The frame rate", options.fps, *_RATES)
@@ -72,11 +72,10 @@ def bake_frames(context, ob, options: BakeOptions) -> tuple[np.ndarray, np.ndarr
         raise InputError(
             f"The range {start:g} to {end:g} is empty; the animation of '{ob.name}' runs from {first:g} to {last:g}."
         )
-    count = (end - start) / (speed * options.step)
     new_end = start + (end - start) / speed
     require_range(start, new_end, f"{of} at that rate", options.step, _MOST_KEYS)
-    new = start + options.step * np.arange(math.floor(count + _MET) + 1)
-    if new_end - new[-1] > _MET * options.step:
+    new = frames_stepped(start, new_end, options.step)
+    if new_end - new[-1] > MET * options.step:
         new = np.append(new, _at_end(new_end))
     frames = np.minimum(start + (new - start) * speed, end)
     frames[-1] = end
@@ -85,7 +84,7 @@ def bake_frames(context, ob, options: BakeOptions) -> tuple[np.ndarray, np.ndarr
 
 def _at_end(end: float) -> list[float]:
     """Frames of the keys of the last pose."""
-    is_whole = abs(end - round(end)) < _MET
+    is_whole = abs(end - round(end)) < MET
     return [float(round(end))] if is_whole else [end, float(math.ceil(end))]
 
 

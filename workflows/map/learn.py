@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from ...scene import binding_store, live_mesh
-from ...scene.animated_range import animated_range, whole_range
+from ...scene.animated_range import animated_range
 from ...scene.discarding import discard
-from ...scene.frames import require_range
+from ...scene.frames import frames_around, require_range
 from ...scene.mesh_sequence import MeshSequence, key_poses, mesh_sequence_steps
 from ...scene.motion import frames_per_second
 from ...scene.point_source import (
@@ -196,7 +196,7 @@ def _world(sequence: MeshSequence, rows: slice | np.ndarray) -> np.ndarray:
 
 def _frames(start: float, end: float, of: str, owner) -> np.ndarray:
     require_range(start, end, f"The range of the {of} '{owner.name}'")
-    first, last = whole_range(start, end)
+    first, last = frames_around(start, end)
     if last <= first:
         raise InputError(f"The range of the {of}, {start:g} to {end:g}, has fewer than two frames; choose more.")
     return np.arange(first, last + 1, dtype=float)

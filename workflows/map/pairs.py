@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...scene import binding_store
-from ...scene.frames import frame_now
+from ...scene.frames import frame_now, show_frame
 from ...scene.point_source import points_now
 from ...solvers.core.errors import InputError, MotionLoomError
 from ...solvers.mapping.pair_suggestion import RowSpace, scores
@@ -93,7 +93,7 @@ def show_pair(context) -> str | None:
     settings.target_frame = pair.target_frame
     if pair.performed:
         return "The source's pose of this pair was performed: no frame holds it"
-    _go_to(context, pair.source_frame)
+    show_frame(context.scene, pair.source_frame)
     return None
 
 
@@ -106,7 +106,7 @@ def suggest(context) -> str:
     settings = ob.motion_loom_map
     settings.suggestions = " ".join(f"{frame:g}" for frame in frames)
     settings.suggestion = 0
-    _go_to(context, frames[0])
+    show_frame(context.scene, frames[0])
     return f"Best frames of the source: {', '.join(f'{frame:g}' for frame in frames)}"
 
 
@@ -115,7 +115,7 @@ def next_suggestion(context, step: int) -> str:
     settings = target_in(context).motion_loom_map
     frames = suggested(target_in(context))
     settings.suggestion = (settings.suggestion + step) % len(frames)
-    _go_to(context, frames[settings.suggestion])
+    show_frame(context.scene, frames[settings.suggestion])
     return f"Suggestion {settings.suggestion + 1} of {len(frames)}: frame {frames[settings.suggestion]:g}"
 
 
@@ -181,11 +181,6 @@ def _told(ob, text: str) -> str:
     """With a warning where pairs contradict each other."""
     found = contradicting(ob)
     return f"{text}; {contradiction_text(found)}" if found else text
-
-
-def _go_to(context, frame: float) -> None:
-    whole = int(np.floor(frame + 1e-6))
-    context.scene.frame_set(whole, subframe=max(float(frame) - whole, 0.0))
 
 
 PAIRS = EntryList(

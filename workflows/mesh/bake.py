@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...scene import live_mesh
-from ...scene.frames import require_range
+from ...scene.frames import MET, frames_stepped, require_range
 from ...scene.mesh_bakes import (
     CACHE_FOLDER,
     Baked,
@@ -27,7 +27,6 @@ from ..core.base import relayed
 
 PC2, PCA_KEYS, ABSOLUTE_KEYS = "PC2", "PCA_KEYS", "ABSOLUTE_KEYS"
 _EXACT = 0.99999  # of the result's variance: more keys than that show nothing
-_MET = 1e-6  # frames: differences that count as none
 _COORDINATE = 4  # bytes, single precision
 _KEY = 72  # bytes of a key of a curve, as Blender keeps it
 _MEGABYTE = 1e6
@@ -79,9 +78,8 @@ def bake_frames(known: np.ndarray, options: MeshBakeOptions) -> np.ndarray:
             f"Frames {start:g} to {end:g} are outside the source's, {known[0]:g} to {known[-1]:g}, where its pose is "
             "only held; choose some of those."
         )
-    frames = np.arange(start, end + _MET, options.step, dtype=float)
-    is_met = options.kind == PC2 or end - frames[-1] < _MET
-    return frames if is_met else np.append(frames, end)
+    frames = frames_stepped(start, end, options.step)
+    return np.append(frames, end) if options.kind != PC2 and _misses(frames, end, options) else frames
 
 
 def _ends(known: np.ndarray, options: MeshBakeOptions) -> tuple[float, float]:
@@ -94,7 +92,11 @@ def _ends(known: np.ndarray, options: MeshBakeOptions) -> tuple[float, float]:
 def _left_out(known: np.ndarray, frames: np.ndarray, options: MeshBakeOptions) -> float | None:
     """The last frame of the range, where the step does not meet it."""
     _, end = _ends(known, options)
-    return end if end - frames[-1] >= _MET else None
+    return end if _misses(frames, end, options) else None
+
+
+def _misses(frames: np.ndarray, end: float, options: MeshBakeOptions) -> bool:
+    return end - frames[-1] > MET * options.step
 
 
 def require_space(options: MeshBakeOptions, vertex_count: int, frame_count: int) -> None:

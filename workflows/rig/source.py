@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...scene.deform_tree import noted_parents
-from ...scene.frames import require_range
+from ...scene.frames import frames_inside, require_range
 from ...scene.interference import driven_bones
 from ...scene.motion import BoneMotion, motion_range, read_motion, turn_motion
 from ...scene.radii import bone_radii, carrying_bones
@@ -122,12 +122,12 @@ def frames_within(ob, motion: tuple[float, float], start: float | None, end: flo
     first, last = motion
     start, end = first if start is None else start, last if end is None else end
     require_range(start, end, f"The range of '{ob.name}'")
-    begin, finish = np.ceil(start), np.floor(end)
+    begin, finish = frames_inside(start, end)
     if not finish >= begin:
         raise InputError(
             f"The range {begin:g} to {finish:g} is empty; the animation of '{ob.name}' runs from {first:g} to {last:g}."
         )
-    return np.arange(begin, finish + 1)
+    return np.arange(begin, finish + 1, dtype=float)
 
 
 def read_source(context, ob, frames: np.ndarray, choices: Mapping[str, str] | None = None) -> Source:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...scene import binding_store
-from ...scene.animated_range import animated_range, whole_range
-from ...scene.frames import frame_now
+from ...scene.animated_range import animated_range
+from ...scene.frames import frame_now, frames_around, show_frame
 from ...solvers.core.errors import InputError, MotionLoomError
 from ...solvers.mapping.pair_suggestion import RowSpace, scores, suggest
 from ..core.kept import kept
@@ -80,7 +80,7 @@ def _first_like(objects, subject):
 
 def _range_of(scene, ob) -> tuple[int, int]:
     start, end = animated_range(scene, [ob]) or (scene.frame_start, scene.frame_end)
-    return whole_range(start, end)
+    return frames_around(start, end)
 
 
 def remove_clip(context, index: int) -> str | None:
@@ -170,7 +170,7 @@ def show_pair(context) -> str | None:
     if not np.abs((pair.source_frame, pair.target_frame)).max() < _MOST_FRAME:  # NaN is not either
         raise InputError(f"{clip_name(clip)}: the pair has a frame that a scene cannot have; change or remove it.")
     ob.motion_loom_transfer.target_frame = pair.target_frame
-    _go_to(context, pair.source_frame)
+    show_frame(context.scene, pair.source_frame)
     return None
 
 
@@ -197,7 +197,7 @@ def suggest_pair(context) -> str:
         raise InputError(f"{clip_name(clip)}: no frame would tell more than the pairs do already.")
     frame = _following(frames, frame_now(context.scene))
     answer = likely_answer(ob, clip, source, target, frame)
-    _go_to(context, frame)
+    show_frame(context.scene, frame)
     ob.motion_loom_transfer.target_frame = answer
     return f"{clip_name(clip)}: source {frame:g}, target likely {answer:g}: set Target Frame, then press Add Pair"
 
@@ -261,11 +261,6 @@ def dense_answer(ob, clip, frame: float) -> float | None:
     if not pairs.source_rows[0] <= row <= pairs.source_rows[-1]:
         return None
     return float(np.round(used.target.frames[0] + np.interp(row, pairs.source_rows, pairs.target_rows), 1))
-
-
-def _go_to(context, frame: float) -> None:
-    whole = int(np.floor(frame + 1e-6))
-    context.scene.frame_set(whole, subframe=max(float(frame) - whole, 0.0))
 
 
 # ------------------------------------------------------------------------------------------------------------ lists

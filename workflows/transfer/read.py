@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...scene import binding_store, live_mesh
-from ...scene.animated_range import animated_range, whole_range
+from ...scene.animated_range import animated_range
 from ...scene.discarding import discard
-from ...scene.frames import require_range
+from ...scene.frames import frames_around, require_range
 from ...scene.mesh_sequence import MeshSequence, mesh_sequence_steps
 from ...scene.motion import frames_per_second
 from ...scene.part_groups import part_masks, part_numbers
@@ -249,7 +249,7 @@ def performed_frames(scene, settings) -> np.ndarray:
     else:
         start, end = animated_range(scene, [settings.performed]) or (scene.frame_start, scene.frame_end)
     require_range(start, end, "The range of the new clip")
-    start, end = whole_range(start, end)
+    start, end = frames_around(start, end)
     if end < start:
         raise InputError(f"The range of the new clip, {start} to {end}, is empty; let it end after it starts.")
     return np.arange(start, end + 1.0)
