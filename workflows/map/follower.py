@@ -22,11 +22,11 @@ from ...solvers.mapping.track import lifted, placed
 from ...solvers.mapping.travel import Path
 from ...solvers.mapping.travel_ways import SOURCE, along_source
 from ...state.cache import fingerprint
-from ...state.live_runs import live_runs
 from ...state.live_states import TrackNeed
 from ..core.base import Steps, names_what_is_too_large, relayed
-from ..core.follower import Follower, Moment
+from ..core.follower import Moment
 from ..mesh import live
+from ..mesh.follower import MeshFollower, forget_edits
 from .model import (
     clip_of,
     keyed_track,
@@ -48,17 +48,12 @@ _SAME = 1e-4
 _SILENT = 0.5
 
 
-class MapFollower(Follower):
-    """Moves the live copy of one target; at first it knows nothing.
-
-    It ``sees`` all everywhere: the target itself is hidden, and the source says so where it is.
-    """
-
-    plays_by_itself = False
+class MapFollower(MeshFollower):
+    """Moves the live copy of one target; at first it knows nothing."""
 
     def __init__(self):
+        super().__init__()
         self._source: tuple[str, PointSource] | None = None
-        self._edited: tuple[str, set[float]] = "", set()
         self._now: np.ndarray | None = None
         self._performance: tuple[str, Performance] | None = None
 
@@ -81,7 +76,7 @@ class MapFollower(Follower):
     def pose(self, ob, moment: Moment) -> None:
         """The source as it is now, as fast as its clip was at this frame, where the clip was."""
         clip, frame = clip_of(ob), frame_now(moment.scene)
-        if not {np.floor(frame), np.ceil(frame)} & self._edited[1]:
+        if not self._is_edited_near(frame):
             return self.show(ob, moment)
         before, then = pose_at(ob, frame)
         before = self._now - then + before
@@ -90,10 +85,6 @@ class MapFollower(Follower):
         self._write(ob, moment, coefficients[None], position, heading)
 
     # -------------------------------------------------------------------------------------------------------------
-
-    def forget_edits(self) -> None:
-        """The clip is up to date with its source."""
-        self._edited = "", set()
 
     def recent(self) -> tuple[np.ndarray, np.ndarray] | None:
         """The source's points (J, 3) a tenth of a second ago and now, of what is performed; None before that."""
@@ -129,15 +120,11 @@ class MapFollower(Follower):
     def _is_edited(self, ob, clip, frame: float) -> bool:
         """Whether the source has been seen elsewhere than in its clip, at this frame or at another one before."""
         settings = ob.motion_loom_map
-        key = fingerprint(*binding_store.mark(settings.clip))
-        if self._edited[0] != key or settings.live_input:
-            self._edited = key, set()
         if settings.live_input:
+            self.forget_edits()
             return False
-        if frame in clip.frames:
-            change = self._edited[1].discard if _is_there(self._now, clip, frame) else self._edited[1].add
-            change(frame)
-        return bool(self._edited[1])
+        is_edited = not _is_there(self._now, clip, frame) if frame in clip.frames else None
+        return self._note_edit(settings.clip, frame, is_edited)
 
     def _write(self, ob, moment: Moment, coefficients, position, heading) -> None:
         vertices, world = pose_of(ob, coefficients[0], position[0], heading[0])
@@ -234,9 +221,7 @@ def refresh_steps(context, ob, workflow) -> Steps:
     """Read the source's range again, for the map as it is."""
     live.require_copy_if_live(ob, ob.motion_loom_map)
     store_clip(ob, (yield from read_again_steps(context, ob)))
-    run = live_runs.runs.get((ob.session_uid, workflow.id))
-    if run is not None:
-        run.follower.forget_edits()
+    forget_edits(ob, workflow.id)
     return f"The source of '{ob.name}' is up to date at all frames"
 
 

@@ -16,12 +16,11 @@ from ...scene.session import object_of
 from ...solvers.core.errors import SceneError, StaleBindingError
 from ...solvers.mapping.track import lifted
 from ...solvers.transfer.subject import SubjectTrack
-from ...state.cache import fingerprint
-from ...state.live_runs import live_runs
 from ...state.live_states import Remedy, TrackNeed
 from ..core.base import Steps, names_what_is_too_large
-from ..core.follower import Follower, LiveProblem, Moment
+from ..core.follower import LiveProblem, Moment
 from ..mesh.faces import is_split_by, require_read_mesh
+from ..mesh.follower import MeshFollower, forget_edits
 from ..mesh.live import require_copy, require_copy_if_live
 from .model import cleared, clip_of, is_trained, keyed_track, learnt_of, moved_track, subjects_of
 from .read import other_faces, read_clip_steps, store_clip
@@ -34,16 +33,11 @@ _OTHER_RATE = "The frame rate was changed since the clips were read"
 _UNSEEN = "Edits of the new clip are not seen behind its modifiers: press Refresh after them"
 
 
-class TransferFollower(Follower):
-    """Moves the live copy of one target subject; at first it knows nothing.
-
-    It ``sees`` all everywhere: the target itself is hidden, and the new clip says so where it is.
-    """
-
-    plays_by_itself = False
+class TransferFollower(MeshFollower):
+    """Moves the live copy of one target subject; at first it knows nothing."""
 
     def __init__(self):
-        self._edited: tuple[str, set[float]] = "", set()
+        super().__init__()
         self._now: np.ndarray | None = None
 
     def check(self, ob, moment: Moment) -> tuple[TrackNeed, str]:
@@ -70,7 +64,7 @@ class TransferFollower(Follower):
     def pose(self, ob, moment: Moment) -> None:
         """The new clip as it is now, between its stored poses before and after, where it is not as it was."""
         frame = frame_now(moment.scene)
-        if self._now is None or not {np.floor(frame), np.ceil(frame)} & self._edited[1]:
+        if self._now is None or not self._is_edited_near(frame):
             return self.show(ob, moment)
         clip = _with_frame(ob, frame, self._now)
         row = int(np.clip(frame - clip.frames[0], 0, len(clip.frames) - 1))
@@ -80,22 +74,14 @@ class TransferFollower(Follower):
         track = cleared(ob, _cut(track, some), _cut(clip.track, some), clip.fps)
         self._write(ob, moment, tuple(rows[row - some.start] for rows in track.rows), matrices(track)[row - some.start])
 
-    def forget_edits(self) -> None:
-        """The clip is up to date with its object."""
-        self._edited = "", set()
-
     def _is_edited(self, ob, frame: float) -> bool:
         """Whether the new clip has been seen elsewhere than when it was read, at this frame or another one before."""
-        clip = clip_of(ob)
-        key = fingerprint(*binding_store.mark(ob.motion_loom_transfer.clip))
-        if self._edited[0] != key:
-            self._edited = key, set()
+        clip, is_edited = clip_of(ob), None
         if self._now is not None and frame in clip.frames:
             expected = clip.places[int(frame - clip.frames[0])]
             size = float(np.abs(clip.places[0] - clip.places[0].mean(axis=0)).max())
-            is_there = np.abs(self._now[clip.samples] - expected).max() <= _SAME * size
-            (self._edited[1].discard if is_there else self._edited[1].add)(frame)
-        return bool(self._edited[1])
+            is_edited = not np.abs(self._now[clip.samples] - expected).max() <= _SAME * size
+        return self._note_edit(ob.motion_loom_transfer.clip, frame, is_edited)
 
     def _write(self, ob, moment: Moment, rows, world: np.ndarray) -> None:
         vertices, world = pose_of(ob, rows, world)
@@ -211,7 +197,5 @@ def refresh_steps(context, ob, workflow) -> Steps:
     require_subject(ob)
     clip = yield from read_clip_steps(context, ob)
     store_clip(ob, clip)
-    run = live_runs.runs.get((ob.session_uid, workflow.id))
-    if run is not None:
-        run.follower.forget_edits()
+    forget_edits(ob, workflow.id)
     return f"The new clip of '{ob.name}' is up to date at all frames"
