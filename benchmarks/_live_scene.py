@@ -49,7 +49,7 @@ class LiveScene:
 
     def binding(self):
         """What is bound of the first rig."""
-        return self._module("workflows.environment.model").stored_of(self.rig).binding
+        return self._module("workflows.environment.model").stored_of(self.rig, self._workflow()).binding
 
     def more_rigs(self, count: int) -> None:
         """Until there are so many, all live in the same environment."""
@@ -117,7 +117,7 @@ class LiveScene:
 
     def _bind_all_joints(self, rig) -> None:
         """The choice of joints leaves out fingers, and some descriptors with them; the standard problem has all."""
-        stored = self._module("workflows.environment.model").stored_of(rig)
+        stored = self._module("workflows.environment.model").stored_of(rig, self._workflow())
         frames = stored.binding.track.frames
         whole = self._module("scene.motion").read_motion(bpy.context, rig, frames).joints()
         known = self.problem.track.skeleton.names
@@ -143,6 +143,9 @@ class LiveScene:
             return name
         names, parents = self.problem.track.skeleton.names, self.problem.track.skeleton.parents
         return names[int(np.flatnonzero(parents == names.index(bone))[0])]
+
+    def _workflow(self):
+        return self._module("workflows.core.registry").by_id(WORKFLOW)
 
     def _module(self, name: str):
         return importlib.import_module(f"{self.package}.{name}")

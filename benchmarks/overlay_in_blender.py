@@ -57,8 +57,13 @@ def figures() -> dict:
     return {"blender": bpy.app.version_string, "scene": _size(package, rig)} | {k: _ms(v) for k, v in report.items()}
 
 
+def _adapt(package):
+    return importlib.import_module(f"{package}.workflows.core.registry").by_id("adapt")
+
+
 def _size(package, rig) -> str:
-    binding = importlib.import_module(f"{package}.workflows.environment.model").stored_of(rig).binding
+    model = importlib.import_module(f"{package}.workflows.environment.model")
+    binding = model.stored_of(rig, _adapt(package)).binding
     joints, points, objects = len(binding.track.skeleton.names), len(binding.points), len(binding.objects)
     return f"{joints} joints, {points} descriptors, {objects} objects"
 
@@ -111,10 +116,10 @@ def _scene(package):
     for ob in list(bpy.data.objects):
         bpy.data.objects.remove(ob)
     rig, course = walker.make_walker(), walker.make_course()
-    importlib.import_module(f"{package}.workflows.environment.bind").bind_rig(bpy.context, rig, course)
+    importlib.import_module(f"{package}.workflows.environment.bind").bind_rig(bpy.context, rig, _adapt(package), course)
     walker.change_course(course)
     bpy.context.view_layer.update()
-    importlib.import_module(f"{package}.workflows.adapt.run").adapt_rig(bpy.context, rig)
+    importlib.import_module(f"{package}.workflows.adapt.run").adapt_rig(bpy.context, rig, _adapt(package))
     bpy.context.view_layer.objects.active = rig
     rig.select_set(True)
     return rig

@@ -36,18 +36,22 @@ def _demo(args, package: str) -> None:
     import show
 
     began = time.perf_counter()
-    adapt = importlib.import_module(f"{package}.workflows.adapt.workflow")
+    binding, adapt = (
+        importlib.import_module(f"{package}.workflows.{name}") for name in ("environment.bind", "adapt.run")
+    )
+    workflow = importlib.import_module(f"{package}.workflows.core.registry").by_id("adapt")
     stage = show.stage_of(args.clip)
     rig, scene = stage.rig, bpy.context.scene
     pictures = show.Show(rig, stage.changes.moments(scene), args)
 
     source = rig.animation_data.action
-    bound = adapt.bind_rig(bpy.context, rig, stage.course, scene.frame_start, scene.frame_end)
+    bound = binding.bind_rig(bpy.context, rig, workflow, stage.course, scene.frame_start, scene.frame_end)
     print(f"Bind: {bound['bound']}")
     before = pictures.row("as it was made")
     stage.changes.change_course(stage.course)
     unadapted = pictures.row("as made, in the new scene", show.GREY)
-    report = adapt.adapt_rig(bpy.context, rig, adapt.AdaptRigOptions(name=f"{source.name} adapted"))
+    options = adapt.AdaptRigOptions(name=f"{source.name} adapted")
+    report = adapt.adapt_rig(bpy.context, rig, workflow, options)
     after = pictures.row("adapted")
 
     picture, blend = (os.path.join(args.out, name) for name in ("adapt.png", "adapt.blend"))

@@ -48,16 +48,14 @@ def _name_entries(group) -> None:
 
 def register(workflows) -> None:
     """Register each workflow's settings and notes, and hang them on the ID types that carry them."""
+    for cls in _classes_of(workflows):
+        bpy.utils.register_class(cls)
     for workflow in workflows:
-        for cls in workflow.classes:
-            bpy.utils.register_class(cls)
         if workflow.settings is not None:
-            bpy.utils.register_class(workflow.settings)
             owner = getattr(bpy.types, workflow.settings_owner)
             kept = bpy.props.PointerProperty(type=workflow.settings, override={"LIBRARY_OVERRIDABLE"})
             setattr(owner, workflow.settings_name, kept)
         if workflow.action_notes is not None:
-            bpy.utils.register_class(workflow.action_notes)
             notes = bpy.props.PointerProperty(type=workflow.action_notes)
             setattr(bpy.types.Action, workflow.settings_name, notes)
 
@@ -67,9 +65,13 @@ def unregister(workflows) -> None:
     for workflow in reversed(workflows):
         if workflow.action_notes is not None:
             delattr(bpy.types.Action, workflow.settings_name)
-            bpy.utils.unregister_class(workflow.action_notes)
         if workflow.settings is not None:
             delattr(getattr(bpy.types, workflow.settings_owner), workflow.settings_name)
-            bpy.utils.unregister_class(workflow.settings)
-        for cls in reversed(workflow.classes):
-            bpy.utils.unregister_class(cls)
+    for cls in reversed(_classes_of(workflows)):
+        bpy.utils.unregister_class(cls)
+
+
+def _classes_of(workflows) -> list[type]:
+    """Each class once, though workflows share some, and after those that it is made of."""
+    found = [cls for each in workflows for cls in (*each.classes, each.settings, each.action_notes) if cls is not None]
+    return list(dict.fromkeys(found))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import bpy
 import numpy as np
 from mathutils import Matrix, Vector
@@ -63,6 +65,11 @@ def _knee(hip, ankle, thigh, shin):
     ahead *= np.sign(ahead[:, 1:2]) / np.linalg.norm(ahead, axis=1)[:, None]
     off = np.sqrt(np.maximum(thigh**2 - along**2, 0.0))
     return hip + line / np.linalg.norm(line, axis=1)[:, None] * along[:, None] + ahead * off[:, None]
+
+
+def workflow():
+    """Adapt as it is registered."""
+    return importlib.import_module(f"{PACKAGE}.workflows.core.registry").by_id("adapt")
 
 
 def add_walker(name="Rig", **kind):

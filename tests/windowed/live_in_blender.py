@@ -124,25 +124,30 @@ def shown(graph=None) -> np.ndarray:
     return heads @ world[:3, :3].T + world[:3, 3]
 
 
+def adapt():
+    return part("workflows.core.registry").by_id("adapt")
+
+
 def solved() -> np.ndarray:
     """(F, B, 3) the same, solved afresh for the scene as it is, nothing being changed for it."""
-    moment = part("workflows.core.live").Moment(bpy.context.scene, depsgraph(), None)
-    steps = part("workflows.adapt.follower").AdaptFollower().job(rig(), moment)
-    return _heads(part("solvers.core.steps").result_of(steps).solution.motion)
+    moment = part("workflows.core.follower").Moment(bpy.context.scene, depsgraph(), None)
+    steps = adapt().follower(rig()).job(rig(), moment)
+    return _heads(part("solvers.core.steps").result_of(steps).solution.results[0].motion)
 
 
 def swept() -> np.ndarray:
     """As ``solved``, stepping through the frames."""
     problems, base = part("workflows.environment.problem"), part("workflows.core.base")
+    solution = part("workflows.adapt.solution")
     with part("workflows.core.live").paused():
-        problem = base.run_to_end(problems.gather_steps(bpy.context, rig()))
-    return _heads(part("solvers.core.steps").result_of(problems.solve_steps(problem)).motion)
+        problem = base.run_to_end(problems.gather_steps(bpy.context, rig(), adapt()))
+    return _heads(part("solvers.core.steps").result_of(solution.solve_steps(problem)).results[0].motion)
 
 
 def curves() -> np.ndarray:
     """(F, B, 3) what the curves of the action that plays say, at the frames of ``solved``."""
     scene, motions, actions = bpy.context.scene, part("scene.motion"), part("workflows.rig.action")
-    frames = part("workflows.environment.model").stored_of(rig()).binding.track.frames
+    frames = part("workflows.environment.model").stored_of(rig(), adapt()).binding.track.frames
     return _heads(motions.motion_by_curves(scene, rig(), *actions.played_action(rig()), frames, {}))
 
 

@@ -13,7 +13,7 @@ from ...solvers.skeleton.followed_bones import followed_bones, rest_size
 from ...solvers.skeleton.motion_tree import motion_parents
 from ..core import live
 from ..core.outside_frames import outside_notes
-from ..rig.action import to_bind_played
+from ..rig.owner import owner_of, owner_source_played
 from ..rig.source import frames_within
 
 HELP = "Make a rig of a rig's deform bones alone that plays the same motion from plain keys."
@@ -44,7 +44,7 @@ def copy_rig(
     scene = context.scene
     live_words = _live_words(ob)
     with live.paused():
-        with to_bind_played(ob):
+        with owner_source_played(ob):
             try:
                 ends, source = motion_range(scene, ob), source_of(ob)
             except SceneError:
@@ -99,9 +99,10 @@ def _copy_choices(chosen, copied) -> None:
 
 def _live_words(ob) -> tuple[str, ...]:
     """What is said where another motion is copied than is seen."""
-    if not ob.motion_loom_adapt.live:
+    owner = owner_of(ob)
+    if owner is None:
         return ()
-    return (f"'{ob.name}' is live in Adapt: the copy has its source motion, not the adapted one",)
+    return (f"'{ob.name}' is live in {owner.label}: the copy has its source motion, not the {owner.done} one",)
 
 
 def _notes(ob, made, skin: bool, left: list[str]) -> list[str]:

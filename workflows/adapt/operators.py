@@ -6,6 +6,7 @@ import bpy
 
 from ...scene.surfaces import SURFACE_TYPES
 from ...solvers.core.errors import SceneError
+from ..core import registry
 from ..core.list_entries import remove_entry
 from ..interface.operators import ChangeOperator, ExplainedOperator, ReportingOperator
 from ..rig.action import play_source, plays_result
@@ -25,7 +26,7 @@ def why_no_rig(context) -> str | None:
 def why_no_result(context) -> str | None:
     """Why there is no way back from a result, or None."""
     reason = why_no_rig(context)
-    return reason or (None if plays_result(context.object) else "The rig does not play a result of Adapt")
+    return reason or (None if plays_result(context.object, _adapt()) else "The rig does not play a result of Adapt")
 
 
 class MOTION_LOOM_OT_adapt_add_objects(ExplainedOperator, bpy.types.Operator):
@@ -106,7 +107,11 @@ class MOTION_LOOM_OT_adapt_play_source(ChangeOperator, bpy.types.Operator):
     needs = why_no_result
 
     def apply(self, context):
-        play_source(context.object)
+        play_source(context.object, _adapt())
+
+
+def _adapt():
+    return registry.by_id("adapt")
 
 
 def _note(ob) -> None:

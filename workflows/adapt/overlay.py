@@ -42,17 +42,17 @@ class _Around:
     heed: np.ndarray
 
 
-def overlay_of(context, ob) -> Overlay | None:
+def overlay_of(context, ob, workflow) -> Overlay | None:
     """The overlay of a bound armature object at the present frame, or None where nothing is to be shown.
 
     Reads what the view layer's depsgraph has evaluated, and never evaluates: it may be called while drawing.
     Raises StaleBindingError where what is bound cannot be used.
     """
-    settings = ob.motion_loom_adapt
+    settings = workflow.settings_of(ob)
     around_shown = settings.show_points or settings.show_relations or settings.show_contacts
     if settings.binding is None or not (settings.show_ghost or around_shown):
         return None
-    stored = stored_of(ob)
+    stored = stored_of(ob, workflow)
     binding = stored.binding
     depsgraph = context.view_layer.depsgraph
     joints = joints_now(depsgraph, ob, binding.track.skeleton.names)

@@ -9,7 +9,7 @@ from ...scene.motion import motion_range, source_of, why_unread
 from ...solvers.core.errors import MotionLoomError
 from ..environment.changes import bound_before
 from ..environment.joints import is_chosen_anew, role_in_words
-from ..environment.problem import why_gone
+from ..environment.surfaces import why_gone
 from ..interface.panel_parts import (
     Shown,
     draw_linked,
@@ -90,7 +90,7 @@ def _draw_long_name(layout, shown: Shown, item) -> None:
 
 
 def _is_bound(shown: Shown) -> bool:
-    return shown.chosen.binding is not None and not _differences(shown) and not is_chosen_anew(shown.ob)
+    return shown.chosen.binding is not None and not _differences(shown) and not is_chosen_anew(shown.ob, shown.workflow)
 
 
 def _draw_bind(layout, shown: Shown) -> None:
@@ -99,7 +99,7 @@ def _draw_bind(layout, shown: Shown) -> None:
         _draw_range_warning(layout, shown)
     if chosen.binding is not None:
         _draw_bound(layout.box().column(align=True), shown)
-        if is_chosen_anew(shown.ob):
+        if is_chosen_anew(shown.ob, shown.workflow):
             draw_text(layout, shown.context, "The chosen joints are not the bound ones: Bind Again", "ERROR")
         for text in _differences(shown):
             draw_text(layout, shown.context, text, "ERROR")
@@ -110,7 +110,7 @@ def _draw_bind(layout, shown: Shown) -> None:
 
 def _differences(shown: Shown) -> list[str]:
     """How the list differs from what is bound, a sentence each."""
-    stored, chosen = bound_before(shown.ob), shown.chosen
+    stored, chosen = bound_before(shown.ob, shown.workflow), shown.chosen
     items = {item.bound_name: item for item in chosen.surfaces if item.bound_name}
     names = stored.binding.objects if stored is not None else ()
     reasons = {name: why_gone(shown.context.scene, items.get(name)) for name in names}
@@ -177,7 +177,7 @@ def _draw_live(layout, shown: Shown) -> None:
 
 
 def _is_baked(shown: Shown) -> bool:
-    return plays_result(shown.ob)
+    return plays_result(shown.ob, shown.workflow)
 
 
 def _draw_bake(layout, shown: Shown) -> None:
@@ -189,7 +189,7 @@ def _draw_bake(layout, shown: Shown) -> None:
     if chosen.bake_reduce:
         column.prop(chosen, "bake_error")
     shown.workflow.button(layout, "bake")
-    if plays_result(shown.ob):
+    if plays_result(shown.ob, shown.workflow):
         layout.operator("motion_loom.adapt_play_source", icon="LOOP_BACK")
     shown.workflow.button(layout, "copy_command", text="Copy Command", icon="COPYDOWN")
 
@@ -205,7 +205,7 @@ def _draw_joints(layout, shown: Shown) -> None:
     layout.template_list("MOTION_LOOM_UL_joints", "", chosen, "joints", chosen, "active_joint", rows=6)
     if 0 <= chosen.active_joint < len(chosen.joints):
         draw_text(layout, shown.context, role_in_words(chosen.joints[chosen.active_joint]), "BONE_DATA")
-    if is_chosen_anew(shown.ob):
+    if is_chosen_anew(shown.ob, shown.workflow):
         draw_text(layout, shown.context, "Bind Again to use what is chosen", "ERROR")
 
 

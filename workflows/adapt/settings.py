@@ -1,182 +1,16 @@
-"""What the user chose for Adapt, and where the bound data lie; kept with the rig."""
+"""What the user chose for Adapt; kept with the rig."""
 
 from __future__ import annotations
 
 import bpy
 
-from ...scene.surfaces import SURFACE_TYPES
-from ...state.noted import noted
-from ..interface.settings import LIST, OWN, end_frame, start_frame
-
-_THRESHOLDS = (
-    ("AUTO", "Auto", "In proportion to the body"),
-    ("USER", "User", "The length given beside it"),
-    ("OFF", "Off", "Not at all"),
-)
-
-_MODES = (
-    ("ATTACH", "Attach", "Keep the relation: come along, keep contacts, keep clear", "SNAP_ON", 0),
-    ("AVOID", "Avoid", "Only give way when the object comes closer than it was", "CON_DISTLIMIT", 1),
-    ("IGNORE", "Ignore", "Do not heed this object", "HIDE_ON", 2),
-)
+from ..environment.settings import ENVIRONMENT_CLASSES, EnvironmentSettings
+from ..interface.settings import OWN
+from ..rig.settings import RIG_CLASSES, RigResultSettings
 
 
-_JOINT_MODES = (
-    ("AUTO", "Auto", "Solved where it is a part of the body, else it rides", "DOT", 0),
-    ("SOLVE", "Solve", "Holds to its surroundings by itself", "BONE_DATA", 1),
-    ("RIDE", "Ride", "Goes with the solved bone that carries it", "LINKED", 2),
-)
-
-
-def _has_surface(_self, ob) -> bool:
-    return ob.type in SURFACE_TYPES
-
-
-class MotionLoomAdaptSurface(bpy.types.PropertyGroup):
-    """One object of the environment."""
-
-    target: bpy.props.PointerProperty(
-        name="Object",
-        type=bpy.types.Object,
-        poll=_has_surface,
-        description="An object the motion deals with",
-        override=OWN,
-        update=noted,
-    )
-    bound_name: bpy.props.StringProperty(description="Name at bind time; empty where it is not bound", override=OWN)
-    mode: bpy.props.EnumProperty(
-        name="Mode", items=_MODES, description="How the motion heeds this object", override=OWN, update=noted
-    )
-    influence: bpy.props.FloatProperty(
-        name="Influence", description="How strongly the motion heeds this object",
-        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=OWN, update=noted,
-    )  # fmt: skip
-
-
-class MotionLoomAdaptPin(bpy.types.PropertyGroup):
-    """A bone held at an object for some frames."""
-
-    bone: bpy.props.StringProperty(name="Bone", description="Its head is held", override=OWN, update=noted)
-    target: bpy.props.PointerProperty(
-        name="Object", type=bpy.types.Object, description="Where the head is held", override=OWN, update=noted
-    )
-    start: start_frame("at which it is held", update=noted)
-    end: end_frame("at which it is held", update=noted)
-
-
-class MotionLoomAdaptBone(bpy.types.PropertyGroup):
-    """How much one bone holds to its surroundings."""
-
-    bone: bpy.props.StringProperty(
-        name="Bone", description="Its head holds more or less to its surroundings", override=OWN, update=noted
-    )
-    factor: bpy.props.FloatProperty(
-        name="Hold", description="Multiplies how strongly the bone holds to its place by the environment",
-        default=1.0, min=0.0, soft_max=20.0, override=OWN, update=noted,
-    )  # fmt: skip
-
-
-class MotionLoomAdaptJoint(bpy.types.PropertyGroup):
-    """What becomes of one bone; the name is the bone's."""
-
-    limb: bpy.props.StringProperty(name="Limb", description="First bone of the limb that it belongs to", override=OWN)
-    role: bpy.props.StringProperty(description="SOLVED, RIDES or STAYS as it is bound", override=OWN)
-    carrier: bpy.props.StringProperty(description="The solved bone that it rides on", override=OWN)
-    mode: bpy.props.EnumProperty(
-        name="Mode", items=_JOINT_MODES, description="What Bind makes of this bone", override=OWN
-    )
-    bound_mode: bpy.props.StringProperty(description="The mode that is bound", default="AUTO", override=OWN)
-
-
-class MotionLoomAdaptBefore(bpy.types.PropertyGroup):
-    """A property that the result animates and the source does not, with its value from before."""
-
-    path: bpy.props.StringProperty(description="Data path from the rig's object", override=OWN)
-    index: bpy.props.IntProperty(description="Component", override=OWN)
-    value: bpy.props.FloatProperty(description="Value while the source played", override=OWN)
-
-
-class MotionLoomAdaptNotes(bpy.types.PropertyGroup):
-    """What a live action holds, kept with it: undo may bring the rig back without its action, or the reverse."""
-
-    stamp: bpy.props.StringProperty(description="What it was solved for")
-    channels: bpy.props.StringProperty(description="Which channels hold solved keys")
-    written: bpy.props.StringProperty(description="Digest of its keys after it was solved")
-    keyed: bpy.props.BoolProperty(description="The user has set keys in it")
-
-
-class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
-    """Environment, range, what is live or baked, and the binding."""
-
-    surfaces: bpy.props.CollectionProperty(type=MotionLoomAdaptSurface, override=LIST)
-    active_surface: bpy.props.IntProperty(name="Object", override=OWN)
-    pins: bpy.props.CollectionProperty(type=MotionLoomAdaptPin, override=LIST)
-    bones: bpy.props.CollectionProperty(type=MotionLoomAdaptBone, override=LIST)
-    joints: bpy.props.CollectionProperty(type=MotionLoomAdaptJoint, override=LIST)
-    active_joint: bpy.props.IntProperty(name="Bone", override=OWN)
-    use_range: bpy.props.BoolProperty(
-        name="Custom Range", description="Bind these frames instead of the whole action", override=OWN
-    )
-    start: start_frame("to bind")
-    end: end_frame("to bind")
-    clearance: bpy.props.EnumProperty(
-        name="Keep Clear", items=_THRESHOLDS, override=OWN, update=noted,
-        description="How far the body keeps out of the environment, unless it was closer before",
-    )  # fmt: skip
-    clearance_distance: bpy.props.FloatProperty(
-        name="Distance", description="The body keeps this far away, unless it was closer before",
-        default=0.05, min=0.0, soft_max=0.5, subtype="DISTANCE", override=OWN, update=noted,
-    )  # fmt: skip
-    contact: bpy.props.EnumProperty(
-        name="Hold Contacts", items=_THRESHOLDS, override=OWN, update=noted,
-        description="How close a hand or foot counts as touching, so that it is held there",
-    )  # fmt: skip
-    contact_distance: bpy.props.FloatProperty(
-        name="Distance", description="Hands and feet this close to where they touch begin to be held",
-        default=0.06, min=0.0, soft_max=0.5, subtype="DISTANCE", override=OWN, update=noted,
-    )  # fmt: skip
-    orientation: bpy.props.FloatProperty(
-        name="Orientation", description="How much hands, feet and head turn with what is close to them",
-        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=OWN, update=noted,
-    )  # fmt: skip
-    limits: bpy.props.BoolProperty(
-        name="Joint Limits",
-        description="Heed Limit Rotation constraints and IK limits",
-        default=True,
-        override=OWN,
-        update=noted,
-    )
-    assign: bpy.props.BoolProperty(
-        name="Play Result",
-        description="Assign the new action to the rig; the source action is kept",
-        default=True,
-        override=OWN,
-    )
-    binding: bpy.props.PointerProperty(type=bpy.types.Mesh, description="Holds the bound data", override=OWN)
-    summary: bpy.props.StringProperty(description="What is bound, in words", override=OWN)
-    notes: bpy.props.StringProperty(description="What was left out or guessed at Bind, a line each", override=OWN)
-    source: bpy.props.PointerProperty(type=bpy.types.Action, description="The action that is bound", override=OWN)
-    source_slot: bpy.props.IntProperty(description="Handle of its slot", override=OWN)
-    bound_strips: bpy.props.BoolProperty(description="NLA strips alone are bound, no action", override=OWN)
-    result: bpy.props.PointerProperty(
-        type=bpy.types.Action, description="The action that was made last and assigned", override=OWN
-    )
-    before: bpy.props.CollectionProperty(type=MotionLoomAdaptBefore, override=LIST)
-
-    influence: bpy.props.FloatProperty(
-        name="Influence", description="From the original motion (0) to the adapted one (1); can be keyed",
-        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=OWN, update=noted,
-    )  # fmt: skip
-    live: bpy.props.BoolProperty(description="The rig plays the live action and follows every change", override=OWN)
-    live_action: bpy.props.PointerProperty(
-        type=bpy.types.Action, description="What the rig plays while live", override=OWN
-    )
-    live_slot: bpy.props.IntProperty(description="Handle of its slot", override=OWN)
-    live_source: bpy.props.StringProperty(description="Digest of the source's keys", override=OWN)
-    live_sampled: bpy.props.PointerProperty(
-        type=bpy.types.Mesh, description="Holds the source's motion where curves do not tell it", override=OWN
-    )
-    live_before: bpy.props.CollectionProperty(type=MotionLoomAdaptBefore, override=LIST)
+class MotionLoomAdaptSettings(EnvironmentSettings, RigResultSettings, bpy.types.PropertyGroup):
+    """Environment, range, what is live or baked, the binding, and what is shown."""
 
     show_ghost: bpy.props.BoolProperty(
         name="Original", description="Draw the original pose as a ghost", default=True, override=OWN
@@ -191,19 +25,5 @@ class MotionLoomAdaptSettings(bpy.types.PropertyGroup):
         name="Contacts", description="Draw where hands and feet touch", default=True, override=OWN
     )
 
-    bake_step: bpy.props.IntProperty(
-        name="Frame Step", description="Frames from one key of the result to the next", default=1, min=1, override=OWN
-    )
-    bake_reduce: bpy.props.BoolProperty(
-        name="Reduce Keys", description="Leave out the keys that the others tell within the error", override=OWN
-    )
-    bake_error: bpy.props.FloatProperty(
-        name="Error", description="How far any joint may be from its place because of keys that are left out",
-        default=0.001, min=1e-5, soft_max=0.05, precision=4, subtype="DISTANCE", override=OWN,
-    )  # fmt: skip
-    bake_strip: bpy.props.BoolProperty(
-        name="NLA Strip", description="Push the result to a new NLA track instead of assigning it", override=OWN
-    )
 
-
-CLASSES = (MotionLoomAdaptSurface, MotionLoomAdaptPin, MotionLoomAdaptBone, MotionLoomAdaptJoint, MotionLoomAdaptBefore)
+CLASSES = (*ENVIRONMENT_CLASSES, *RIG_CLASSES)

@@ -22,36 +22,37 @@ from ..core.base import Steps, names_what_is_too_large, relayed, run_to_end
 from ..core.outside_frames import outside_notes
 from ..rig.action import remember_source, to_bind_played
 from ..rig.live_source import keep_motion
+from ..rig.owner import require_owner
 from ..rig.source import body_names, bound_frames, hung_names, joint_radii, read_source
+from .body import time_stretch
 from .changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
 from .joints import choices_of, joints_report, list_joints
-from .problem import time_stretch
 from .sanity import require_in_reach, require_set_in_reach
 from .store import Stored, kept_surface, not_kept, pack
 from .surface_notes import avoided_among, surface_notes
 
 
-def bind_rig(context, ob, environment, start: float | None = None, end: float | None = None) -> dict:
+def bind_rig(context, ob, workflow, environment, start: float | None = None, end: float | None = None) -> dict:
     """Bind an armature object to objects or collections; returns a report that JSON can hold."""
-    run_to_end(bind_steps(context, ob, expand(environment), start, end))
-    return bound_report(ob)
+    run_to_end(bind_steps(context, ob, workflow, expand(environment), start, end))
+    return bound_report(ob, workflow)
 
 
-def bound_report(ob) -> dict:
+def bound_report(ob, workflow) -> dict:
     """What a rig is bound to, as JSON can hold it."""
-    settings = ob.motion_loom_adapt
+    settings = workflow.settings_of(ob)
     return {
         "rig": ob.name,
         "source": settings.source.name if settings.source else ob.name,
         "bound": settings.summary,
         "objects": [item.bound_name for item in settings.surfaces],
-        **joints_report(ob),
+        **joints_report(ob, workflow),
         "notes": settings.notes.splitlines(),
     }
 
 
 @names_what_is_too_large("binding")
-def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
+def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
     """Bind, with progress; the scene is changed after the last step only."""
     require_armature(ob)
     require_editable(ob)
@@ -60,24 +61,26 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
     if ob in objects:
         raise SceneError(f"'{ob.name}' cannot be its own environment.")
     refuse_dependent(objects, ob)
-    limits = ob.motion_loom_adapt.limits
-    with to_bind_played(ob):
+    require_owner([ob], workflow)
+    limits = workflow.settings_of(ob).limits
+    with to_bind_played(ob, workflow):
         frames = bound_frames(context, ob, start, end)
         if overriding(ob, set(), limits):  # before the motion is read, and all at once
             require_result_plays(ob, body_names(context, ob), limits)
         left_out = outside_notes(context.scene, ob, source_of(ob), frames, "bound")
     yield 0.0, "Reading the motion"
-    with to_bind_played(ob):
-        source = read_source(context, ob, frames, choices_of(ob))
+    with to_bind_played(ob, workflow):
+        source = read_source(context, ob, frames, choices_of(ob, workflow))
         require_result_plays(ob, {name for name in source.track.skeleton.names if name in ob.data.bones}, limits)
     yield 0.1, "Reading the environment"
-    before = bound_before(ob)
-    known = bound_triangles_of(before, ob)
+    before = bound_before(ob, workflow)
+    known = bound_triangles_of(before, ob, workflow)
     sweep = sweep_environment(context, objects, frames, known)
     environment = yield from relayed(sweep, 0.1, 0.4, "Reading the environment")
     require_set_in_reach(environment, frames, source.height)
     require_in_reach(f"A joint of '{ob.name}'", source.track.positions, frames, source.height)
-    moved = changes_of_set(ob, before, objects, environment, frames) + changes_of_rig(ob, before, source)
+    moved = changes_of_set(ob, workflow, before, objects, environment, frames)
+    moved += changes_of_rig(ob, workflow, before, source)
     radii = joint_radii(context, ob, source)
     fitting = fit_steps(source.track, environment, source.solved.effectors, source.height, radii)
     binding = yield from relayed(fitting, 0.4, 0.95, "Binding")
@@ -94,20 +97,20 @@ def bind_steps(context, ob, objects, start=None, end=None) -> Steps:
     )
     yield 0.99, "Storing"
     with restored_after_error(ob):
-        list_joints(ob, source)
-        doubts = surface_notes(binding, environment, avoided_among(ob, objects))
+        list_joints(ob, workflow, source)
+        doubts = surface_notes(binding, environment, avoided_among(ob, workflow, objects))
         notes = (*source.notes, *doubts, *left_out, *not_kept(stored), *counted_anew(moved))
-        line = store_binding(ob, stored, objects, notes)
-        if ob.motion_loom_adapt.live:
-            keep_motion(ob, source.motion, context.evaluated_depsgraph_get())
+        line = store_binding(ob, workflow, stored, objects, notes)
+        if workflow.settings_of(ob).live:
+            keep_motion(ob, workflow, source.motion, context.evaluated_depsgraph_get())
         else:
-            remember_source(ob)
+            remember_source(ob, workflow)
     return f"Bound '{ob.name}': {line}"
 
 
-def store_binding(ob, stored: Stored, objects, notes: Sequence[str]) -> str:
+def store_binding(ob, workflow, stored: Stored, objects, notes: Sequence[str]) -> str:
     """Keep a binding with the rig; returns what is bound, in words, with the notes."""
-    settings = ob.motion_loom_adapt
+    settings = workflow.settings_of(ob)
     old, settings.binding = settings.binding, binding_store.save(ob.name, *pack(stored))
     discard(old)
     uses = {item.target: (item.mode, item.influence) for item in settings.surfaces if item.target is not None}

@@ -16,9 +16,10 @@ from ...solvers.surface.descriptor_frames import descriptor_frames
 from ..core.base import Question
 from ..rig.action import plays_result, to_bind_played
 from ..rig.source import Source, reread_source
+from .body import scale_since_bind
 from .model import stored_of
-from .problem import scale_since_bind, why_gone
 from .store import Stored
+from .surfaces import why_gone
 
 _MEANING = "All this counts as the original from then on, and the motion is no longer fitted to it"
 # A character whose size differs by less has the size it had.
@@ -26,25 +27,25 @@ _SAME_SIZE = 1e-3
 _TOLD = 6  # objects that are named
 
 
-def bound_before(ob) -> Stored | None:
+def bound_before(ob, workflow) -> Stored | None:
     """What a rig is bound to, or None where nothing is or it cannot be read."""
     try:
-        return stored_of(ob)
+        return stored_of(ob, workflow)
     except MotionLoomError:
         return None
 
 
-def number_of(ob, stored: Stored | None, target) -> int | None:
+def number_of(ob, workflow, stored: Stored | None, target) -> int | None:
     """Which of the bound objects an object is, or None."""
     names = stored.binding.objects if stored is not None else ()
-    found = [item.bound_name for item in ob.motion_loom_adapt.surfaces if item.target == target]
+    found = [item.bound_name for item in workflow.settings_of(ob).surfaces if item.target == target]
     return next((names.index(name) for name in found if name in names), None)
 
 
-def bound_triangles_of(stored: Stored | None, ob) -> dict[str, np.ndarray]:
+def bound_triangles_of(stored: Stored | None, ob, workflow) -> dict[str, np.ndarray]:
     """Triangles at bind of each object that is still there, by its present name."""
-    items = [item for item in ob.motion_loom_adapt.surfaces if item.target is not None]
-    numbers = {item.target.name_full: number_of(ob, stored, item.target) for item in items}
+    items = [item for item in workflow.settings_of(ob).surfaces if item.target is not None]
+    numbers = {item.target.name_full: number_of(ob, workflow, stored, item.target) for item in items}
     return {name: stored.triangles[k] for name, k in numbers.items() if k is not None}
 
 
@@ -73,11 +74,11 @@ def _at(mesh: MeshTrack, rows: np.ndarray) -> MeshTrack:
     return mesh if mesh.is_static else MeshTrack(mesh.name, mesh.vertices[rows], mesh.triangles)
 
 
-def changes_of_set(ob, stored: Stored | None, targets, environment: Sequence[MeshTrack], frames) -> list[str]:
+def changes_of_set(ob, workflow, stored: Stored | None, targets, environment: Sequence[MeshTrack], frames) -> list[str]:
     """What has moved of the objects that are bound, a sentence each. environment: each object at frames (F,)."""
     found = []
     for target, mesh in zip(targets, environment, strict=True):
-        number = number_of(ob, stored, target)
+        number = number_of(ob, workflow, stored, target)
         if number is not None:
             found.append((target.name_full, change_of(stored, number, mesh, frames)))
     return worst_in_words(found, stored.binding.scale) if found else []
@@ -103,13 +104,14 @@ def in_words(name: str, change: Change | None, scale: float) -> str | None:
     return f"'{name}' has moved by {far}" if change.is_rigid else f"'{name}' has changed shape by up to {far}"
 
 
-def changes_of_rig(ob, stored: Stored | None, source: Source | None) -> list[str]:
+def changes_of_rig(ob, workflow, stored: Stored | None, source: Source | None) -> list[str]:
     """How the rig's motion, object and size differ from those at bind, a sentence each. source: of the motion now."""
     if stored is None or source is None:
         return []
     out, binding = [], stored.binding
-    if plays_result(ob):
-        out.append(f"'{ob.name}' plays the result '{ob.motion_loom_adapt.result.name}', not the motion that was bound")
+    if plays_result(ob, workflow):
+        result = workflow.settings_of(ob).result.name
+        out.append(f"'{ob.name}' plays the result '{result}', not the motion that was bound")
     _, then, here = np.intersect1d(binding.track.frames, source.track.frames, return_indices=True)
     if then.size:
         before = stored.object_world[then[0] if len(stored.object_world) > 1 else 0, :3, 3]
@@ -136,18 +138,18 @@ def counted_anew(changes: Sequence[str]) -> tuple[str, ...]:
 # ---------------------------------------------------------------------------------------------------- questions
 
 
-def question_of_bind(context, ob) -> Question | None:
+def question_of_bind(context, ob, workflow) -> Question | None:
     """What to bind again would take for the original, as far as the present frame and curves tell; None for nothing."""
-    stored = bound_before(ob)
+    stored = bound_before(ob, workflow)
     if stored is None:
         return None
     found = []
-    for item in ob.motion_loom_adapt.surfaces:
-        number = number_of(ob, stored, item.target)
+    for item in workflow.settings_of(ob).surfaces:
+        number = number_of(ob, workflow, stored, item.target)
         if number is not None and not why_gone(context.scene, item):
             now = present_object(context, item.target, stored, number)
             found.append((item.target.name_full, change_of(stored, number, *now)))
-    of_rig = changes_of_rig(ob, stored, _first_frame(context, ob, stored))
+    of_rig = changes_of_rig(ob, workflow, stored, _first_frame(context, ob, workflow, stored))
     lines = (*worst_in_words(found, stored.binding.scale), *of_rig)
     return Question(lines, _MEANING, "Bind to the Set as It Is Now") if lines else None
 
@@ -164,11 +166,11 @@ def present_object(context, target, stored: Stored, number: int) -> tuple[MeshTr
     return MeshTrack(mesh.name, mesh.vertices[None], triangles), np.array([context.scene.frame_current_final])
 
 
-def _first_frame(context, ob, stored: Stored) -> Source | None:
+def _first_frame(context, ob, workflow, stored: Stored) -> Source | None:
     """The motion that would be bound, at the first bound frame; None where its bones are others."""
     track = stored.binding.track
     try:
-        with to_bind_played(ob):
+        with to_bind_played(ob, workflow):
             names, height = track.skeleton.names, stored.binding.height
             return reread_source(context, ob, track.frames[:1], names, stored.solved, stored.hung, height)
     except StaleBindingError:

@@ -16,12 +16,12 @@ AUTO = "AUTO"
 SOLVED, RIDES, STAYS = "SOLVED", "RIDES", "STAYS"
 
 
-def choices_of(ob) -> dict[str, str]:
+def choices_of(ob, workflow) -> dict[str, str]:
     """What the user chose for bones that are not left to Bind, SOLVE or RIDE by bone."""
-    return {item.name: item.mode for item in ob.motion_loom_adapt.joints if item.mode != AUTO}
+    return {item.name: item.mode for item in workflow.settings_of(ob).joints if item.mode != AUTO}
 
 
-def choose(ob, solve: Sequence[str], ride: Sequence[str]) -> None:
+def choose(ob, workflow, solve: Sequence[str], ride: Sequence[str]) -> None:
     """Choose for bones by name, as the list does; InputError for a name that the rig has not, or chosen for both."""
     both = set(solve) & set(ride)
     if both:
@@ -29,22 +29,22 @@ def choose(ob, solve: Sequence[str], ride: Sequence[str]) -> None:
     for name in (*solve, *ride):
         if name not in ob.data.bones:
             raise InputError(f"'{ob.name}' has no bone '{name}'.")
-    entries = {item.name: item for item in ob.motion_loom_adapt.joints}
+    entries = {item.name: item for item in workflow.settings_of(ob).joints}
     for mode, names in ((SOLVE, solve), (RIDE, ride)):
         for name in names:
-            item = entries.get(name) or ob.motion_loom_adapt.joints.add()
+            item = entries.get(name) or workflow.settings_of(ob).joints.add()
             item.name, item.mode = name, mode
 
 
-def is_chosen_anew(ob) -> bool:
+def is_chosen_anew(ob, workflow) -> bool:
     """Whether what the user chose differs from what is bound."""
-    return any(item.mode != item.bound_mode for item in ob.motion_loom_adapt.joints)
+    return any(item.mode != item.bound_mode for item in workflow.settings_of(ob).joints)
 
 
-def list_joints(ob, source: Source) -> None:
+def list_joints(ob, workflow, source: Source) -> None:
     """Write the list of a rig that is bound."""
-    settings, names = ob.motion_loom_adapt, source.motion.rig.names
-    chosen = choices_of(ob)
+    settings, names = workflow.settings_of(ob), source.motion.rig.names
+    chosen = choices_of(ob, workflow)
     limb, carrier, rank = _limbs_of(source)
     is_solved = np.isin(np.arange(len(names)), source.bones)
     order = np.lexsort((np.arange(len(names)), ~is_solved, rank, limb < 0))
@@ -56,9 +56,9 @@ def list_joints(ob, source: Source) -> None:
         item.mode = item.bound_mode = chosen.get(names[bone], AUTO)
 
 
-def joints_report(ob) -> dict:
+def joints_report(ob, workflow) -> dict:
     """The list as JSON can hold it: solved bones by limb, what each other one rides on, and those that stay."""
-    entries = ob.motion_loom_adapt.joints
+    entries = workflow.settings_of(ob).joints
     solved: dict[str, list[str]] = {}
     for item in entries:
         if item.role == SOLVED:

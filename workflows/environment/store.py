@@ -1,4 +1,4 @@
-"""A binding of Adapt as arrays and a header that the .blend can hold, and back."""
+"""A binding as arrays and a header that the .blend can hold, and back."""
 
 from __future__ import annotations
 

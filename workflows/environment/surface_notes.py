@@ -13,9 +13,9 @@ from ...solvers.surface.turned_away import turned_away
 from ..core.naming import listed
 
 
-def avoided_among(ob, objects) -> list[int]:
+def avoided_among(ob, workflow, objects) -> list[int]:
     """Numbers of the objects that the user has set to Avoid."""
-    avoided = [item.target for item in ob.motion_loom_adapt.surfaces if item.mode == "AVOID"]
+    avoided = [item.target for item in workflow.settings_of(ob).surfaces if item.mode == "AVOID"]
     return [number for number, target in enumerate(objects) if target in avoided]
 
 

@@ -23,9 +23,9 @@ from ..core.naming import listed
 from .bind import bound_report, store_binding
 from .changes import change_of, counted_anew, in_words, number_of, present_object, worst_in_words
 from .model import stored_of
-from .problem import why_gone
 from .store import Stored, kept_surface, not_kept
 from .surface_notes import avoided_among, behind_notes, surface_notes
+from .surfaces import why_gone
 
 
 @dataclass(frozen=True)
@@ -42,19 +42,19 @@ class _Entry:
         return self.number is not None and not self.is_edited
 
 
-def objects_in_list(context, ob) -> list:
+def objects_in_list(context, ob, workflow) -> list:
     """The objects of a rig's list that are in the scene, in its order."""
-    return [item.target for item in ob.motion_loom_adapt.surfaces if not why_gone(context.scene, item)]
+    return [item.target for item in workflow.settings_of(ob).surfaces if not why_gone(context.scene, item)]
 
 
-def update_rig(context, ob, others=()) -> dict:
+def update_rig(context, ob, workflow, others=()) -> dict:
     """Bring the binding of a rig up to date, with other objects or collections in it; returns a report for JSON."""
-    if ob.motion_loom_adapt.binding is None:
+    if workflow.settings_of(ob).binding is None:
         raise SceneError(f"'{ob.name}' is not bound yet, there is nothing to keep: bind it first.")
-    return run_to_end(update_steps(context, ob, expand([*objects_in_list(context, ob), *others])))
+    return run_to_end(update_steps(context, ob, workflow, expand([*objects_in_list(context, ob, workflow), *others])))
 
 
-def update_steps(context, ob, objects) -> Generator[tuple[float, str], None, dict]:
+def update_steps(context, ob, workflow, objects) -> Generator[tuple[float, str], None, dict]:
     """Bind a bound rig to objects: those that it is bound to as they were then, the others as they are now.
 
     With progress; the scene is changed after the last step only. Returns a report that JSON can hold.
@@ -62,11 +62,11 @@ def update_steps(context, ob, objects) -> Generator[tuple[float, str], None, dic
     """
     require_armature(ob)
     require_editable(ob)
-    stored = stored_of(ob)
-    entries = _entries(context, ob, stored, objects)
-    gone = _gone(context.scene, ob, stored, entries)
+    stored = stored_of(ob, workflow)
+    entries = _entries(context, ob, workflow, stored, objects)
+    gone = _gone(context.scene, ob, workflow, stored, entries)
     if all(entry.is_kept for entry in entries) and not gone:
-        return bound_report(ob)
+        return bound_report(ob, workflow)
     if not entries:
         raise SceneError(f"None of the objects that '{ob.name}' is bound to is left; add others and bind again.")
     yield 0.0, "Reading the environment"
@@ -84,13 +84,14 @@ def update_steps(context, ob, objects) -> Generator[tuple[float, str], None, dic
     if environment is None:
         notes += behind_notes(binding)
     else:
-        notes += surface_notes(binding, environment, avoided_among(ob, [entry.target for entry in entries]))
+        notes += surface_notes(binding, environment, avoided_among(ob, workflow, [entry.target for entry in entries]))
         notes += not_kept(updated)
     stale = behind_notes(stored.binding)
-    kept_notes = [note for note in ob.motion_loom_adapt.notes.splitlines() if note not in stale]
+    kept_notes = [note for note in workflow.settings_of(ob).notes.splitlines() if note not in stale]
     with restored_after_error(ob):
-        store_binding(ob, updated, [entry.target for entry in entries], tuple(dict.fromkeys((*kept_notes, *notes))))
-    report = bound_report(ob)
+        targets, said = [entry.target for entry in entries], tuple(dict.fromkeys((*kept_notes, *notes)))
+        store_binding(ob, workflow, updated, targets, said)
+    report = bound_report(ob, workflow)
     return report | {"notes": [*gone, *report["notes"]]}
 
 
@@ -99,10 +100,10 @@ def update_in_words(report: dict) -> str:
     return ". ".join((f"'{report['rig']}' is bound to {', '.join(report['objects'])}", *report["notes"]))
 
 
-def question_of_update(context, ob) -> Question | None:
+def question_of_update(context, ob, workflow) -> Question | None:
     """What an edited object's present state, which counts as its original, would do away with; None for nothing."""
-    stored = stored_of(ob)
-    edited = [e for e in _entries(context, ob, stored, objects_in_list(context, ob)) if e.is_edited]
+    stored = stored_of(ob, workflow)
+    edited = [e for e in _entries(context, ob, workflow, stored, objects_in_list(context, ob, workflow)) if e.is_edited]
     changes = [change_of(stored, e.number, *present_object(context, e.target, stored, e.number)) for e in edited]
     found = [(e.target.name_full, change) for e, change in zip(edited, changes, strict=True)]
     lines = tuple(worst_in_words(found, stored.binding.scale))
@@ -110,7 +111,7 @@ def question_of_update(context, ob) -> Question | None:
     return Question(lines, meaning, "Bind It as It Is Now") if lines else None
 
 
-def _entries(context, ob, stored: Stored, objects) -> list[_Entry]:
+def _entries(context, ob, workflow, stored: Stored, objects) -> list[_Entry]:
     depsgraph = context.evaluated_depsgraph_get()
     found = expand(objects)
     if ob in found:
@@ -118,7 +119,7 @@ def _entries(context, ob, stored: Stored, objects) -> list[_Entry]:
     refuse_dependent(found, ob)
     out = []
     for target in found:
-        number = number_of(ob, stored, target)
+        number = number_of(ob, workflow, stored, target)
         is_edited = number is not None and _is_edited(target, depsgraph, stored, number)
         out.append(_Entry(target, number, is_edited))
     return out
@@ -129,9 +130,9 @@ def _is_edited(target, depsgraph, stored: Stored, number: int) -> bool:
     return fingerprint(state.surface(triangles)) != stored.fingerprints[number]
 
 
-def _gone(scene, ob, stored: Stored, entries: list[_Entry]) -> list[str]:
+def _gone(scene, ob, workflow, stored: Stored, entries: list[_Entry]) -> list[str]:
     """What has become of each bound object that is not among the entries, a sentence each."""
-    items = {item.bound_name: item for item in ob.motion_loom_adapt.surfaces}
+    items = {item.bound_name: item for item in workflow.settings_of(ob).surfaces}
     left = {entry.number for entry in entries}
     names = [name for k, name in enumerate(stored.binding.objects) if k not in left]
     return [f"'{name}' {why_gone(scene, items.get(name)) or 'was left out'} and is let go" for name in names]

@@ -1,4 +1,4 @@
-"""The actions of Adapt: the bound one, read and copied whatever the rig plays, the live one, and results."""
+"""The actions of a rig in a workflow: the bound one, read and copied whatever the rig plays, the live one, results."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ...solvers.core.errors import SceneError
 from ..core.naming import result_name
 
 
-def remember_source(ob) -> None:
+def remember_source(ob, workflow) -> None:
     """Note what the rig plays as the bound motion."""
-    settings = ob.motion_loom_adapt
+    settings = workflow.settings_of(ob)
     action, slot = source_of(ob)
     settings.source, settings.source_slot = action, playback.handle_of(slot)
     settings.bound_strips = action is None
@@ -26,31 +26,33 @@ def remember_source(ob) -> None:
     settings.before.clear()
 
 
-def plays_result(ob) -> bool:
+def plays_result(ob, workflow) -> bool:
     """Whether the rig plays the last result and its source is there to be played again."""
-    settings = ob.motion_loom_adapt
+    settings = workflow.settings_of(ob)
     data = ob.animation_data
-    if data is None or settings.result is None or not (data.action == settings.result or _result_is_strip(ob)):
+    if data is None or settings.result is None:
+        return False
+    if data.action != settings.result and not _result_is_strip(ob, workflow):
         return False
     return settings.bound_strips or settings.source is not None
 
 
-def _result_is_strip(ob) -> bool:
+def _result_is_strip(ob, workflow) -> bool:
     """Whether the last result stands on an NLA track and no action hides it."""
-    return ob.animation_data.action is None and bool(strips.strips_of(ob, ob.motion_loom_adapt.result))
+    return ob.animation_data.action is None and bool(strips.strips_of(ob, workflow.settings_of(ob).result))
 
 
-def plays_live(ob) -> bool:
+def plays_live(ob, workflow) -> bool:
     """Whether the rig is live and plays its live action, and the slot of it that was solved."""
-    settings, data = ob.motion_loom_adapt, ob.animation_data
+    settings, data = workflow.settings_of(ob), ob.animation_data
     if not settings.live or settings.live_action is None or data is None or data.action != settings.live_action:
         return False
     return not actions.HAS_SLOTS or data.action_slot == playback.slot_of(settings.live_action, settings.live_slot)
 
 
-def live_copy(ob):
+def live_copy(ob, workflow):
     """The live action of a rig that is live and its slot, else None."""
-    settings = ob.motion_loom_adapt
+    settings = workflow.settings_of(ob)
     if not settings.live or settings.live_action is None:
         return None
     return settings.live_action, playback.slot_of(settings.live_action, settings.live_slot)
@@ -64,56 +66,56 @@ def played_action(ob):
     return data.action, data.action_slot if actions.HAS_SLOTS else None
 
 
-def bound_action(ob):
+def bound_action(ob, workflow):
     """The bound action and its slot, None and None where strips alone are bound."""
-    settings = ob.motion_loom_adapt
+    settings = workflow.settings_of(ob)
     return (None, None) if settings.bound_strips else (settings.source, _source_slot(settings))
 
 
-def source_played(ob):
+def source_played(ob, workflow):
     """A block in which the rig plays what is bound even if it is live, or a result is assigned."""
-    settings = ob.motion_loom_adapt
+    settings = workflow.settings_of(ob)
     data = ob.animation_data
     if settings.live:
-        return playback.played(ob, *bound_action(ob), values_of(settings.live_before))
+        return playback.played(ob, *bound_action(ob, workflow), values_of(settings.live_before))
     action = None if settings.bound_strips else settings.source
-    if plays_result(ob) or (data is not None and action is not None and data.action == action and len(settings.before)):
-        return _played_without_result(ob, settings)
+    has_before = data is not None and action is not None and data.action == action and len(settings.before)
+    if has_before or plays_result(ob, workflow):
+        return _played_without_result(ob, workflow)
     return nullcontext()
 
 
-def to_bind_played(ob):
+def to_bind_played(ob, workflow):
     """A block in which a rig plays what Bind takes: what it plays, the source of what is live."""
-    return source_played(ob) if ob.motion_loom_adapt.live else nullcontext()
+    return source_played(ob, workflow) if workflow.settings_of(ob).live else nullcontext()
 
 
 @contextmanager
-def _played_without_result(ob, settings):
+def _played_without_result(ob, workflow):
+    settings = workflow.settings_of(ob)
     strips.require_no_tweak(ob)
-    with strips.silenced(ob, settings.result if _result_is_strip(ob) else None):
-        with playback.played(ob, *bound_action(ob), values_of(settings.before)):
+    with strips.silenced(ob, settings.result if _result_is_strip(ob, workflow) else None):
+        with playback.played(ob, *bound_action(ob, workflow), values_of(settings.before)):
             yield
 
 
-def play_source(ob) -> None:
+def play_source(ob, workflow) -> None:
     """Leave the result: play what is bound again, with all that only the result animated as it was.
 
     Raises SceneError where the rig plays no result.
     """
-    if not plays_result(ob):
-        raise SceneError(f"'{ob.name}' does not play a result of Adapt.")
+    if not plays_result(ob, workflow):
+        raise SceneError(f"'{ob.name}' does not play a result of {workflow.label}.")
     strips.require_no_tweak(ob)
-    settings = ob.motion_loom_adapt
+    settings = workflow.settings_of(ob)
     settings.result.use_fake_user = True
-    if _result_is_strip(ob):
+    if _result_is_strip(ob, workflow):
         strips.remove(ob, settings.result)
-    playback.play(ob, *bound_action(ob), values_of(settings.before))
+    playback.play(ob, *bound_action(ob, workflow), values_of(settings.before))
 
 
-# What an action is made for.
-ADAPTED, LIVE = "adapted", "live"
-# Data path from the rig's object.
-INFLUENCE = "motion_loom_adapt.influence"
+# What a live action is called after its source, in a word.
+LIVE = "live"
 
 
 @dataclass(frozen=True)
@@ -130,34 +132,32 @@ class Written:
     times: np.ndarray
 
 
-def write_action(context, ob, name: str | None, kind: str, motion, limits_heeded: bool, keys=None) -> Written:
+def write_action(context, ob, workflow, name: str | None, kind: str, motion, keys=None) -> Written:
     """A copy of the source action that moves the rig as a motion says; after an error nothing is left of it.
 
     name: of the action, made from the source's and the kind where None.  keys: see ``write_motion``; all channels that
     the source keys at all frames where None.
     """
-    with source_played(ob):
+    with source_played(ob, workflow):
         source, source_slot = source_of(ob)
         origin = source.name if source else ob.name
         # What the user keyed while live belongs to the result.
-        base, base_slot = live_copy(ob) or (source, source_slot)
+        base, base_slot = live_copy(ob, workflow) or (source, source_slot)
         times = action_times(context.scene, motion.frames[[0, -1]])
         with restored_after_error(ob):
             name = name or result_name(origin, kind)
             new = write_motion(context, ob, name, motion, source=(base, base_slot), keys=keys)
             slot = _slot_in(new, base_slot)
             if kind != LIVE:
-                actions.remove_curve(new, slot, INFLUENCE)  # the motion has it in it
-                new.property_unset("motion_loom_adapt")  # notes on a live action
-            silenced = acting_constraints(ob, limits_heeded)
+                actions.remove_curve(new, slot, workflow.influence_path)  # the motion has it in it
+                new.property_unset(workflow.settings_name)  # notes on a live action
+            silenced = acting_constraints(ob, workflow.heeds_limits(ob))
             switch_off(new, slot, silenced, float(times[0]))
             before = playback.values_before(ob, new, slot, source, source_slot)
     return Written(new, slot, origin, before, silenced, times)
 
 
-def write_result(
-    context, ob, name: str | None, motion, assign: bool, limits_heeded: bool, keys=None, strip: bool = False
-):
+def write_result(context, ob, workflow, name: str | None, motion, assign: bool, keys=None, strip: bool = False):
     """The new action of a motion, and "bone: constraint" for each constraint that it switches off.
 
     keys: see ``write_motion``; all channels that the source keys at all frames where None.
@@ -165,7 +165,7 @@ def write_result(
     Returns (name of the source, action, list). After an error nothing is left of it.
     """
     with restored_after_error(ob):
-        written = write_action(context, ob, name, ADAPTED, motion, limits_heeded, keys)
+        written = write_action(context, ob, workflow, name, workflow.done, motion, keys)
         new, slot = written.action, written.slot
         if strip:
             span = _span(new, slot, written.times)
@@ -175,8 +175,9 @@ def write_result(
         if assign or strip:
             new.use_fake_user = False
         if assign:
-            old, ob.motion_loom_adapt.result = ob.motion_loom_adapt.result, new
-            remember_values(ob.motion_loom_adapt.before, written.before)
+            settings = workflow.settings_of(ob)
+            old, settings.result = settings.result, new
+            remember_values(settings.before, written.before)
             strips.remove(ob, old)
     return written.origin, new, [f"{bone.name}: {constraint.name}" for bone, constraint in written.silenced]
 

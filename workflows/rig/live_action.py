@@ -1,4 +1,4 @@
-"""The live action of Adapt: a copy of the source that holds the solved track, and what the user keys meanwhile."""
+"""The live action of a rig: a copy of the source that holds the solved track, and what the user keys meanwhile."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from .action import (
     write_action,
 )
 from .live_source import forget_motion
+from .problem import RigResult
 
 # Who uses a live action that one rig plays: its animation and its settings.
 _USERS = 2
@@ -36,80 +37,82 @@ _USERS = 2
 _CHANNEL_BITS = np.array([1, 2, 4])
 
 
-def live_slot(ob):
+def live_slot(ob, workflow):
     """The slot of the live action; None before 4.4."""
-    settings = ob.motion_loom_adapt
+    settings = workflow.settings_of(ob)
     return None if settings.live_action is None else playback.slot_of(settings.live_action, settings.live_slot)
 
 
-def notes_of(ob):
+def notes_of(ob, workflow):
     """What is noted with the live action of a rig that has one."""
-    return ob.motion_loom_adapt.live_action.motion_loom_adapt
+    return getattr(workflow.settings_of(ob).live_action, workflow.settings_name)
 
 
-def require_live_plays(ob) -> None:
+def require_live_plays(ob, workflow) -> None:
     """Raises LiveProblem where the rig does not play a live action of its own."""
-    data, settings = ob.animation_data, ob.motion_loom_adapt
+    data, settings = ob.animation_data, workflow.settings_of(ob)
     if data is not None and data.use_tweak_mode:
         raise LiveProblem(f"'{ob.name}' is tweaking an NLA strip; leave tweak mode (Tab in the NLA editor).")
     if settings.source is None and not settings.bound_strips:
         raise LiveProblem(
             f"The action that '{ob.name}' was bound with was deleted. Undo that, or switch Live off: the live one stays"
         )
-    if not plays_live(ob):
+    if not plays_live(ob, workflow):
         raise LiveProblem(
-            f"'{ob.name}' plays {_played(ob)}, not its live one. Resume, or switch Live off.", Remedy.RESUME
+            f"'{ob.name}' plays {_played(ob, workflow)}, not its live one. Resume, or switch Live off.", Remedy.RESUME
         )
     action = settings.live_action
     if action.library is not None:
         raise LiveProblem(f"The live action of '{ob.name}' is linked. Resume to give it its own.", Remedy.RESUME)
-    if action.users > _USERS and _sharers(ob):
-        other = _sharers(ob)[0].name
+    if action.users > _USERS and _sharers(ob, workflow):
+        other = _sharers(ob, workflow)[0].name
         raise LiveProblem(
             f"'{ob.name}' shares its live action with '{other}'. Resume to give it its own.", Remedy.RESUME
         )
 
 
-def _played(ob) -> str:
+def _played(ob, workflow) -> str:
     """What a rig plays, in words."""
     action, _ = played_action(ob)
     if action is None:
         return "no action"
-    return "another slot" if action == ob.motion_loom_adapt.live_action else f"the action '{action.name}'"
+    return "another slot" if action == workflow.settings_of(ob).live_action else f"the action '{action.name}'"
 
 
-def owns_live(ob) -> bool:
+def owns_live(ob, workflow) -> bool:
     """Whether a rig has a live action that is there for it alone; it may play something else."""
-    action = ob.motion_loom_adapt.live_action
-    return action is not None and action.library is None and not _sharers(ob)
+    action = workflow.settings_of(ob).live_action
+    return action is not None and action.library is None and not _sharers(ob, workflow)
 
 
-def rewritten_live(ob) -> tuple:
+def rewritten_live(ob, workflow) -> tuple:
     """The actions whose curves change where a rig goes on live, or is brought up to date."""
-    return (ob.motion_loom_adapt.live_action,) if owns_live(ob) else ()
+    return (workflow.settings_of(ob).live_action,) if owns_live(ob, workflow) else ()
 
 
-def live_rigs() -> list:
+def live_rigs(workflow) -> list:
     """All live rigs of the file; linked ones only play."""
     objects = session.all_objects()
-    return [ob for ob in objects if ob.type == "ARMATURE" and ob.library is None and ob.motion_loom_adapt.live]
+    return [ob for ob in objects if ob.type == "ARMATURE" and ob.library is None and workflow.settings_of(ob).live]
 
 
-def _sharers(ob) -> list:
+def _sharers(ob, workflow) -> list:
     """Other live rigs that play the live action of a rig: one is a duplicate of the other."""
-    action = ob.motion_loom_adapt.live_action
-    others = [other for other in live_rigs() if other != ob and other.motion_loom_adapt.live_action == action]
-    return [other for other in others if plays_live(other)]
+    action = workflow.settings_of(ob).live_action
+    rigs = (other for other in live_rigs(workflow) if other != ob)
+    others = [other for other in rigs if workflow.settings_of(other).live_action == action]
+    return [other for other in others if plays_live(other, workflow)]
 
 
-def adopt_copy(ob) -> None:
+def adopt_copy(ob, workflow) -> None:
     """Let a duplicated rig that plays a copy of the live action, as Blender makes it, have that as its own."""
-    settings = ob.motion_loom_adapt
+    settings = workflow.settings_of(ob)
     action, slot = played_action(ob)
     old = settings.live_action
     if not settings.live or action is None or old in (None, action) or action.library is not None:
         return
-    if _stem(action.name) != _stem(old.name) or any(rig.motion_loom_adapt.live_action == action for rig in live_rigs()):
+    taken = (workflow.settings_of(rig).live_action for rig in live_rigs(workflow))
+    if _stem(action.name) != _stem(old.name) or action in taken:
         return
     settings.live_action, settings.live_slot = action, playback.handle_of(slot)
     if old.library is None:
@@ -122,97 +125,99 @@ def _stem(name: str) -> str:
     return stem if stem and number.isdigit() else name
 
 
-def play_live(context, ob, source, motion) -> None:
-    """Play a live action that moves the rig as a motion says; after an error nothing has changed.
+def play_live(context, ob, workflow, result: RigResult) -> None:
+    """Play a live action that moves the rig as a result says; after an error nothing has changed.
 
-    The one that was kept for the user's keys goes on, else a new one is made.  source: what the motion was made of.
+    The one that was kept for the user's keys goes on, else a new one is made.
     """
-    original, settings = source.motion, ob.motion_loom_adapt
-    if plays_result(ob):
-        play_source(ob)
-    with source_played(ob):
+    motion, original, settings = result.motion, result.original, workflow.settings_of(ob)
+    if plays_result(ob, workflow):
+        play_source(ob, workflow)
+    with source_played(ob, workflow):
         keyed = written_channels(context, ob, motion, source_of(ob), original)
         # Whatever solving may come to change, now or later, goes back to where it was.
-        idle = playback.values_without_curves(ob, curve_keys(motion.rig, source.solvable), *source_of(ob))
+        idle = playback.values_without_curves(ob, curve_keys(motion.rig, result.solvable), *source_of(ob))
     played, _ = played_action(ob)
-    touched = _write_own(context, ob, motion, keyed)
-    notes_of(ob).keyed = touched
+    touched = _write_own(context, ob, workflow, motion, keyed)
+    notes_of(ob, workflow).keyed = touched
     if played is not None and not played.users:
         played.use_fake_user = True  # it is the user's
     before = values_of(settings.live_before)
     known = {(value.path, value.index) for value in before}
     remember_values(settings.live_before, before + [value for value in idle if (value.path, value.index) not in known])
-    playback.put_back(ob, playback.without_curves(values_of(settings.live_before), settings.live_action, live_slot(ob)))
+    left = playback.without_curves(values_of(settings.live_before), settings.live_action, live_slot(ob, workflow))
+    playback.put_back(ob, left)
     settings.live, settings.live_action.use_fake_user = True, False
-    settings.live_source = keys_digest(*bound_action(ob))
-    _note_keys(ob, motion.rig.names, keyed, keyed & ~changed_channels(original, motion))
+    settings.live_source = keys_digest(*bound_action(ob, workflow))
+    _note_keys(ob, workflow, motion.rig.names, keyed, keyed & ~changed_channels(original, motion))
 
 
-def _write_own(context, ob, motion, keyed: np.ndarray) -> bool:
+def _write_own(context, ob, workflow, motion, keyed: np.ndarray) -> bool:
     """Write the live action that is there for the rig alone, else a new one, and play it.
 
     Returns whether there are keys of the user in it.
     """
-    settings = ob.motion_loom_adapt
-    kept, solved, touched = owns_live(ob), np.zeros_like(keyed), False
-    if kept or live_copy(ob) is not None:
+    settings = workflow.settings_of(ob)
+    kept, solved, touched = owns_live(ob, workflow), np.zeros_like(keyed), False
+    if kept or live_copy(ob, workflow) is not None:
         # What it holds for a state of things that is over is not to go on.
-        solved, _ = _noted_keys(ob, motion.rig.names)
-        touched = notes_of(ob).keyed or _is_touched(ob)
+        solved, _ = _noted_keys(ob, workflow, motion.rig.names)
+        touched = notes_of(ob, workflow).keyed or _is_touched(ob, workflow)
     if kept:
-        _play_again(context.scene, ob, motion, keyed)
+        _play_again(context.scene, ob, workflow, motion, keyed)
     else:
-        _play_new(context, ob, motion, keyed)
-    restore(settings.live_action, live_slot(ob), *bound_action(ob), motion.rig, solved & ~keyed)
-    _switch_off_more(context.scene, ob, motion)
+        _play_new(context, ob, workflow, motion, keyed)
+    restore(settings.live_action, live_slot(ob, workflow), *bound_action(ob, workflow), motion.rig, solved & ~keyed)
+    _switch_off_more(context.scene, ob, workflow, motion)
     return touched
 
 
-def _play_new(context, ob, motion, keyed: np.ndarray) -> None:
-    settings = ob.motion_loom_adapt
+def _play_new(context, ob, workflow, motion, keyed: np.ndarray) -> None:
+    settings = workflow.settings_of(ob)
     keys = np.broadcast_to(keyed, (len(motion.frames), *keyed.shape))
-    written = write_action(context, ob, None, LIVE, motion, settings.limits, keys)
+    written = write_action(context, ob, workflow, None, LIVE, motion, keys)
     actions.assign(ob, written.action, written.slot)
     settings.live_action, settings.live_slot = written.action, playback.handle_of(written.slot)
     remember_values(settings.live_before, written.before)
 
 
-def _play_again(scene, ob, motion, keyed: np.ndarray) -> None:
-    settings = ob.motion_loom_adapt
-    action, slot = settings.live_action, live_slot(ob)
-    with source_played(ob):
+def _play_again(scene, ob, workflow, motion, keyed: np.ndarray) -> None:
+    settings = workflow.settings_of(ob)
+    action, slot = settings.live_action, live_slot(ob, workflow)
+    with source_played(ob, workflow):
         before = playback.values_before(ob, action, slot, *source_of(ob))
     actions.assign(ob, action, slot)
     rewrite(scene, action, slot, motion, keyed)
     remember_values(settings.live_before, before)
 
 
-def _note_keys(ob, names: tuple[str, ...], keyed: np.ndarray, always: np.ndarray) -> None:
+def _note_keys(ob, workflow, names: tuple[str, ...], keyed: np.ndarray, always: np.ndarray) -> None:
     """keyed: (B, 3) bool, the channels that hold solved keys.  always: those that do even where nothing changes."""
     bits = np.stack([keyed, always], axis=1) @ _CHANNEL_BITS
-    notes = notes_of(ob)
+    notes = notes_of(ob, workflow)
     notes.channels = json.dumps({names[bone]: bits[bone].tolist() for bone in np.flatnonzero(bits.any(axis=1))})
-    notes.written = keys_digest(ob.motion_loom_adapt.live_action, live_slot(ob))
+    notes.written = keys_digest(workflow.settings_of(ob).live_action, live_slot(ob, workflow))
 
 
-def _noted_keys(ob, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _noted_keys(ob, workflow, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """What ``_note_keys`` noted, for the bones that there are now."""
-    noted = json.loads(notes_of(ob).channels or "{}")
+    noted = json.loads(notes_of(ob, workflow).channels or "{}")
     bits = np.array([noted.get(name, (0, 0)) for name in names])
     keyed, always = (bits.T[..., None] & _CHANNEL_BITS).astype(bool)
     return keyed, always
 
 
-def noted_channels(ob) -> np.ndarray:
+def noted_channels(ob, workflow) -> np.ndarray:
     """(B, 3) bool: the channels of the live action that hold solved keys."""
-    return _noted_keys(ob, tuple(bone.name for bone in ob.data.bones))[0]
+    return _noted_keys(ob, workflow, tuple(bone.name for bone in ob.data.bones))[0]
 
 
-def _switch_off_more(scene, ob, motion) -> None:
+def _switch_off_more(scene, ob, workflow, motion) -> None:
     """Switch off the constraints that have come to act since the live action was made."""
-    settings = ob.motion_loom_adapt
-    action, slot = settings.live_action, live_slot(ob)
-    more = [pair for pair in acting_constraints(ob, settings.limits) if _is_left_on(ob, influence_path(*pair))]
+    settings = workflow.settings_of(ob)
+    action, slot = settings.live_action, live_slot(ob, workflow)
+    acting = acting_constraints(ob, workflow.heeds_limits(ob))
+    more = [pair for pair in acting if _is_left_on(ob, workflow, influence_path(*pair))]
     before = [
         playback.Before(influence_path(*pair), 0, pair[1].influence)
         for pair in more
@@ -222,42 +227,42 @@ def _switch_off_more(scene, ob, motion) -> None:
     remember_values(settings.live_before, values_of(settings.live_before) + before)
 
 
-def _is_left_on(ob, path: str) -> bool:
+def _is_left_on(ob, workflow, path: str) -> bool:
     """Whether the live action does to an influence what the source does: nothing, or the same keys."""
-    live_curve = actions.find_curve(ob.motion_loom_adapt.live_action, live_slot(ob), path)
-    source_curve = actions.find_curve(*bound_action(ob), path)
+    live_curve = actions.find_curve(workflow.settings_of(ob).live_action, live_slot(ob, workflow), path)
+    source_curve = actions.find_curve(*bound_action(ob, workflow), path)
     if live_curve is None or source_curve is None:
         return live_curve is None
     return np.array_equal(actions.keys_of(live_curve), actions.keys_of(source_curve))
 
 
-def _is_touched(ob) -> bool:
+def _is_touched(ob, workflow) -> bool:
     """Whether the live action is not as it was written last: the user has keyed it."""
-    return keys_digest(ob.motion_loom_adapt.live_action, live_slot(ob)) != notes_of(ob).written
+    return keys_digest(workflow.settings_of(ob).live_action, live_slot(ob, workflow)) != notes_of(ob, workflow).written
 
 
-def rewrite_live(scene, ob, solution) -> np.ndarray:
-    """Write the motion of another solution into the live action, noticing whether the user has keyed it meanwhile.
+def rewrite_live(scene, ob, workflow, result: RigResult) -> np.ndarray:
+    """Write the motion of another result into the live action, noticing whether the user has keyed it meanwhile.
 
     Channels that are no longer changed get the source's curves again, or are where they were.
     Returns the channels written, (B, 3) bool.
     """
-    settings = ob.motion_loom_adapt
-    action, slot = settings.live_action, live_slot(ob)
-    if _is_touched(ob):
-        notes_of(ob).keyed = True
-    motion = solution.motion
-    before, always = _noted_keys(ob, motion.rig.names)
-    keyed = solution.changed | always
-    restore(action, slot, *bound_action(ob), motion.rig, before & ~keyed)
+    settings = workflow.settings_of(ob)
+    action, slot = settings.live_action, live_slot(ob, workflow)
+    if _is_touched(ob, workflow):
+        notes_of(ob, workflow).keyed = True
+    motion = result.motion
+    before, always = _noted_keys(ob, workflow, motion.rig.names)
+    keyed = result.changed | always
+    restore(action, slot, *bound_action(ob, workflow), motion.rig, before & ~keyed)
     rewrite(scene, action, slot, motion, keyed)
-    _switch_off_more(scene, ob, motion)
+    _switch_off_more(scene, ob, workflow, motion)
     playback.put_back(ob, playback.without_curves(values_of(settings.live_before), action, slot))
-    _note_keys(ob, motion.rig.names, keyed, always)
+    _note_keys(ob, workflow, motion.rig.names, keyed, always)
     return keyed
 
 
-def leave_live(ob) -> str | None:
+def leave_live(ob, workflow) -> str | None:
     """Play the bound action again, everything as it was; the live one is kept if the user has keyed it, or if the bound
     one is gone.
 
@@ -265,19 +270,19 @@ def leave_live(ob) -> str | None:
     Raises SceneError while an NLA strip is tweaked.
     """
     require_no_tweak(ob)
-    adopt_copy(ob)
-    settings = ob.motion_loom_adapt
-    action, own = settings.live_action, owns_live(ob)
+    adopt_copy(ob, workflow)
+    settings = workflow.settings_of(ob)
+    action, own = settings.live_action, owns_live(ob, workflow)
     is_last = settings.source is None and not settings.bound_strips
-    keyed = own and (is_last or notes_of(ob).keyed or _is_touched(ob))
+    keyed = own and (is_last or notes_of(ob, workflow).keyed or _is_touched(ob, workflow))
     if played_action(ob)[0] == action and not is_last:  # both None where the live one was deleted
-        playback.play(ob, *bound_action(ob), values_of(settings.live_before))
+        playback.play(ob, *bound_action(ob, workflow), values_of(settings.live_before))
     settings.live = False
     settings.live_before.clear()
-    forget_motion(ob)
+    forget_motion(ob, workflow)
     if keyed:
         action.use_fake_user = True
-        notes_of(ob).stamp, notes_of(ob).keyed = "", True
+        notes_of(ob, workflow).stamp, notes_of(ob, workflow).keyed = "", True
         return action.name
     settings.live_action = None
     if own:

@@ -20,15 +20,16 @@ from .live_action import live_slot, noted_channels
 _OF_BONES = {"location": 0, "scale": 2}  # column of what is noted; turning is what solving writes
 
 
-def held_by_user(ob, joints: Collection[str]) -> tuple[str | int | float, ...]:
+def held_by_user(ob, workflow, joints: Collection[str]) -> tuple[str | int | float, ...]:
     """Path, index and value of each channel that the live action alone holds still, for comparing.
 
     joints: names of all that is solved, bones among them.
     Raises LiveProblem where it moves one otherwise than the bound action does.
     """
-    action = ob.motion_loom_adapt.live_action
-    own, bound = _placing(ob, joints, action, live_slot(ob)), _placing(ob, joints, *bound_action(ob))
-    solved, held = _solved(ob), []
+    action = workflow.settings_of(ob).live_action
+    own = _placing(ob, joints, action, live_slot(ob, workflow))
+    bound = _placing(ob, joints, *bound_action(ob, workflow))
+    solved, held = _solved(ob, workflow), []
     for key in sorted(own.keys() | bound.keys()):
         if key in solved or (key in own and key in bound and same_keys(own[key], bound[key])):
             continue
@@ -54,9 +55,9 @@ def _placing(ob, joints: Collection[str], action, slot) -> dict:
     return found
 
 
-def _solved(ob) -> set[tuple[str, int]]:
+def _solved(ob, workflow) -> set[tuple[str, int]]:
     """Path and index of what solving has keyed of that."""
-    keyed = noted_channels(ob)
+    keyed = noted_channels(ob, workflow)
     return {
         (actions.bone_path(bone.name, channel), index)
         for row, bone in enumerate(ob.data.bones)

@@ -7,6 +7,7 @@ rig, so that live goes on without stepping also after the file was closed.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -21,11 +22,12 @@ from ...scene.rig_state import Animated, placing
 from ...scene.rigs import read_rig
 from ...scene.sampling import reason_to_sample
 from ...state import cache
+from ...state.live_states import Remedy
+from ..core.follower import LiveProblem
 from ..core.kept import unpacked
 from ..core.stored_arrays import StoredKind, require_positive, require_shapes, require_texts
 from .action import bound_action, played_action, values_of
 
-_KIND = StoredKind("adapt live source", 2, "frames kept of the motion", "bind again")
 _SHAPES = {
     "rest": "f B 4 4", "basis": "f F B 3 4", "object_world": "f F 4 4", "frames": "fi F",
     "rotation_start": "f B 4", "scale_signs": "f B 3",
@@ -33,25 +35,35 @@ _SHAPES = {
 _SAME = 1e-6  # of world matrices in single precision, beside a relative 1e-5
 
 
-def is_sampled(ob) -> bool:
+def untold(ob) -> LiveProblem:
+    """To be raised where only stepping through the frames would tell what a rig's result depends on."""
+    text = f"What '{ob.name}' depends on moves in a way that only stepping through it tells."
+    return LiveProblem(text, Remedy.REFRESH)
+
+
+def _kind(workflow) -> StoredKind:
+    return StoredKind(f"{workflow.id} live source", 2, "frames kept of the motion", "bind again")
+
+
+def is_sampled(ob, workflow) -> bool:
     """Whether the bound motion has to be stepped through to be read."""
-    action, slot = bound_action(ob)
+    action, slot = bound_action(ob, workflow)
     return action is None or reason_to_sample(ob, action, slot) is not None
 
 
-def live_source(ob, scene, frames: np.ndarray) -> BoneMotion | None:
+def live_source(ob, workflow, scene, frames: np.ndarray) -> BoneMotion | None:
     """The bound motion at scene frames (F,), or None where it would have to be stepped through.
 
     Where it was kept, the rig's object is nevertheless where it is now, as far as its bones do not mind.
     Raises StaleBindingError where what was kept is damaged.
     """
-    values = {(value.path, value.index): value.value for value in values_of(ob.motion_loom_adapt.live_before)}
-    motion = motion_by_curves(scene, ob, *bound_action(ob), frames, values)
+    values = {(value.path, value.index): value.value for value in values_of(workflow.settings_of(ob).live_before)}
+    motion = motion_by_curves(scene, ob, *bound_action(ob, workflow), frames, values)
     if motion is not None:
         return motion
-    kept = _kept(ob)
+    kept = _kept(ob, workflow)
     motion = None
-    if kept is not None and kept[1]["source"] == keys_digest(*bound_action(ob)):
+    if kept is not None and kept[1]["source"] == keys_digest(*bound_action(ob, workflow)):
         motion = _unpack(ob, frames, *kept)
     if motion is None:
         return None
@@ -63,31 +75,39 @@ def live_source(ob, scene, frames: np.ndarray) -> BoneMotion | None:
     return None if reaches_out(ob) else replace(motion, object_world=np.broadcast_to(worlds, motion.object_world.shape))
 
 
-def has_kept(ob) -> bool:
+def present_motion(ob, workflow, scene, frames: np.ndarray) -> BoneMotion:
+    """As ``live_source``; raises LiveProblem where it would have to be stepped through."""
+    motion = live_source(ob, workflow, scene, frames)
+    if motion is None:
+        raise untold(ob)
+    return motion
+
+
+def has_kept(ob, workflow) -> bool:
     """Whether a motion is kept; whether it still fits is for ``live_source`` to say."""
-    return ob.motion_loom_adapt.live_sampled is not None
+    return workflow.settings_of(ob).live_sampled is not None
 
 
-def held_then(ob) -> list | None:
+def held_then(ob, workflow) -> list | None:
     """World matrices of what constraints held to when the motion was kept, None where that is not known."""
-    kept = _kept(ob)
+    kept = _kept(ob, workflow)
     return kept and kept[1].get("held")
 
 
-def keep_motion(ob, motion: BoneMotion, depsgraph) -> None:
+def keep_motion(ob, workflow, motion: BoneMotion, depsgraph) -> None:
     """Keep what was sampled of a live rig, in place of what was kept before; what curves tell is read from them."""
-    settings, mesh = ob.motion_loom_adapt, None
+    settings, mesh = workflow.settings_of(ob), None
     if motion.sampled_because is not None:
-        arrays, header = _pack(ob, motion)
+        arrays, header = _pack(ob, workflow, motion)
         header["held"] = HeldTargets.of(ob, depsgraph).worlds.tolist()
         mesh = binding_store.save(f"{ob.name} live", arrays, header)
     old, settings.live_sampled = settings.live_sampled, mesh
     discard(old)
 
 
-def forget_motion(ob) -> None:
+def forget_motion(ob, workflow) -> None:
     """Keep nothing any more."""
-    settings = ob.motion_loom_adapt
+    settings = workflow.settings_of(ob)
     old, settings.live_sampled = settings.live_sampled, None
     discard(old)
 
@@ -97,7 +117,7 @@ def _placed(ob) -> str:
     return cache.fingerprint(*placing(ob, Animated.by(ob, *played_action(ob))))
 
 
-def _pack(ob, motion: BoneMotion) -> tuple[dict[str, np.ndarray], dict]:
+def _pack(ob, workflow, motion: BoneMotion) -> tuple[dict[str, np.ndarray], dict]:
     """Double precision: in single, joints far from the origin would be off by more than live and bake may differ."""
     arrays = {
         "rest": motion.rig.rest,
@@ -107,25 +127,26 @@ def _pack(ob, motion: BoneMotion) -> tuple[dict[str, np.ndarray], dict]:
         "rotation_start": motion.rotation_start,
         "scale_signs": motion.scale_signs,
     }
-    return arrays, _KIND.header(
+    return arrays, _kind(workflow).header(
         names=list(motion.rig.names),
         fps=motion.fps,
         because=motion.sampled_because,
         placed=_placed(ob),
-        source=keys_digest(*bound_action(ob)),
+        source=keys_digest(*bound_action(ob, workflow)),
     )
 
 
-def _kept(ob) -> tuple[dict[str, np.ndarray], dict] | None:
+def _kept(ob, workflow) -> tuple[dict[str, np.ndarray], dict] | None:
     """What was kept as arrays and a header, read once a session."""
-    mesh = ob.motion_loom_adapt.live_sampled
+    mesh = workflow.settings_of(ob).live_sampled
     if mesh is None:
         return None
-    return unpacked(ob, _KIND.name, mesh, _checked, "")
+    kind = _kind(workflow)
+    return unpacked(ob, kind.name, mesh, partial(_checked, kind), "")
 
 
-def _checked(arrays: dict[str, np.ndarray], header: dict) -> tuple[dict[str, np.ndarray], dict]:
-    with _KIND.checked(header):
+def _checked(kind: StoredKind, arrays: dict[str, np.ndarray], header: dict) -> tuple[dict[str, np.ndarray], dict]:
+    with kind.checked(header):
         sizes = require_shapes(arrays, _SHAPES)
         require_positive(header, "fps")
         require_texts(header["names"], sizes["B"], "names")

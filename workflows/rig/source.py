@@ -1,4 +1,4 @@
-"""The motion that Adapt works on: a rig read as solved joints, and how solved joints go back to the rig."""
+"""The motion that workflows of rigs work on: a rig read as solved joints, and how solved joints go back to the rig."""
 
 from __future__ import annotations
 

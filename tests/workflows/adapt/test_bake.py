@@ -54,12 +54,14 @@ def dense(rig):
 
 
 def bound(rig):
-    environment_bind.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], bpy.data.objects["Step"]])
+    environment_bind.bind_rig(
+        bpy.context, rig, scenes.workflow(), [bpy.data.objects["Floor"], bpy.data.objects["Step"]]
+    )
 
 
 def result(rig, **options):
     keys = KeyOptions(**{k: options.pop(k) for k in ("step", "error", "only_changed") if k in options})
-    return run.adapt_rig(bpy.context, rig, AdaptRigOptions(measure=False, keys=keys, **options))
+    return run.adapt_rig(bpy.context, rig, scenes.workflow(), AdaptRigOptions(measure=False, keys=keys, **options))
 
 
 def ends(rig, frames=HALVES):
@@ -182,7 +184,7 @@ def assigned(rig):
     raise_step()
     result(rig)
     seen = ends(rig)
-    play_source(rig)
+    play_source(rig, scenes.workflow())
     return before, seen
 
 
@@ -194,17 +196,19 @@ def test_a_strip_plays_like_the_assigned_result(rig, assigned):
     assert data.action is None and source.use_fake_user
     assert [track.name for track in data.nla_tracks] == [report["action"]]
     assert bpy.data.actions[report["action"]].use_fake_user is False
-    assert apart(rig, seen) < 1e-5 and plays_result(rig)
+    assert apart(rig, seen) < 1e-5 and plays_result(rig, scenes.workflow())
     # Before and after it holds, as the assigned action would.
     np.testing.assert_allclose(ends(rig, [-5, 40]), seen[[0, -1]], atol=1e-5)
-    play_source(rig)
+    play_source(rig, scenes.workflow())
     assert data.action == source and not len(data.nla_tracks) and apart(rig, before) < 1e-5
     assert bpy.data.actions[report["action"]].use_fake_user
 
 
 def test_a_strip_of_one_frame_and_in_remapped_time(rig):
     bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 50
-    environment_bind.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], bpy.data.objects["Step"]], 5, 5)
+    environment_bind.bind_rig(
+        bpy.context, rig, scenes.workflow(), [bpy.data.objects["Floor"], bpy.data.objects["Step"]], 5, 5
+    )
     raise_step()
     result(rig, only_changed=False)
     seen = ends(rig, [5])
@@ -224,7 +228,7 @@ def test_a_strip_switches_constraints_off_as_well(rig):
     result(rig, strip=True)
     assert apart(rig, seen) < 1e-5
     raise_step(-0.12)
-    play_source(rig)
+    play_source(rig, scenes.workflow())
     assert limit.influence == pytest.approx(0.4) and apart(rig, before) < 1e-5
 
 
@@ -250,7 +254,7 @@ def test_an_override_rig_takes_a_strip(rig, tmp_path):
     assert apart(ob, seen) < 1e-5
     ob = play.reopen(tmp_path / "shot.blend", ob.name)
     assert apart(ob, seen) < 1e-5
-    play_source(ob)
+    play_source(ob, scenes.workflow())
     raise_step(-0.12)
     assert apart(ob, before) < 1e-5
 
@@ -259,8 +263,8 @@ def test_a_strip_outlives_saving(rig, assigned, tmp_path):
     before, seen = assigned
     result(rig, strip=True)
     rig = play.reopen(tmp_path / "strip.blend")
-    assert apart(rig, seen) < 1e-5 and plays_result(rig)
-    play_source(rig)
+    assert apart(rig, seen) < 1e-5 and plays_result(rig, scenes.workflow())
+    play_source(rig, scenes.workflow())
     assert rig.animation_data.action.name == "Rig clip" and apart(rig, before) < 1e-5
 
 
@@ -290,12 +294,12 @@ def test_a_strip_above_others_leaves_what_lies_outside_to_them(rig, capsys):
     raise_step()
     result(rig)
     seen = ends(rig, np.arange(5, 12.1, 0.5))
-    play_source(rig)
+    play_source(rig, scenes.workflow())
     report = result(rig, strip=True)
     assert [track.name for track in rig.animation_data.nla_tracks][-1] == report["action"]
     np.testing.assert_allclose(ends(rig, np.arange(5, 12.1, 0.5)), seen, atol=1e-5)
     np.testing.assert_allclose(ends(rig, [1, 3, 14, 24]), outside, atol=1e-5)
-    play_source(rig)
+    play_source(rig, scenes.workflow())
     assert len(rig.animation_data.nla_tracks) == 1 and rig.animation_data.action is None
     assert apart(rig, before) < 1e-5
 
@@ -318,7 +322,7 @@ def test_what_the_user_did_to_the_track_is_kept(rig, assigned):
     track.name = "mine"
     other = bpy.data.actions.new("other")
     track.strips.new("other", 100, other)
-    play_source(rig)
+    play_source(rig, scenes.workflow())
     assert [strip.name for strip in rig.animation_data.nla_tracks["mine"].strips] == ["other"]
     assert report["action"] in bpy.data.actions
 
@@ -342,7 +346,7 @@ def test_a_strip_that_would_not_play_is_refused(rig, assigned):
     strip.select = True
     data.use_tweak_mode = True
     assert data.use_tweak_mode
-    for call in (lambda: result(rig, strip=True), lambda: result(rig), lambda: play_source(rig)):
+    for call in (lambda: result(rig, strip=True), lambda: result(rig), lambda: play_source(rig, scenes.workflow())):
         with pytest.raises(SceneError, match="tweaking an NLA strip"):
             call()
     assert set(bpy.data.actions.keys()) == known and len(data.nla_tracks) == 1

@@ -21,15 +21,18 @@ def rig():
 
 def update_steps():
     wall = bpy.data.objects["Wall"]
-    return update.update_steps(bpy.context, rig(), [*update.objects_in_list(bpy.context, rig()), wall])
+    listed = update.objects_in_list(bpy.context, rig(), scenes.workflow())
+    return update.update_steps(bpy.context, rig(), scenes.workflow(), [*listed, wall])
 
 
 def adapt_steps():
-    return run.adapt_steps(bpy.context, rig(), run.AdaptRigOptions())
+    return run.adapt_steps(bpy.context, rig(), scenes.workflow(), run.AdaptRigOptions())
 
 
 STEPS = {
-    "bind": lambda: bind.bind_steps(bpy.context, rig(), [bpy.data.objects[name] for name in ("Floor", "Step")]),
+    "bind": lambda: bind.bind_steps(
+        bpy.context, rig(), scenes.workflow(), [bpy.data.objects[name] for name in ("Floor", "Step")]
+    ),
     "update": update_steps,
     "adapt": adapt_steps,
 }

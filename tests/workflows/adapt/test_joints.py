@@ -27,9 +27,9 @@ def test_what_is_chosen_counts_from_the_next_bind_on(rig, capsys):
     before = bind(capsys)
     entries = {item.name: item for item in rig.motion_loom_adapt.joints}
     entries["neck"].mode = "RIDE"
-    assert is_chosen_anew(rig)
+    assert is_chosen_anew(rig, scenes.workflow())
     report = bind(capsys)
-    assert not is_chosen_anew(rig) and report["riding"] == {"neck": "chest"}
+    assert not is_chosen_anew(rig, scenes.workflow()) and report["riding"] == {"neck": "chest"}
     assert report["solved"].keys() - {"head"} == before["solved"].keys() - {"neck"}
     assert bind(capsys)["riding"] == {"neck": "chest"}
 

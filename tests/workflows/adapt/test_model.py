@@ -19,47 +19,49 @@ def rig():
 
 
 def bind(rig, **kind):
-    environment_bind.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], bpy.data.objects["Step"]], **kind)
+    environment_bind.bind_rig(
+        bpy.context, rig, scenes.workflow(), [bpy.data.objects["Floor"], bpy.data.objects["Step"]], **kind
+    )
 
 
 def test_what_is_bound_is_unpacked_once(rig, monkeypatch):
-    stored = stored_of(rig)
+    stored = stored_of(rig, scenes.workflow())
     assert stored.binding.objects == ("Floor", "Step")
     monkeypatch.setattr(binding_store, "load", None)
-    assert stored_of(rig) is stored
+    assert stored_of(rig, scenes.workflow()) is stored
 
 
 def test_a_new_binding_is_read(rig):
-    stored = stored_of(rig)
+    stored = stored_of(rig, scenes.workflow())
     bind(rig, start=3, end=9)
-    again = stored_of(rig)
+    again = stored_of(rig, scenes.workflow())
     assert again is not stored
     np.testing.assert_array_equal(again.binding.track.frames, np.arange(3, 10))
 
 
 def test_a_rig_without_binding_says_so():
     with pytest.raises(StaleBindingError, match="no stored binding"):
-        stored_of(scenes.add_walker())
+        stored_of(scenes.add_walker(), scenes.workflow())
 
 
 def test_bytes_that_changed_in_place_are_read_again(rig):
     """As after an undo: the same datablock, another content."""
     other = scenes.add_walker("Other")
     bind(other, start=2, end=22)
-    stored = stored_of(rig)
+    stored = stored_of(rig, scenes.workflow())
     mesh, source = rig.motion_loom_adapt.binding, other.motion_loom_adapt.binding
     floats = np.empty(3 * len(source.vertices), np.float32)
     source.attributes["position"].data.foreach_get("vector", floats)
     mesh.clear_geometry()
     mesh.vertices.add(len(source.vertices))
     mesh.attributes["position"].data.foreach_set("vector", floats)
-    again = stored_of(rig)
+    again = stored_of(rig, scenes.workflow())
     assert again is not stored
     np.testing.assert_array_equal(again.binding.track.frames, np.arange(2, 23))
 
 
 def test_an_emptied_binding_says_so(rig):
-    stored_of(rig)
+    stored_of(rig, scenes.workflow())
     rig.motion_loom_adapt.binding.clear_geometry()
     with pytest.raises(StaleBindingError, match="damaged"):
-        stored_of(rig)
+        stored_of(rig, scenes.workflow())

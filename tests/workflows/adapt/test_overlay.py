@@ -19,7 +19,9 @@ STANDS = 22  # a frame at which the left foot has come to stand on the step, bes
 @pytest.fixture
 def rig():
     rig = scenes.add_scene()
-    environment_bind.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], bpy.data.objects["Step"]])
+    environment_bind.bind_rig(
+        bpy.context, rig, scenes.workflow(), [bpy.data.objects["Floor"], bpy.data.objects["Step"]]
+    )
     bpy.context.view_layer.objects.active = rig
     return rig
 
@@ -29,7 +31,7 @@ def shown(rig, *what, frame=STANDS, subframe=0.0):
     for name in ("ghost", "points", "relations", "contacts"):
         setattr(rig.motion_loom_adapt, f"show_{name}", name in what)
     bpy.context.scene.frame_set(frame, subframe=subframe)
-    return overlay_of(bpy.context, rig)
+    return overlay_of(bpy.context, rig, scenes.workflow())
 
 
 def raise_step(height=0.12):
@@ -44,7 +46,7 @@ def ghost_ends(overlay):
 
 
 def bound_ends(rig, place):
-    track = stored_of(rig).binding.track
+    track = stored_of(rig, scenes.workflow()).binding.track
     lower = int(place)
     upper = min(lower + 1, len(track.positions) - 1)
     at = (1 - place + lower) * track.positions[lower] + (place - lower) * track.positions[upper]
@@ -64,7 +66,7 @@ def are_held(overlay):
 
 
 def test_nothing_is_shown_of_a_rig_that_is_not_bound():
-    assert overlay_of(bpy.context, scenes.add_walker()) is None
+    assert overlay_of(bpy.context, scenes.add_walker(), scenes.workflow()) is None
 
 
 def test_nothing_is_shown_with_everything_off(rig):
@@ -82,7 +84,7 @@ def test_the_ghost_is_the_bound_pose(rig, frame, subframe, place):
 def test_the_ghost_stays_and_stands_out_where_the_rig_is_adapted(rig):
     faint = shown(rig, "ghost").line_colours[:, 0, 3].max()
     raise_step()
-    run.adapt_rig(bpy.context, rig)
+    run.adapt_rig(bpy.context, rig, scenes.workflow())
     overlay = shown(rig, "ghost")
     np.testing.assert_allclose(ghost_ends(overlay), bound_ends(rig, STANDS - 1.0), atol=1e-5)
     assert overlay.line_colours[:, 0, 3].max() > 2 * faint
@@ -90,7 +92,7 @@ def test_the_ghost_stays_and_stands_out_where_the_rig_is_adapted(rig):
 
 def test_descriptors_are_where_their_objects_are_now(rig):
     before = shown(rig, "points")
-    on_step = stored_of(rig).binding.points.object_index == 1
+    on_step = stored_of(rig, scenes.workflow()).binding.points.object_index == 1
     assert len(before.points) == len(on_step) and 0 < on_step.sum() < len(on_step)
     step = bpy.data.objects["Step"]
     step.location = (0.3, -0.2, 0.4)
@@ -114,7 +116,7 @@ def test_the_lightest_descriptors_are_where_the_body_touches(rig):
 
 def test_weights_of_one_row_are_close_to_the_smoothed_ones(rig):
     """Before anything has needed the relations of all frames, and after."""
-    binding = stored_of(rig).binding
+    binding = stored_of(rig, scenes.workflow()).binding
     assert "relations" not in vars(binding)
     alone = adapt_overlay._weights(binding, 12)
     assert "relations" not in vars(binding)
@@ -128,18 +130,18 @@ def test_weights_of_one_row_are_close_to_the_smoothed_ones(rig):
 def test_relations_go_from_the_active_bone_to_its_descriptors(rig):
     assert shown(rig, "relations") is None  # no bone is active in Object Mode
     raise_step()
-    run.adapt_rig(bpy.context, rig)
+    run.adapt_rig(bpy.context, rig, scenes.workflow())
     bpy.ops.object.mode_set(mode="POSE")
     rig.data.bones.active = rig.data.bones["toe.R"]
     overlay = shown(rig, "relations")
     toe = scenes.joints_of(rig, [STANDS])[0][[bone.name for bone in rig.data.bones].index("toe.R")]
     np.testing.assert_allclose(overlay.lines[:, 0], np.broadcast_to(toe, (len(overlay.lines), 3)), atol=1e-5)
-    names = stored_of(rig).binding.track.skeleton.names
-    row = adapt_overlay._weights(stored_of(rig).binding, STANDS - 1)[names.index("toe.R")]
+    names = stored_of(rig, scenes.workflow()).binding.track.skeleton.names
+    row = adapt_overlay._weights(stored_of(rig, scenes.workflow()).binding, STANDS - 1)[names.index("toe.R")]
     assert len(overlay.lines) == (row > 0).sum() > 3
     at = shown(rig, "points").points
     gap = np.linalg.norm(overlay.lines[:, 1] - at[row > 0], axis=1)
-    np.testing.assert_allclose(gap, adapt_overlay._LIFT * stored_of(rig).binding.scale, atol=1e-5)
+    np.testing.assert_allclose(gap, adapt_overlay._LIFT * stored_of(rig, scenes.workflow()).binding.scale, atol=1e-5)
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
@@ -155,7 +157,7 @@ def test_contacts_are_lost_until_the_rig_is_adapted(rig):
     lost = shown(rig, "contacts")
     np.testing.assert_allclose(centres(lost)[:, 2], scenes.STEP_HEIGHT + 0.12, atol=0.006)
     assert not are_held(lost).any()
-    run.adapt_rig(bpy.context, rig)
+    run.adapt_rig(bpy.context, rig, scenes.workflow())
     held = shown(rig, "contacts")
     np.testing.assert_allclose(centres(held), centres(lost), atol=1e-5)
     assert are_held(held).all()
@@ -164,14 +166,14 @@ def test_contacts_are_lost_until_the_rig_is_adapted(rig):
 def test_a_character_of_another_size_holds_its_contacts(rig):
     rig.scale = (0.9, 0.9, 0.9)
     bpy.context.view_layer.update()
-    run.adapt_rig(bpy.context, rig)
+    run.adapt_rig(bpy.context, rig, scenes.workflow())
     assert are_held(shown(rig, "contacts")).all()
 
 
 def test_contacts_are_not_asked_of_objects_to_be_avoided(rig):
     rig.motion_loom_adapt.surfaces["Step"].mode = "AVOID"
     assert not len(shown(rig, "contacts").triangles)
-    assert len(shown(rig, "points").points) == len(stored_of(rig).binding.points)
+    assert len(shown(rig, "points").points) == len(stored_of(rig, scenes.workflow()).binding.points)
 
 
 def _ignore():
@@ -192,7 +194,7 @@ def _delete():
 
 @pytest.mark.parametrize("change", [_ignore, _hide, _subdivide, _delete])
 def test_objects_that_are_not_heeded_or_not_as_bound_carry_nothing(rig, change):
-    on_floor = (stored_of(rig).binding.points.object_index == 0).sum()
+    on_floor = (stored_of(rig, scenes.workflow()).binding.points.object_index == 0).sum()
     change()
     bpy.context.view_layer.update()
     overlay = shown(rig, "points", "contacts", "ghost")
@@ -210,7 +212,7 @@ def test_without_any_object_only_the_ghost_is_left(rig):
 def test_faces_without_area_carry_nothing(rig):
     bpy.data.objects["Step"].scale.z = 0.0
     bpy.context.view_layer.update()
-    points = stored_of(rig).binding.points
+    points = stored_of(rig, scenes.workflow()).binding.points
     overlay = shown(rig, "points", "contacts")
     assert (points.object_index == 0).sum() < len(overlay.points) < len(points)
     assert np.isfinite(overlay.points).all() and np.isfinite(overlay.triangles).all()
@@ -223,7 +225,7 @@ def test_nothing_is_evaluated(rig):
     bpy.app.handlers.depsgraph_update_post.append(lambda *args: calls.append(args))
     try:
         bpy.data.objects["Step"].location.z += 1.0
-        np.testing.assert_array_equal(overlay_of(bpy.context, rig).points, before.points)
+        np.testing.assert_array_equal(overlay_of(bpy.context, rig, scenes.workflow()).points, before.points)
         assert not calls
     finally:
         bpy.app.handlers.depsgraph_update_post.pop()
@@ -234,7 +236,7 @@ def test_a_renamed_bone_is_named(rig):
     rig.data.bones["toe.L"].name = "Zehe"
     bpy.context.view_layer.update()
     with pytest.raises(StaleBindingError, match="no bone 'toe.L'"):
-        overlay_of(bpy.context, rig)
+        overlay_of(bpy.context, rig, scenes.workflow())
 
 
 def test_moving_objects_carry_their_contacts():
@@ -243,8 +245,8 @@ def test_moving_objects_carry_their_contacts():
     for frame, x in ((1, 0.0), (24, 0.4)):
         step.location.x = x
         step.keyframe_insert("location", frame=frame)
-    environment_bind.bind_rig(bpy.context, rig, [bpy.data.objects["Floor"], step])
-    assert len(stored_of(rig).binding.origins) == len(scenes.FRAMES)
+    environment_bind.bind_rig(bpy.context, rig, scenes.workflow(), [bpy.data.objects["Floor"], step])
+    assert len(stored_of(rig, scenes.workflow()).binding.origins) == len(scenes.FRAMES)
     overlay = shown(rig, "contacts", "points", frame=14)
     assert len(overlay.triangles) and are_held(overlay).all()
 
@@ -253,8 +255,8 @@ def test_descriptors_on_what_is_shown_as_instances():
     """They lie on it, and are not drawn where Blender does not tell it."""
     rig, floor = scenes.add_scene(), bpy.data.objects["Floor"]
     scatter(floor, ((0, 0.95, 0.1),))
-    environment_bind.bind_rig(bpy.context, rig, [floor])
-    stored = stored_of(rig)
+    environment_bind.bind_rig(bpy.context, rig, scenes.workflow(), [floor])
+    stored = stored_of(rig, scenes.workflow())
     on_stone = stored.binding.points.triangle >= len(stored.triangles[0]) - 12
     assert on_stone.any()
     assert len(shown(rig, "points").points) == len(on_stone)

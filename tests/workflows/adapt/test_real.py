@@ -48,15 +48,15 @@ def adapt_after(rig, environment, change, start=None, end=None):
     """Bind, see that nothing changed gives the source, change, adapt; returns the report."""
     source = rig.animation_data.action
     keys = fingerprint(source)
-    environment_bind.bind_rig(bpy.context, rig, environment, start, end)
-    frames = problem.stored_of(rig).binding.track.frames
+    environment_bind.bind_rig(bpy.context, rig, scenes.workflow(), environment, start, end)
+    frames = problem.stored_of(rig, scenes.workflow()).binding.track.frames
     before = scenes.joints_of(rig, frames)
     size = np.ptp(before[0], axis=0).max()
-    run.adapt_rig(bpy.context, rig)
+    run.adapt_rig(bpy.context, rig, scenes.workflow())
     assert np.abs(scenes.joints_of(rig, frames) - before).max() < 1e-5 * max(size, 1.0)
     change()
     bpy.context.view_layer.update()
-    report = run.adapt_rig(bpy.context, rig)
+    report = run.adapt_rig(bpy.context, rig, scenes.workflow())
     assert report["source"] == source.name and fingerprint(source) == keys
     assert report["write_error_mm"] < 0.1 and report["unconverged_frames"] == 0
     measures = report["measures"]

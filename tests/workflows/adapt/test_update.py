@@ -7,7 +7,7 @@ from bl_ext.devrepo.motion_loom.scene import binding_store
 from bl_ext.devrepo.motion_loom.workflows.environment import store
 from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 
-from tests.adapt_scenes import add_shape_key, add_wall, edit, joints_of, raise_step
+from tests.adapt_scenes import add_shape_key, add_wall, edit, joints_of, raise_step, workflow
 from tests.commands import adapt, bind, refused, run
 from tests.objects import key
 
@@ -54,9 +54,9 @@ def test_an_object_added_in_an_unchanged_set_is_bound_as_if_from_the_start(bound
     add_wall()
     report = keep(capsys, "--environment", "Wall")
     assert report["objects"] == ["Floor", "Step", "Wall"] and report["notes"] == ["'Wall' is bound as it is now"]
-    updated = stored_of(bound)
+    updated = stored_of(bound, workflow())
     run(capsys, "bind", "--rig", "Rig", "--environment", "Floor", "Step", "Wall")
-    same_binding(updated, stored_of(bound))
+    same_binding(updated, stored_of(bound, workflow()))
 
 
 def test_what_was_moved_before_stays_moved(bound, capsys):
@@ -100,12 +100,12 @@ def test_objects_that_move_are_kept_over_all_frames(rig, capsys, kind):
     else:
         add_shape_key(step, lambda points: points * [1, 1, 1.2], keys=((1, 0.0), (24, 1.0)))
     bind(capsys)
-    once = stored_of(rig)
+    once = stored_of(rig, workflow())
     step.delta_location.z += LIFT
     add_wall()
     bpy.context.view_layer.update()
     keep(capsys, "--environment", "Wall")
-    again = stored_of(rig)
+    again = stored_of(rig, workflow())
     np.testing.assert_allclose(again.surface(1).vertices, once.surface(1).vertices, atol=1e-6)
     assert again.surface(1).vertices.shape[0] == 24
     own = [stored.binding.points.object_index == 1 for stored in (once, again)]
@@ -117,7 +117,7 @@ def test_objects_that_move_are_kept_over_all_frames(rig, capsys, kind):
 
 
 def test_a_deleted_object_is_let_go_and_the_rest_stays_as_it_was_bound(bound, capsys):
-    once = stored_of(bound)
+    once = stored_of(bound, workflow())
     raise_step(LIFT)
     lifted = adapted(bound, capsys)
     add_wall()
@@ -126,7 +126,7 @@ def test_a_deleted_object_is_let_go_and_the_rest_stays_as_it_was_bound(bound, ca
     assert "was deleted" in (said := refused(capsys, "adapt", "--rig", "Rig")) and "bind --keep" in said
     report = keep(capsys)
     assert report["objects"] == ["Floor", "Step"] and "'Wall' was deleted and is let go" in report["notes"]
-    same_binding(stored_of(bound), once)
+    same_binding(stored_of(bound, workflow()), once)
     np.testing.assert_array_equal(adapted(bound, capsys), lifted)
 
 
@@ -157,13 +157,13 @@ def test_nothing_to_do_changes_nothing(bound, capsys):
 
 
 def test_an_edited_object_alone_is_bound_as_it_is(bound, capsys):
-    once = stored_of(bound)
+    once = stored_of(bound, workflow())
     bpy.data.objects["Floor"].location.z += LIFT
     edit("Step")
     report = keep(capsys)
     assert "'Step' was edited: this counts as the original now" in report["notes"]
     assert bound.motion_loom_adapt.notes.splitlines() == report["notes"]
-    again = stored_of(bound)
+    again = stored_of(bound, workflow())
     np.testing.assert_array_equal(again.surface(0).vertices, once.surface(0).vertices)
     assert again.surface(1).vertices.shape[1] == 9
     adapt(capsys)
@@ -177,11 +177,11 @@ def test_an_edited_object_alone_is_bound_as_it_is(bound, capsys):
 
 
 def test_an_old_file_lets_go_of_what_is_gone(old_file, capsys):
-    once = stored_of(old_file).binding
+    once = stored_of(old_file, workflow()).binding
     raise_step(LIFT)
     delete("Floor")
     assert keep(capsys)["notes"] == ["'Floor' was deleted and is let go"]
-    binding = stored_of(old_file).binding
+    binding = stored_of(old_file, workflow()).binding
     own = once.points.object_index == 1
     np.testing.assert_array_equal(binding.origins, once.origins[:, own])
     np.testing.assert_array_equal(binding.distance, once.distance[1:])
@@ -191,9 +191,9 @@ def test_an_old_file_lets_go_of_what_is_gone(old_file, capsys):
 def test_an_old_file_takes_in_new_objects_while_the_rest_is_unmoved(old_file, capsys):
     add_wall()
     keep(capsys, "--environment", "Wall")
-    updated = stored_of(old_file)
+    updated = stored_of(old_file, workflow())
     run(capsys, "bind", "--rig", "Rig", "--environment", "Floor", "Step", "Wall")
-    same_binding(updated, stored_of(old_file))
+    same_binding(updated, stored_of(old_file, workflow()))
 
 
 def test_an_old_file_says_what_it_does_not_know(old_file, capsys):
@@ -208,7 +208,7 @@ def test_an_old_file_says_what_it_does_not_know(old_file, capsys):
 def test_an_object_that_is_too_large_to_keep_is_named(rig, capsys, monkeypatch):
     monkeypatch.setattr(store, "LARGEST_SURFACE", 300)
     assert any("'Floor': too large to keep" in note for note in bind(capsys)["notes"])
-    surfaces = stored_of(rig).surfaces
+    surfaces = stored_of(rig, workflow()).surfaces
     assert surfaces[0] is None and surfaces[1] is not None
 
 

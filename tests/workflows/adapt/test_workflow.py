@@ -55,7 +55,7 @@ def test_blender_plays_what_was_solved(bound, capsys, monkeypatch):
     monkeypatch.setattr(problem.solver, "adapt_steps", spy)
     raise_step()
     adapt(capsys)
-    order = list(stored_of(bound).binding.track.skeleton.names)
+    order = list(stored_of(bound, scenes.workflow()).binding.track.skeleton.names)
     names = [name for name in bones_of(bound) if name in order]
     solved = results[-1].positions[:, [order.index(name) for name in names]]
     assert len(names) > 10
@@ -117,7 +117,7 @@ def test_bones_without_keys_go_back_to_where_they_were(rig, capsys, strip):
     once = joints_of(rig)
     adapt(capsys, *strip)
     np.testing.assert_allclose(joints_of(rig), once, atol=1e-5)
-    play.play_source(rig)
+    play.play_source(rig, scenes.workflow())
     assert rig.animation_data.action == source
     np.testing.assert_allclose(joints_of(rig), before, atol=1e-5)
 

@@ -7,16 +7,21 @@ from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import binding_store
 from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
 from bl_ext.devrepo.motion_loom.state import cache
-from bl_ext.devrepo.motion_loom.workflows.environment import model
+from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 from bl_ext.devrepo.motion_loom.workflows.map import model as map_model
 from bl_ext.devrepo.motion_loom.workflows.transfer import model as transfer_model
 
 from tests import adapt_scenes, map_play, transfer_play
 
+
+def bound_of(ob):
+    return stored_of(ob, adapt_scenes.workflow())
+
+
 # What is stored where, who reads it, and arrays and entries of the header in it.
 STORES = {
     # fmt: off
-    "adapt": ("Rig", "motion_loom_adapt", "binding", model.stored_of, ("parents", "triangle", "side"), "fps"),
+    "adapt": ("Rig", "motion_loom_adapt", "binding", bound_of, ("parents", "triangle", "side"), "fps"),
     "map": ("Worm", "motion_loom_map", "learnt", map_model.target_of, ("space triangles", "frames"), "vertices"),
     "map source": ("Worm", "motion_loom_map", "clip", map_model.clip_of, ("positions", "frames"), "fps"),
     "transfer": ("Bob", "motion_loom_transfer", "subjects", transfer_model.subjects_of, ("source/triangles",

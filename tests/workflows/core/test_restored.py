@@ -100,7 +100,11 @@ def worm():
 
 
 def bind():
-    run_to_end(environment_bind.bind_steps(bpy.context, rig(), [bpy.data.objects["Floor"], bpy.data.objects["Step"]]))
+    run_to_end(
+        environment_bind.bind_steps(
+            bpy.context, rig(), adapt_scenes.workflow(), [bpy.data.objects["Floor"], bpy.data.objects["Step"]]
+        )
+    )
 
 
 def add_bound():
@@ -119,7 +123,7 @@ def add_live():
 
 
 def adapt(**options):
-    return run.adapt_rig(bpy.context, rig(), run.AdaptRigOptions(measure=False, **options))
+    return run.adapt_rig(bpy.context, rig(), adapt_scenes.workflow(), run.AdaptRigOptions(measure=False, **options))
 
 
 def bake_mesh(kind):

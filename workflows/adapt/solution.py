@@ -1,0 +1,113 @@
+"""What comes of a problem of Adapt: all frames solved, and what solves single ones."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...scene.motion import BoneMotion
+from ...scene.state_track import ObjectState
+from ...solvers.adapt import solve as solver
+from ...solvers.adapt.frame import FrameAdapter
+from ...solvers.core.types import TriangleMesh
+from ..environment.problem import Problem
+from ..environment.sanity import size_notes, unsettled_note
+from ..rig.frame import Channels, FrameSolver
+from ..rig.frame_channels import AdaptedRows
+from ..rig.problem import RigResult
+from ..rig.source import adapted_motion
+from ..rig.write_error import WriteError, write_error
+
+
+@dataclass(frozen=True)
+class Solution:
+    """adapted: the joints.  results: the rig's motion, of one rig.  write_error: of the rig's joints against the solved
+    ones.  seconds: that the solver took.
+    notes: what is wrong with it or doubtful, for the user, a sentence each without its full stop."""
+
+    adapted: solver.AdaptedMotion
+    results: tuple[RigResult, ...]
+    write_error: WriteError
+    seconds: float
+    notes: tuple[str, ...]
+
+
+def differs_in_influence(problem: Problem, known: Problem) -> bool:
+    """Whether a problem is a known one with another influence at most; both of the same choices."""
+    motion, before = problem.source.motion, known.source.motion
+    pins = zip(problem.options.pins, known.options.pins, strict=True)
+    states = list(zip(problem.states, known.states, strict=True))
+    arrays = [(motion.basis, before.basis), (motion.object_world, before.object_world)]
+    arrays += [(pin.positions, old.positions) for pin, old in pins]
+    arrays += [(now.matrices, old.matrices) for now, old in states]
+    same = problem.stored is known.stored and all(now.shapes == old.shapes for now, old in states)
+    return same and all(np.array_equal(*pair) for pair in arrays)
+
+
+def solve_steps(problem: Problem) -> Generator[float, None, Solution]:
+    """Solve all frames, yielding progress from 0 to 1: arrays only, so that a thread may do it.
+
+    Raises OutputError where the rig cannot show the result.
+    """
+    began = time.perf_counter()
+    adapted = yield from solver.adapt_steps(problem.binding, problem.environment, problem.options)
+    seconds = time.perf_counter() - began
+    whole = adapted_motion(problem.source, adapted.positions, adapted.turns, problem.turned)
+    error = write_error(whole, problem.source, adapted.positions, problem.binding.scale)
+    return _shown(problem, adapted, whole, error, seconds)
+
+
+def fade_again(known: Solution, problem: Problem) -> Solution:
+    """The solution of a problem that differs from the solved one in influence alone."""
+    return _shown(problem, known.adapted, known.results[0].whole, known.write_error, 0.0)
+
+
+def _shown(problem: Problem, adapted, whole: BoneMotion, missed: WriteError, seconds: float) -> Solution:
+    """With the motion as far as its influence goes, the original's for the rest."""
+    source = problem.source
+    unsettled = unsettled_note(adapted, problem.frames)
+    sizes = size_notes(problem.name, problem.options.scale, problem.binding, problem.environment)
+    notes = *sizes, *filter(None, (unsettled, missed.note))
+    body = np.unique(source.bones[source.bones >= 0])
+    result = RigResult.of(
+        source.motion, whole, problem.influence, source.solvable, body, source.motion_parents, source.placed
+    )
+    return Solution(adapted, (result,), missed, seconds, notes)
+
+
+class AdaptFrames(FrameSolver):
+    """Solves single frames of a problem of Adapt."""
+
+    def __init__(self, problem: Problem, solution: Solution, rows: AdaptedRows | None = None):
+        """solution: of all frames of a problem with the same binding.  rows: of the same source, if known."""
+        self.problem = problem
+        self.rows = rows or AdaptedRows(problem.source, problem.turned)
+        self._adapter = FrameAdapter(problem.binding, problem.options, solution.adapted.moves)
+        self._triangles = [mesh.triangles for mesh in problem.environment]
+        self._meshes: list[tuple[ObjectState | None, TriangleMesh | None]] = [(None, None)] * len(self._triangles)
+
+    def solvable(self, number: int) -> np.ndarray:
+        return self.problem.source.solvable
+
+    def look(self, states: Sequence[ObjectState]) -> None:
+        self._meshes = [
+            (state, mesh if state is old else state.surface(triangles))
+            for state, triangles, (old, mesh) in zip(states, self._triangles, self._meshes, strict=True)
+        ]
+        self._adapter.update([mesh for _, mesh in self._meshes])
+
+    def take_over(self, before: AdaptFrames) -> None:
+        self._adapter.take_over(before._adapter)
+
+    def channels(self, number: int, row: int, influence: float, start: np.ndarray | None = None) -> Channels:
+        found = self._adapter.solve(row)
+        return self.rows.channels(row, found.positions, found.turns, influence, start)
+
+    def solved_channels(
+        self, solution: Solution, number: int, row: int, influence: float, start: np.ndarray | None = None
+    ) -> Channels:
+        adapted = solution.adapted
+        return self.rows.channels(row, adapted.positions[row], adapted.turns[row], influence, start)

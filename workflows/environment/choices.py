@@ -1,0 +1,30 @@
+"""The user's choices that a result among surroundings depends on, for comparing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...scene.points import still_place
+from ...scene.rigs import joint_limits
+
+
+def choices_of(ob, workflow, depsgraph) -> Iterator:
+    """Texts, numbers and arrays: of the settings, of what pins hold to that stands still, and of joint limits."""
+    settings = workflow.settings_of(ob)
+    yield from _numbers(settings)
+    for pin in settings.pins:
+        yield from (pin.bone, pin.target.name_full if pin.target else "", pin.start, pin.end)
+        yield None if pin.target is None else still_place(pin.target, depsgraph)
+    if settings.limits:
+        found = joint_limits(ob)
+        yield from (found.lower, found.upper, found.limited, "\n".join(found.orders))
+
+
+def _numbers(settings) -> Iterator:
+    yield from (settings.orientation, settings.limits, settings.clearance, settings.contact)
+    yield settings.clearance_distance if settings.clearance == "USER" else 0.0
+    yield settings.contact_distance if settings.contact == "USER" else 0.0
+    for item in settings.surfaces:
+        yield from (item.bound_name, item.mode, item.influence)
+    for item in settings.bones:
+        yield from (item.bone, item.factor)

@@ -1,0 +1,111 @@
+"""The objects that a rig is bound to, as a follower of it watches them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...scene.deforming_keys import DeformingKeys
+from ...scene.environment_state import needs_sweep
+from ...scene.evaluation import is_updated
+from ...scene.instances import ShownInstances, instance_sources
+from ...scene.interference import refuse_dependent
+from ...scene.meshes import read_object, require_evaluated
+from ...scene.object_motion import worlds_by_curves
+from ...scene.state_track import ObjectState, StateTrack
+from ...scene.stillness import can_move
+from ..core import live
+from ..core.follower import Moment
+from ..rig.surroundings import Surroundings
+from .model import stored_of
+from .problem import reason_to_step
+from .surfaces import bound_surfaces, require_bound_shape
+
+
+class BoundSurroundings(Surroundings):
+    """Those that the leading rig is bound to, in the binding's order."""
+
+    def __init__(self, workflow):
+        super().__init__()
+        self._workflow = workflow
+        self._deforming: DeformingKeys | None = None
+
+    def sees(self, rigs: Sequence, depsgraph) -> bool:
+        items = self._workflow.settings_of(rigs[0]).surfaces
+        return all(is_updated(item.target, depsgraph) for item in items if item.bound_name and item.target is not None)
+
+    def look(self, rigs: Sequence, moment: Moment) -> None:
+        targets = self._targets(rigs, moment)
+        # After an error all is read again: what was read before it tells nothing about what is there now.
+        known, self.states = self.states, []
+        known = known or [None] * len(targets)
+        shown = ShownInstances(moment.depsgraph, targets)
+        found = enumerate(zip(targets, known, strict=True))
+        self.states = [self._state(rigs[0], k, target, moment, shown, old) for k, (target, old) in found]
+
+    def deforming(self, rigs: Sequence, moment: Moment) -> str:
+        """Playback evaluates the keys as well, and changes none."""
+        known, updated = self._deforming, moment.updated
+        plays = moment.is_playback and not live.at_once()
+        if known is None or updated is None or (not plays and updated & known.owners):
+            targets = self._targets(rigs, moment)
+            self._deforming = DeformingKeys.of(targets, _stepped(targets, moment))
+        return self._deforming.digest
+
+    def fit(self, states: Sequence[StateTrack], row: int | None) -> bool:
+        if len(states) != len(self.states):
+            return False
+        return all(known.matches(row, state) for known, state in zip(states, self.states, strict=True))
+
+    def go_along(self, rigs: Sequence, moment: Moment, states: Sequence[StateTrack], frames: np.ndarray) -> bool:
+        worlds = self._worlds(rigs, moment, frames)
+        return all(world is None or known.goes_along(world) for known, world in zip(states, worlds, strict=True))
+
+    def digests(self, rigs: Sequence, moment: Moment, frames: np.ndarray) -> tuple:
+        pairs = zip(self.states, self._worlds(rigs, moment, frames), strict=True)
+        places = [np.ascontiguousarray(state.matrix if world is None else world) for state, world in pairs]
+        return *(state.digest for state in self.states), *places
+
+    def why_stepping(self, rigs: Sequence, moment: Moment) -> str | None:
+        stepped = _stepped(self._targets(rigs, moment), moment)
+        return reason_to_step(rigs[0], self._workflow, moment.scene, stepped)
+
+    def _targets(self, rigs: Sequence, moment: Moment) -> list:
+        names = stored_of(rigs[0], self._workflow).binding.objects
+        return [item.target for item in bound_surfaces(moment.scene, rigs[0], self._workflow, names)]
+
+    def _worlds(self, rigs: Sequence, moment: Moment, frames: np.ndarray) -> list[np.ndarray | None]:
+        """World matrices (F, 4, 4) of each object that moves by its curves, None of others."""
+        targets = self._targets(rigs, moment)
+        return [worlds_by_curves(moment.scene, target, frames) if can_move(target) else None for target in targets]
+
+    def _state(
+        self, ob, index: int, target, moment: Moment, shown: ShownInstances, old: ObjectState | None
+    ) -> ObjectState:
+        """An object as it is now, read only where it may have changed since the last time."""
+        require_evaluated(target, moment.depsgraph)
+        uid = target.session_uid
+        unchanged = moment.updated is not None and not moment.updated & {uid, target.data.session_uid}
+        if unchanged and target.is_instancer:
+            unchanged = not moment.updated & instance_sources(target)
+        if unchanged and old is not None and old.name == target.name_full:
+            return old
+        refuse_dependent([target], ob)
+        states = moment.shared.states
+        if uid not in states:
+            states[uid] = read_object(target, moment.depsgraph, old, shown)
+        state = states[uid]
+        if old is None or not state.faces.same_as(old.faces):
+            stored = stored_of(ob, self._workflow)
+            require_bound_shape(target, moment.depsgraph, stored.triangles[index], stored.fingerprints[index], shown)
+        return state
+
+
+def _stepped(targets: list, moment: Moment) -> list[str]:
+    """Full names of the objects that only stepping through the frames tells, looked at once a moment for all."""
+    stepped = moment.shared.stepped
+    for target in targets:
+        if target.session_uid not in stepped:
+            stepped[target.session_uid] = needs_sweep(moment.scene, [target])
+    return [name for target in targets for name in stepped[target.session_uid]]

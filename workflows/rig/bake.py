@@ -1,0 +1,140 @@
+"""Bake the results of a run of rigs to new actions, whichever workflow made them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from ...scene.motion import changed_bones
+from ...scene.new_names import require_name
+from ...scene.strips import require_pushable
+from ..core import live
+from ..core.base import relayed, run_to_end, too_large_named, within
+from ..core.outside_frames import outside_notes
+from ..core.result_keys import KeyOptions, Keys, choose_keys
+from .action import bound_action, live_copy, source_played, write_result
+from .live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live
+from .owner import require_owner
+from .problem import RigProblem, RigResult, RigSolution
+from .switch import restored_after_error
+
+
+@dataclass(frozen=True)
+class RigBakeOptions:
+    """name: of the new action, else made from the source's.  assign: play it on the rig.  keys: which are written.
+    strip: push the action to a new NLA track instead, mute where assign is false."""
+
+    name: str | None = None
+    assign: bool = True
+    keys: KeyOptions = KeyOptions()
+    strip: bool = False
+
+
+def options_of(settings) -> RigBakeOptions:
+    """What ``RigResultSettings`` are set to."""
+    error = settings.bake_error if settings.bake_reduce else None
+    return RigBakeOptions(None, settings.assign, KeyOptions(settings.bake_step, error), settings.bake_strip)
+
+
+def bake_rigs(context, rigs: Sequence, workflow, options: RigBakeOptions) -> list[dict]:
+    """Read, solve and write; returns a report of each rig that JSON can hold."""
+    return run_to_end(bake_steps(context, rigs, workflow, options))
+
+
+def bake_steps(
+    context, rigs: Sequence, workflow, options: RigBakeOptions
+) -> Generator[tuple[float, str], None, list[dict]]:
+    """As ``bake_rigs``, with progress; new actions are made after the last step only."""
+    require_bakeable(rigs, workflow, options)
+    with too_large_named(workflow.doing, rigs[0], rigs[1:]):
+        problem = yield from within(workflow.read_steps(context, rigs), 0.0, 0.3)
+        solution = yield from relayed(workflow.solve_steps(problem), 0.3, 0.94, workflow.doing.capitalize())
+        return (yield from write_steps(context, rigs, workflow, problem, solution, options))
+
+
+def require_bakeable(rigs: Sequence, workflow, options: RigBakeOptions) -> None:
+    """Raises SceneError or InputError for what cannot be written: before the work."""
+    require_owner(rigs, workflow)
+    require_name(options.name)
+    if options.strip:
+        for ob in rigs:
+            require_pushable(ob)
+
+
+def write_steps(
+    context, rigs: Sequence, workflow, problem: RigProblem, solution: RigSolution, options: RigBakeOptions
+) -> Generator[tuple[float, str], None, list[dict]]:
+    """Write a solution to new actions, after the last step only; returns a report of each rig that JSON can hold.
+
+    What is live ends by it where the results are assigned, or is brought up to date.
+    """
+    yield 0.94, "Choosing keys"
+    chosen = [
+        _keys_of(context, ob, workflow, result, options.keys) for ob, result in zip(rigs, solution.results, strict=True)
+    ]
+    yield 0.97, "Writing the action"
+    left_out = [
+        outside_notes(context.scene, ob, bound_action(ob, workflow), problem.frames, workflow.bound_word) for ob in rigs
+    ]
+    with restored_after_error(rigs, workflow):
+        written = [
+            _written(context, ob, workflow, options, result, keys)
+            for ob, result, keys in zip(rigs, solution.results, chosen, strict=True)
+        ]
+        if any(ended for _, ended in written):
+            live.end(rigs[0], workflow.id)
+        # Nothing is done any more once it is written: what failed then would leave it.
+        return [
+            report | {"notes": list(dict.fromkeys((*outside, *solution.notes)))}
+            for (report, _), outside in zip(written, left_out, strict=True)
+        ]
+
+
+def summary(report: dict, done: str) -> str:
+    """The line that says what was written. done: with it, as in "adapted"."""
+    return f"{done.capitalize()} '{report['source']}' into '{report['action']}', {key_summary(report)}"
+
+
+def key_summary(report: dict) -> str:
+    """How many keys were written, and what those left out cost."""
+    text = f"{report['keys_per_curve']:g} keys a curve" if report["curves"] else "no curve had to change"
+    if report["keys"] < report["keys_of_all_frames"]:
+        text += (
+            f" ({report['keys']} of {report['keys_of_all_frames']} keys, which moves joints by "
+            f"{report['key_error_mm']:.2g} mm at most)"
+        )
+    return f"{text}, as NLA strip" if report["strip"] else text
+
+
+def _keys_of(context, ob, workflow, result: RigResult, options: KeyOptions) -> Keys:
+    with source_played(ob, workflow):
+        # What the user has keyed while live, in bones that did not have to change, is not to be written over.
+        body = None if live_copy(ob, workflow) else result.body
+        return choose_keys(context, ob, result.motion, result.original, options, body)
+
+
+def _written(context, ob, workflow, options: RigBakeOptions, result: RigResult, keys: Keys) -> tuple[dict, bool]:
+    """Write one result, and play it or the live one; returns the report, and whether it is live no more."""
+    was_live = workflow.settings_of(ob).live
+    adopt_copy(ob, workflow)
+    if was_live and owns_live(ob, workflow):
+        rewrite_live(context.scene, ob, workflow, result)
+    elif was_live:
+        play_live(context, ob, workflow, result)
+    origin, new, silenced = write_result(
+        context, ob, workflow, options.name, result.motion, options.assign, keys.chosen, options.strip
+    )
+    ended = was_live and (options.assign or options.strip)
+    if ended:
+        leave_live(ob, workflow)
+    report = {
+        "rig": ob.name,
+        "source": origin,
+        "action": new.name,
+        "strip": options.strip,
+        "frames": len(result.motion.frames),
+        **keys.report(),
+        "changed_bones": changed_bones(result.original, result.motion),
+        "silenced_constraints": silenced,
+    }
+    return report, ended

@@ -1,0 +1,83 @@
+"""What a run of rigs solves and what comes of it, as far as every workflow of rigs has to know it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from ...scene.motion import BoneMotion, changed_channels
+from ...scene.state_track import StateTrack
+from ...solvers.skeleton.pose_blend import blend_motion
+
+
+class RigProblem(Protocol):
+    """frames: (F,) scene frames.  originals: of each rig the motion that its source makes.  influences: of each rig
+    (F,) how much of the result is shown, the rest is the original's.  states: of the objects around, to tell later
+    whether they are still like that."""
+
+    @property
+    def frames(self) -> np.ndarray: ...
+
+    @property
+    def originals(self) -> tuple[BoneMotion, ...]: ...
+
+    @property
+    def influences(self) -> tuple[np.ndarray, ...]: ...
+
+    @property
+    def states(self) -> Sequence[StateTrack]: ...
+
+    def with_influences(self, influences: tuple[np.ndarray, ...]) -> RigProblem:
+        """The same with other influences."""
+
+
+@dataclass(frozen=True)
+class RigResult:
+    """What comes of one rig.
+
+    original: its source motion.  whole: the new one.  motion: that as far as the influence goes.
+    solvable: (B, 3) bool, which of location, rotation and scale of each bone solving may change.
+    changed: (B, 3) bool, which of them differ from the original's.
+    body: (K,) bones that hold still together outside of the frames.
+    """
+
+    original: BoneMotion
+    whole: BoneMotion
+    motion: BoneMotion
+    solvable: np.ndarray
+    changed: np.ndarray
+    body: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        original: BoneMotion,
+        whole: BoneMotion,
+        influence: np.ndarray,
+        solvable: np.ndarray,
+        body: np.ndarray,
+        motion_parents: np.ndarray | None = None,
+        placed: Sequence[int] = (),
+    ) -> RigResult:
+        """influence: (F,).  motion_parents (B,), placed (P,): see ``skeleton.pose_blend.blend_motion``."""
+        motion, parents = whole, whole.rig.parents if motion_parents is None else motion_parents
+        if (influence != 1.0).any():
+            places = np.asarray(placed, int)
+            motion = replace(
+                whole, basis=blend_motion(whole.rig, original.basis, whole.basis, influence, parents, places)
+            )
+        return cls(original, whole, motion, solvable, changed_channels(original, motion), body)
+
+
+class RigSolution(Protocol):
+    """results: one a rig.  notes: what is wrong with it or doubtful, for the user, a sentence each without its full
+    stop."""
+
+    @property
+    def results(self) -> tuple[RigResult, ...]: ...
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...

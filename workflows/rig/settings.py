@@ -1,0 +1,78 @@
+"""What the user chose for a result on a rig, whichever workflow makes it: its source, the live action and the bake."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...state.noted import noted
+from ..interface.settings import LIST, OWN
+
+
+class MotionLoomRigBefore(bpy.types.PropertyGroup):
+    """A property that the result animates and the source does not, with its value from before."""
+
+    path: bpy.props.StringProperty(description="Data path from the rig's object", override=OWN)
+    index: bpy.props.IntProperty(description="Component", override=OWN)
+    value: bpy.props.FloatProperty(description="Value while the source played", override=OWN)
+
+
+class MotionLoomRigNotes(bpy.types.PropertyGroup):
+    """What a live action holds, kept with it: undo may bring the rig back without its action, or the reverse."""
+
+    stamp: bpy.props.StringProperty(description="What it was solved for")
+    channels: bpy.props.StringProperty(description="Which channels hold solved keys")
+    written: bpy.props.StringProperty(description="Digest of its keys after it was solved")
+    keyed: bpy.props.BoolProperty(description="The user has set keys in it")
+
+
+class RigResultSettings:
+    """A base for the settings of such a workflow, not registered by itself: Blender reads the properties of bases.
+
+    A workflow that has them lists ``RIG_CLASSES`` among its classes.
+    """
+
+    source: bpy.props.PointerProperty(type=bpy.types.Action, description="The action that is bound", override=OWN)
+    source_slot: bpy.props.IntProperty(description="Handle of its slot", override=OWN)
+    bound_strips: bpy.props.BoolProperty(description="NLA strips alone are bound, no action", override=OWN)
+    result: bpy.props.PointerProperty(
+        type=bpy.types.Action, description="The action that was made last and assigned", override=OWN
+    )
+    before: bpy.props.CollectionProperty(type=MotionLoomRigBefore, override=LIST)
+
+    influence: bpy.props.FloatProperty(
+        name="Influence", description="From the original motion (0) to the adapted one (1); can be keyed",
+        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=OWN, update=noted,
+    )  # fmt: skip
+    live: bpy.props.BoolProperty(description="The rig plays the live action and follows every change", override=OWN)
+    live_action: bpy.props.PointerProperty(
+        type=bpy.types.Action, description="What the rig plays while live", override=OWN
+    )
+    live_slot: bpy.props.IntProperty(description="Handle of its slot", override=OWN)
+    live_source: bpy.props.StringProperty(description="Digest of the source's keys", override=OWN)
+    live_sampled: bpy.props.PointerProperty(
+        type=bpy.types.Mesh, description="Holds the source's motion where curves do not tell it", override=OWN
+    )
+    live_before: bpy.props.CollectionProperty(type=MotionLoomRigBefore, override=LIST)
+
+    assign: bpy.props.BoolProperty(
+        name="Play Result",
+        description="Assign the new action to the rig; the source action is kept",
+        default=True,
+        override=OWN,
+    )
+    bake_step: bpy.props.IntProperty(
+        name="Frame Step", description="Frames from one key of the result to the next", default=1, min=1, override=OWN
+    )
+    bake_reduce: bpy.props.BoolProperty(
+        name="Reduce Keys", description="Leave out the keys that the others tell within the error", override=OWN
+    )
+    bake_error: bpy.props.FloatProperty(
+        name="Error", description="How far any joint may be from its place because of keys that are left out",
+        default=0.001, min=1e-5, soft_max=0.05, precision=4, subtype="DISTANCE", override=OWN,
+    )  # fmt: skip
+    bake_strip: bpy.props.BoolProperty(
+        name="NLA Strip", description="Push the result to a new NLA track instead of assigning it", override=OWN
+    )
+
+
+RIG_CLASSES = (MotionLoomRigBefore,)
