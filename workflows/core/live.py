@@ -186,10 +186,18 @@ def present(scene, depsgraph) -> list[tuple[LiveRun, Any]]:
         if ob is None:
             continue
         run.name = ob.name
-        sees = run.follower.sees
-        if sees(ob, depsgraph) or not any(sees(ob, other) for _, other in session.shown()):
+        if _is_followed_in(run, ob, depsgraph):
             found.append((run, ob))
     return found
+
+
+def _is_followed_in(run: LiveRun, ob, depsgraph) -> bool:
+    sees = run.follower.sees
+    try:
+        return sees(ob, depsgraph) or not any(sees(ob, other) for _, other in session.shown())
+    except Exception as error:
+        fail(run, error, "")
+        return False
 
 
 def _told() -> list[tuple[str | None, ...]]:

@@ -10,8 +10,10 @@ from contextlib import contextmanager
 import bpy
 import pytest
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
+from bl_ext.devrepo.motion_loom.state.live_states import Remedy, TrackNeed
 from bl_ext.devrepo.motion_loom.workflows.core import live
 from bl_ext.devrepo.motion_loom.workflows.core.base import Workflow
+from bl_ext.devrepo.motion_loom.workflows.core.follower import Follower
 
 PACKAGE = live.__name__.partition(".workflows")[0]
 registration = importlib.import_module(f"{PACKAGE}.registration")
@@ -106,6 +108,62 @@ def test_one_that_raises_does_not_stop_the_others(registered, tmp_path, capfd):
         assert not handlers_of_ours() and not live_runs.runs
     err = capfd.readouterr().err
     assert all(f"{what} failed" in err for what in {*EVENTS, "unregister", "live_objects"})
+
+
+class Counting(Follower):
+    """Counts how often it is asked; fails in one of its methods where it is to."""
+
+    plays_by_itself = True
+
+    def __init__(self, fails_in=None):
+        self.fails_in, self.asked = fails_in, []
+
+    def sees(self, ob, depsgraph):
+        return self._asked("sees")
+
+    def check(self, ob, moment):
+        self._asked("check")
+        return TrackNeed.NOTHING, ""
+
+    def show(self, ob, moment, was_posed):
+        self._asked("show")
+
+    def pose(self, ob, moment):
+        self._asked("pose")
+
+    def _asked(self, what):
+        self.asked.append(what)
+        if what == self.fails_in:
+            raise RuntimeError(f"{what} failed")
+        return True
+
+
+class Followed(Told):
+    """Follows every object of the file."""
+
+    is_live = True
+
+    def __init__(self, name, fails_in=None):
+        super().__init__(name)
+        self.made = Counting(fails_in)
+
+    def live_objects(self):
+        return list(bpy.data.objects)
+
+    def follower(self, ob):
+        return self.made
+
+
+@pytest.mark.parametrize("fails_in", ["sees", "check", "show"])
+def test_a_follower_that_raises_says_so_and_stops_no_other(registered, fails_in):
+    failing, other = Followed("failing", fails_in), Followed("other")
+    registered(failing, other)
+    ob = bpy.data.objects.new("Empty", None)
+    bpy.context.scene.collection.objects.link(ob)
+    bpy.context.scene.frame_set(2)
+    assert f"RuntimeError: {fails_in} failed" in live.status(ob, "failing").problem
+    assert live.status(ob, "failing").remedy is Remedy.RESUME
+    assert live.status(ob, "other").problem is None and {"sees", "check", "show"} <= set(other.made.asked)
 
 
 def handlers_of_ours():
