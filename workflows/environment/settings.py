@@ -5,8 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...scene.surfaces import SURFACE_TYPES
-from ...state.noted import noted
-from ..interface.settings import LIST, OWN, end_frame, start_frame
+from ..interface.settings import LIST, OWN, end_frame, noted, start_frame
 
 _THRESHOLDS = (
     ("AUTO", "Auto", "In proportion to the body"),

@@ -1,4 +1,4 @@
-"""Properties that overrides of linked objects may change and keep, and first and last frames among them."""
+"""What settings are made of: properties that overrides may change and keep, and what notes that one was changed."""
 
 from __future__ import annotations
 
@@ -20,3 +20,8 @@ def end_frame(which: str, update=None):
 
 def _frame(name: str, description: str, default: int, update):
     return bpy.props.IntProperty(name=name, description=description, default=default, update=update, override=OWN)
+
+
+def noted(settings, _context) -> None:
+    """Blender evaluates nothing where a script changes a setting: what is live would not look at it."""
+    settings.id_data.update_tag(refresh={"OBJECT"})

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...state.noted import noted
-from ..interface.settings import LIST, OWN, end_frame, start_frame
+from ..interface.settings import LIST, OWN, end_frame, noted, start_frame
 from ..mesh.settings import MeshResultSettings
 
 _TRAVEL = (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...state.noted import noted
-from ..interface.settings import OWN, end_frame, start_frame
+from ..interface.settings import OWN, end_frame, noted, start_frame
 
 # Since 4.5 a path says whether it may begin with //.
 _RELATIVE = {"ANIMATABLE", "PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else {"ANIMATABLE"}

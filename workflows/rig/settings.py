@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...state.noted import noted
-from ..interface.settings import LIST, OWN
+from ..interface.settings import LIST, OWN, noted
 
 
 class MotionLoomRigBefore(bpy.types.PropertyGroup):

@@ -6,8 +6,7 @@ import json
 
 import bpy
 
-from ...state.noted import noted
-from ..interface.settings import LIST, OWN, end_frame, start_frame
+from ..interface.settings import LIST, OWN, end_frame, noted, start_frame
 from ..mesh.settings import MeshResultSettings
 
 _SIDES, _ENDS = ("source", "target"), ("start", "end")
