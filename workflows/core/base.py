@@ -12,6 +12,7 @@ from typing import Any
 from ...scene.interrupts import require_none
 from ...scene.sizes import sizes_text
 from ...solvers.core.errors import TooLargeError
+from ...solvers.core.steps import changed, result_of
 from .list_entries import EntryList
 from .overlay import Overlay
 
@@ -175,14 +176,13 @@ def run_to_end(
     steps: Generator[tuple[float, str], None, Any], progress: Callable[[float, str], None] | None = None
 ) -> Any:
     """Run a workflow's generator without a user to wait for; returns its result."""
-    while True:
-        try:
-            fraction, text = next(steps)
-        except StopIteration as end:
-            return end.value
+
+    def told(step: tuple[float, str]) -> None:
         require_none()
         if progress:
-            progress(fraction, text)
+            progress(*step)
+
+    return result_of(changed(steps, told))
 
 
 @contextmanager
@@ -218,22 +218,12 @@ def names_what_is_too_large(doing: str) -> Callable:
 def within(
     steps: Generator[tuple[float, str], None, Any], start: float, end: float
 ) -> Generator[tuple[float, str], None, Any]:
-    """Drive a part of a workflow, its progress lying between start and end; returns its result."""
-    while True:
-        try:
-            share, text = next(steps)
-        except StopIteration as stop:
-            return stop.value
-        yield start + (end - start) * share, text
+    """The same steps, their progress lying between start and end; returns what they return."""
+    return changed(steps, lambda step: (start + (end - start) * step[0], step[1]))
 
 
 def relayed(
     steps: Generator[float, None, Any], start: float, end: float, text: str
 ) -> Generator[tuple[float, str], None, Any]:
     """As ``within``, for a generator that yields shares done alone."""
-    while True:
-        try:
-            share = next(steps)
-        except StopIteration as stop:
-            return stop.value
-        yield start + (end - start) * share, text
+    return within(changed(steps, lambda share: (share, text)), start, end)
