@@ -7,7 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.baselines.affine_pose_map import AffinePoseMap
+from benchmarks.baselines.linear_kernel import Linear
 from solvers.regression.gaussian_process import NOISE_FLOOR
+from solvers.regression.kernels import Kernel
 from solvers.transfer.motion_rows import seen_by_parts
 from solvers.transfer.pose_regression import PoseRegression
 
@@ -23,7 +25,7 @@ Fit = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
 Way = Callable[[Rows, Rows], Callable[[Rows], Rows]]
 
 
-def regression(kernel: str, noise_floor: float = NOISE_FLOOR) -> Fit:
+def regression(kernel: str | type[Kernel], noise_floor: float = NOISE_FLOOR) -> Fit:
     return lambda inputs, outputs: PoseRegression.fit(inputs, outputs, kernel, noise_floor).predict
 
 
@@ -61,10 +63,10 @@ def _affine_moving(inputs: np.ndarray, outputs: np.ndarray):
 WAYS: dict[str, Way] = {
     OURS: beside_torso(regression("neural_network")),
     SE: beside_torso(regression("squared_exponential")),
-    LINEAR: beside_torso(regression("linear")),
+    LINEAR: beside_torso(regression(Linear)),
     OURS_ALONE: alone(regression("neural_network")),
     SE_ALONE: alone(regression("squared_exponential")),
-    LINEAR_ALONE: alone(regression("linear")),
+    LINEAR_ALONE: alone(regression(Linear)),
     AFFINE: alone(_affine),
     AFFINE_MOVING: beside_torso(_affine_moving),
 }

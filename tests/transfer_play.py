@@ -165,3 +165,10 @@ def problem(bob):
 def now(bob):
     """World vertices (V, 3) of the live copy, where the scene is."""
     return map_play.now(bob, "motion_loom_transfer")
+
+
+def choose_gone(settings, *names):
+    """Give lists the choice that files of earlier versions may have, by number the third, and that is gone."""
+    stored = settings.bl_system_properties_get() if hasattr(settings, "bl_system_properties_get") else settings
+    for name in names:
+        stored[name] = 2

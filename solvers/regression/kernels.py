@@ -167,42 +167,16 @@ class SquaredExponential(Kernel):
         return np.einsum("...p,...p->...", rows, rows) * (0.5 / self.length**2)
 
 
-@dataclass(frozen=True)
-class Linear(Kernel):
-    """weight x.z + bias: Bayesian linear regression with an intercept."""
-
-    weight: float
-    bias: float
-
-    @classmethod
-    def typical(cls, length: float, power: float) -> Linear:
-        """See ``Kernel``."""
-        return cls(power / length, power)
-
-    def prepared(self, rows: np.ndarray) -> Covariances:
-        """See ``Kernel``."""
-        scaled = np.ascontiguousarray(rows.T) * self.weight
-        return lambda others: others @ scaled + self.bias
-
-    def diagonal(self, rows: np.ndarray) -> np.ndarray:
-        """See ``Kernel``."""
-        return self.weight * np.einsum("...p,...p->...", rows, rows) + self.bias
-
-    def with_gradients(self, products: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        """See ``Kernel``."""
-        by_weight = self.weight * products
-        return by_weight + self.bias, [by_weight, np.full_like(products, self.bias)]
-
-
 KERNELS: dict[str, type[Kernel]] = {
     "neural_network": NeuralNetwork,
     "squared_exponential": SquaredExponential,
-    "linear": Linear,
 }
 
 
-def kernel_of(name: str) -> type[Kernel]:
-    """The class of a kernel by name; raises InputError for one that does not exist."""
+def kernel_of(name: str | type[Kernel]) -> type[Kernel]:
+    """The class of a kernel by name, or itself; raises InputError for one that does not exist."""
+    if isinstance(name, type):
+        return name
     if name not in KERNELS:
         raise InputError(f"'{name}' is not a kernel; use one of {', '.join(KERNELS)}.")
     return KERNELS[name]

@@ -8,9 +8,6 @@ from .pose_regression import PoseRegression
 
 # What is believed of time between pairs before any pair is looked at, and as of how many pairs: see ``unevenness``.
 _TYPICAL_UNEVENNESS, _TYPICAL_PAIRS = 1.0 / 300.0, 3
-# sigma^2 of Boukhayma et al. 2017, eq. 1.
-PAPER_NOISE = 0.01
-_TINY = 1e-12
 
 
 def regression_cost(regressions: list[PoseRegression], source: tuple, target: tuple) -> np.ndarray:
@@ -22,27 +19,7 @@ def regression_cost(regressions: list[PoseRegression], source: tuple, target: tu
     told = list(zip(regressions, source, strict=True))
     means = [regression.predict(rows) for regression, rows in told]
     variances = [regression.variance(rows) * regression.output_scale**2 for regression, rows in told]
-    return _half_squares(means, variances, target)
-
-
-def linear_map_cost(source: tuple, target: tuple, paired_source: tuple, paired_target: tuple) -> np.ndarray:
-    """(n, m) as published: a Bayesian linear map a part and clip from its own pairs, Boukhayma et al. 2017, eqs. 1-6.
-
-    source: of each part (n, P_k).  target: (m, Q_k).  paired_source: (L, P_k).  paired_target: (L, Q_k).
-    Poses are in units of their RMS over the clip, without which the numbers of the method would have a unit.
-    """
-    means, variances, poses = [], [], []
-    for rows, others, known, answers in zip(source, target, paired_source, paired_target, strict=True):
-        unit, other_unit = _rms(rows), _rms(others)
-        if not unit or not other_unit:
-            continue  # a part that is still in this clip tells nothing
-        rows, known = rows / unit, known / unit
-        precision = known.T @ known / PAPER_NOISE + np.eye(rows.shape[1])
-        spread = np.linalg.solve(precision, rows.T)
-        means.append(spread.T @ (known.T @ answers / other_unit) / PAPER_NOISE)
-        variances.append(np.maximum(np.einsum("np,pn->n", rows, spread), _TINY))
-        poses.append(others / other_unit)
-    return _half_squares(means, variances, poses)
+    return half_squares(means, variances, target)
 
 
 def bridge_cost(pairs: np.ndarray, shape: tuple[int, int], uneven: float) -> np.ndarray:
@@ -79,7 +56,7 @@ def unevenness(clips_pairs: list[np.ndarray]) -> float:
     return float(total / count)
 
 
-def _half_squares(means, variances, poses) -> np.ndarray:
+def half_squares(means, variances, poses) -> np.ndarray:
     """(n, m): 1/2 |poses_j - means_i|^2 / variances_i, summed over parts: all of it but a term a row by one product.
 
     means: of each part (n, Q_k).  variances: (n,).  poses: (m, Q_k).
@@ -91,7 +68,3 @@ def _half_squares(means, variances, poses) -> np.ndarray:
     halves = [0.5 * weight * mean**2 for mean, weight in zip(means, weights, strict=True)]
     table += np.concatenate(halves, axis=1).sum(axis=1)[:, None]
     return np.maximum(table, 0.0, out=table)
-
-
-def _rms(rows):
-    return float(np.sqrt(np.mean(rows**2)))

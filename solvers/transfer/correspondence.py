@@ -9,14 +9,14 @@ from scipy.ndimage import gaussian_filter1d
 
 from ..core.errors import InputError, PartError
 from ..regression.gaussian_process import NEURAL_NETWORK, NOISE_FLOOR
-from .association_cost import bridge_cost, linear_map_cost, regression_cost, unevenness
+from .association_cost import bridge_cost, regression_cost, unevenness
 from .clip_pair import ClipRows, checked_clips
 from .pose_regression import PoseRegression
 from .time_warping import constrained_path, within_reach
 
 __all__ = ["ClipRows", "DenseClip", "densify"]
 
-GAUSSIAN_PROCESS, PAPER, LINE = "gaussian_process", "paper", "line"
+GAUSSIAN_PROCESS, LINE = "gaussian_process", "line"
 # Source frames: takes the steps of whole rows away, and leaves as much change of pace as there is.
 SMOOTHING = 1.25
 
@@ -44,23 +44,31 @@ def densify(
     """Target rows for all source rows between pairs, of each clip.
 
     cost: "gaussian_process" learns from the pairs of all clips which poses go together, a neural-network process a
-    part, and prefers time between pairs as even as the pairs show it; a path of least cost is then smoothed. "paper"
-    is the linear map of Boukhayma et al. 2017, section 5.1, of each clip's own pairs. "line" is even time between
-    pairs alone, the baseline. Where pairs are too steep for runs of at most `run` steps, time is even too, and the
-    note says so.
-    All ways pass through the pairs.
+    part, and prefers time between pairs as even as the pairs show it; a path of least cost is then smoothed. "line" is
+    even time between pairs. Where pairs are too steep for runs of at most `run` steps, time is even too, and the note
+    says so. Both pass through the pairs.
     InputError naming clip, pair and part: fewer than two pairs, out of range or order, clips of one frame, parts that
     are not the same in all clips or never move.
     """
-    if cost not in (GAUSSIAN_PROCESS, PAPER, LINE):
-        raise InputError(f"There is no cost '{cost}'; choose '{GAUSSIAN_PROCESS}', '{PAPER}' or '{LINE}'.")
+    if cost not in (GAUSSIAN_PROCESS, LINE):
+        raise InputError(f"There is no cost '{cost}'; choose '{GAUSSIAN_PROCESS}' or '{LINE}'.")
     clips = checked_clips(clips)
-    # What is stiff in one of the two says nothing of time.
-    parts = clips[0].telling
-    clips = [clip.of_parts(parts) for clip in clips]
+    parts, clips = clips[0].telling, telling_clips(clips)
     uneven = unevenness([clip.pairs for clip in clips])
-    learnt = _learnt(clips, parts, noise_floor, seed) if cost == GAUSSIAN_PROCESS else None
-    return [_dense(clip, _costs(clip, cost, learnt, uneven), run, cost == LINE) for clip in clips]
+    shapes = [(len(clip.source[0]), len(clip.target[0])) for clip in clips]
+    costs = [bridge_cost(clip.pairs, shape, uneven) for clip, shape in zip(clips, shapes, strict=True)]
+    if cost == LINE:
+        return [_even(clip, cost) for clip, cost in zip(clips, costs, strict=True)]
+    learnt = _learnt(clips, parts, noise_floor, seed)
+    for clip, total in zip(clips, costs, strict=True):
+        total += regression_cost(learnt, clip.source, clip.target)
+    return [dense_by_cost(clip, total, run) for clip, total in zip(clips, costs, strict=True)]
+
+
+def telling_clips(clips: list[ClipRows]) -> list[ClipRows]:
+    """The same, checked, of the parts that tell something: what is stiff in one of the two says nothing of time."""
+    clips = checked_clips(clips)
+    return [clip.of_parts(clips[0].telling) for clip in clips]
 
 
 def _learnt(clips, parts, noise_floor, seed) -> list[PoseRegression]:
@@ -77,23 +85,22 @@ def _learnt(clips, parts, noise_floor, seed) -> list[PoseRegression]:
     return learnt
 
 
-def _costs(clip: ClipRows, cost: str, learnt, uneven: float) -> np.ndarray:
-    """(n, m), see ``densify``; of even time alone it is the distance from the line."""
-    if cost == PAPER:
-        return linear_map_cost(clip.source, clip.target, *clip.paired())
-    total = bridge_cost(clip.pairs, (len(clip.source[0]), len(clip.target[0])), uneven)
-    if cost == GAUSSIAN_PROCESS:
-        total += regression_cost(learnt, clip.source, clip.target)
-    return total
-
-
-def _dense(clip: ClipRows, costs: np.ndarray, run: int, even: bool) -> DenseClip:
-    pairs = clip.pairs
+def _straight(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Whole source rows (N,) from the first pair to the last, target rows (N,) at even time, both as nodes (N, 2)."""
     source_rows = np.arange(np.ceil(pairs[0, 0] - 1e-9), np.floor(pairs[-1, 0] + 1e-9) + 1).astype(int)
     line = np.interp(source_rows, *pairs.T)
-    straight = np.stack((source_rows, np.round(line).astype(int)), axis=1)
-    if even:
-        return DenseClip(source_rows, line, costs, straight, line, "")
+    return source_rows, line, np.stack((source_rows, np.round(line).astype(int)), axis=1)
+
+
+def _even(clip: ClipRows, costs: np.ndarray) -> DenseClip:
+    source_rows, line, straight = _straight(clip.pairs)
+    return DenseClip(source_rows, line, costs, straight, line, "")
+
+
+def dense_by_cost(clip: ClipRows, costs: np.ndarray, run: int = 2) -> DenseClip:
+    """A clip's target rows by the smoothed path of least cost (n, m) in runs of at most so many steps."""
+    pairs = clip.pairs
+    source_rows, line, straight = _straight(pairs)
     nodes = np.round(pairs).astype(int)
     reached = within_reach(nodes, run)
     path = _path(costs, nodes, reached, straight, run)

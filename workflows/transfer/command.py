@@ -21,8 +21,8 @@ from .run import bake_steps
 from .settings import are_parts_as_read
 from .train import train_steps
 
-_BETWEEN = {"pose": "GAUSSIAN_PROCESS", "straight": "LINE", "linear-map": "PAPER"}
-_KERNELS = {"neural-network": "NEURAL_NETWORK", "squared-exponential": "SQUARED_EXPONENTIAL", "linear": "LINEAR"}
+_BETWEEN = {"pose": "GAUSSIAN_PROCESS", "straight": "LINE"}
+_KERNELS = {"neural-network": "NEURAL_NETWORK", "squared-exponential": "SQUARED_EXPONENTIAL"}
 _RANGE = re.compile(r"(?P<name>.+):(?P<start>-?\d+)\.\.(?P<end>-?\d+)")
 _PAIR = re.compile(r"(?:(?P<clip>\d+):)?(?P<frames>[^:]*)")
 _PART = re.compile(r"(?P<name>[^=]+)=(?P<groups>.+)")

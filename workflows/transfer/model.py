@@ -18,7 +18,7 @@ from ...solvers.transfer.surface_transfer import SurfaceTransfer
 from ...state import cache
 from ..command_line.settings import require_numbers
 from ..core.kept import kept, kept_by, unpacked
-from .settings import are_parts_as_read
+from .settings import are_parts_as_read, choice
 from .store import NewClip, StoredClip, Subjects, unpack_clip, unpack_learnt, unpack_subjects
 
 PARTS_CHANGED = "Parts or Components were changed since the clips were read: press Read Clips."
@@ -112,7 +112,7 @@ def training_mark(ob) -> tuple:
     if settings.subjects is None:
         raise StaleBindingError(f"The clips of '{ob.name}' are not read yet; press Read Clips.")
     stored = binding_store.mark(settings.subjects)[1:]  # the first number is another one in each session
-    values = [*stored, settings.densify, settings.stretch]
+    values = [*stored, choice(settings, "densify"), settings.stretch]
     for clip in settings.clips:
         if clip.use:
             values.append(clip.stored)
@@ -124,7 +124,7 @@ def training_mark(ob) -> tuple:
 def training_key(ob) -> str:
     """Of all that what is learnt depends on."""
     settings = ob.motion_loom_transfer
-    return cache.fingerprint(*training_mark(ob), settings.kernel, settings.noise)
+    return cache.fingerprint(*training_mark(ob), choice(settings, "kernel"), settings.noise)
 
 
 def dense_of(ob) -> list[tuple[UsedClip, DenseClip]]:
@@ -134,7 +134,7 @@ def dense_of(ob) -> list[tuple[UsedClip, DenseClip]]:
         settings, used = ob.motion_loom_transfer, used_clips(ob)
         rows = [_rows_of(ob, clip) for clip in used]
         with parts_named(ob):
-            return list(zip(used, densify(rows, settings.densify.lower(), settings.stretch), strict=True))
+            return list(zip(used, densify(rows, choice(settings, "densify").lower(), settings.stretch), strict=True))
 
     return kept(ob, "transfer dense", training_mark(ob), make)
 

@@ -10,6 +10,7 @@ from .model import is_trained
 from .pairs import active_clip
 from .picture import is_current
 from .run import costs
+from .settings import gone_choice
 
 _PICTURE = 9.0  # units of the interface
 
@@ -89,6 +90,7 @@ def _draw_pairs(layout, shown: Shown) -> None:
     layout.prop(chosen, "target_frame")
     layout.operator("motion_loom.transfer_add_pair", icon="ADD")
     layout.prop(chosen, "densify")
+    _draw_gone(layout, shown, "densify")
     if clip.picture is not None:
         _draw_picture(layout, shown, clip)
     buttons = layout.row(align=True)
@@ -96,6 +98,12 @@ def _draw_pairs(layout, shown: Shown) -> None:
     buttons.operator("motion_loom.transfer_edit_path", icon="IPO_EASE_IN_OUT")
     draw_toggles(layout, chosen, ("show_pair", "show_path"))
     draw_problem(layout, shown)
+
+
+def _draw_gone(layout, shown: Shown, name: str) -> None:
+    """Says what takes the place of an older file's choice."""
+    if text := gone_choice(shown.chosen, name):
+        draw_text(layout, shown.context, text, "INFO")
 
 
 def _draw_picture(layout, shown: Shown, clip) -> None:
@@ -119,6 +127,7 @@ def _draw_train(layout, shown: Shown) -> None:
     column = layout.column()
     column.prop(chosen, "kernel")
     column.prop(chosen, "noise")
+    _draw_gone(layout, shown, "kernel")
     if chosen.learnt is not None:
         box = layout.box().column(align=True)
         draw_text(box, shown.context, chosen.learnt_summary, "MESH_DATA")

@@ -37,4 +37,4 @@ def densify_steps(ob) -> Steps:
         clip.picture[_OF] = _key(ob)
     count = sum(len(pairs.source_rows) for _, pairs in dense)
     text = f"Paired {count} frames of '{ob.name}'"
-    return f"{text}; {notes}" if (notes := notes_of(dense)) else text
+    return "; ".join((text, *notes_of(dense)))

@@ -13,17 +13,42 @@ _SIDES, _ENDS = ("source", "target"), ("start", "end")
 _KERNELS = (
     ("NEURAL_NETWORK", "Neural Network", "Extrapolates calmly to poses that no clip has; the paper's choice"),
     ("SQUARED_EXPONENTIAL", "Squared Exponential", "Falls back to the mean pose away from the clips"),
-    ("LINEAR", "Linear", "For comparison: a linear map of the poses"),
 )
 _DENSIFY = (
     ("GAUSSIAN_PROCESS", "By Pose", "The pairs of all clips tell which poses answer to each other in between"),
     ("LINE", "Straight", "Time runs evenly from one pair to the next"),
-    ("PAPER", "Linear Map", "For comparison: by a linear map of each clip's pairs, as published"),
 )
 _TRAVEL = (
     ("SOURCE", "As the Source", "As far as the source goes, in the proportion that the pairs show"),
     ("NONE", "None", "Turns, and goes up and down, but stays in place"),
 )
+# Choices that older files may have and that are gone: by property what they were called.
+_GONE = {"kernel": "Linear", "densify": "Linear Map"}
+
+
+def choice(settings, name: str) -> str:
+    """What is chosen of a list, the first of it where a file chose what is gone."""
+    return getattr(settings, name) or _list_of(settings, name).enum_items[0].identifier
+
+
+def gone_choice(settings, name: str) -> str | None:
+    """Says what takes the place of a choice that is gone, None where there is none."""
+    if getattr(settings, name):
+        return None
+    found = _list_of(settings, name)
+    return f"{found.name} '{_GONE[name]}' is gone: '{found.enum_items[0].name}' takes its place"
+
+
+def replace_gone(settings) -> tuple[str, ...]:
+    """Choose what takes the place of choices that are gone; returns what there is to say."""
+    told = tuple(filter(None, (gone_choice(settings, name) for name in _GONE)))
+    for name in _GONE if told else ():
+        setattr(settings, name, choice(settings, name))
+    return told
+
+
+def _list_of(settings, name: str):
+    return settings.bl_rna.properties[name]
 
 
 def clip_signature(clip) -> str:

@@ -13,6 +13,7 @@ from ..command_line.settings import require_numbers
 from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed
 from .model import dense_of, parts_named, subjects_of, training_key
+from .settings import choice, replace_gone
 from .store import pack_learnt
 
 _TRAVELS = 1.0  # of the source's size, from its centre: who goes less far tells nothing of the way
@@ -28,19 +29,20 @@ def train_steps(ob) -> Steps:
     dense, subjects = dense_of(ob), subjects_of(ob)
     clips = [(used.source.track, used.target.track, pairs) for used, pairs in dense]
     bodies = bodies_of(subjects.source, subjects.target)
-    steps = SurfaceTransfer.learn_steps(clips, subjects.fps, settings.kernel.lower(), settings.noise, bodies=bodies)
+    kernel = choice(settings, "kernel").lower()
+    steps = SurfaceTransfer.learn_steps(clips, subjects.fps, kernel, settings.noise, bodies=bodies)
     with parts_named(ob):
         learnt = yield from relayed(steps, 0.1, 0.95, "Learning")
     yield 0.97, "Storing"
     count = sum(len(pairs.source_rows) for _, pairs in dense)
     way = way_text(float(np.hypot(*learnt.rigid.way)), [used.source.track for used, _ in dense], subjects.source.size)
     with restored_after_error(ob):
+        replaced = replace_gone(settings)
         old, settings.learnt = settings.learnt, binding_store.save(ob.name, *pack_learnt(learnt))
         settings.learnt_of = training_key(ob)
         settings.learnt_summary = f"{counted(count, 'pair')} of {counted(len(dense), 'clip')}, {way}"
         discard(old)
-    text = f"Learnt '{ob.name}' from {settings.learnt_summary}"
-    return f"{text}; {notes}" if (notes := notes_of(dense)) else text
+    return "; ".join((f"Learnt '{ob.name}' from {settings.learnt_summary}", *replaced, *notes_of(dense)))
 
 
 def way_text(ratio: float, tracks, size: float) -> str:
@@ -54,6 +56,6 @@ def way_text(ratio: float, tracks, size: float) -> str:
     return f"goes {ratio:.2f} m a metre"
 
 
-def notes_of(dense) -> str:
-    """What densifying says of each clip, in one line."""
-    return "; ".join(f"clip {used.number}: {pairs.note}" for used, pairs in dense if pairs.note)
+def notes_of(dense) -> list[str]:
+    """What densifying says of clips."""
+    return [f"clip {used.number}: {pairs.note}" for used, pairs in dense if pairs.note]

@@ -5,15 +5,16 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
+from benchmarks.baselines.linear_kernel import Linear
 from solvers.core.errors import InputError
 from solvers.regression.gaussian_process import GaussianProcess, log_marginal_likelihood
-from solvers.regression.kernels import KERNELS, Linear, NeuralNetwork, SquaredExponential
+from solvers.regression.kernels import KERNELS, NeuralNetwork, SquaredExponential, kernel_of
 
-SOME = {"neural_network": (0.4, 0.7, 1.8), "squared_exponential": (1.3, 0.6), "linear": (0.8, 0.3)}
+SOME = {"neural_network": (0.4, 0.7, 1.8), "squared_exponential": (1.3, 0.6), Linear: (0.8, 0.3)}
 
 
 def given(name, noise=0.05):
-    return dict(zip(KERNELS[name].names(), SOME[name], strict=True)) | {"noise": noise}
+    return dict(zip(kernel_of(name).names(), SOME[name], strict=True)) | {"noise": noise}
 
 
 def smooth_pairs(rng, count=40, width=6, outputs=4):
@@ -31,7 +32,7 @@ def pairs(rng):
 def test_mean_and_variance_are_the_formula(name, pairs, rng):
     inputs, outputs = pairs
     process = GaussianProcess.fit(inputs, outputs, name, parameters=given(name))
-    kernel, at = KERNELS[name](*SOME[name]), rng.normal(size=(11, 6))
+    kernel, at = kernel_of(name)(*SOME[name]), rng.normal(size=(11, 6))
     inverse = np.linalg.inv(kernel.prepared(inputs)(inputs) + 0.05 * np.eye(40))
     cross = kernel.prepared(inputs)(at)
     np.testing.assert_allclose(process.predict(at), cross @ inverse @ outputs, atol=1e-9)
@@ -45,7 +46,7 @@ def test_mean_and_variance_are_the_formula(name, pairs, rng):
     ("name", "build"),
     [
         ("squared_exponential", lambda kernels: 0.6 * kernels.RBF(1.3)),
-        ("linear", lambda kernels: 0.8 * kernels.DotProduct(np.sqrt(0.3 / 0.8))),
+        (Linear, lambda kernels: 0.8 * kernels.DotProduct(np.sqrt(0.3 / 0.8))),
     ],
 )
 def test_it_is_that_of_scikit_learn(name, build, pairs, rng):
@@ -129,7 +130,7 @@ def test_learning_is_at_the_greatest_likelihood_or_at_the_floor(pairs):
         process = GaussianProcess.fit(*pairs, name)
         _, gradient = log_marginal_likelihood(process.kernel, process.noise, *pairs)
         assert process.noise >= 0.01 * (1.0 - 1e-12)
-        inside = np.abs(process.kernel.logs - KERNELS[name].typical(*_sizes(pairs)).logs) < np.log(1e3) - 1e-6
+        inside = np.abs(process.kernel.logs - kernel_of(name).typical(*_sizes(pairs)).logs) < np.log(1e3) - 1e-6
         assert np.abs(gradient[:-1][inside]).max(initial=0.0) < 1e-3 * pairs[1].size
         assert gradient[-1] < 1e-3 * pairs[1].size
 
@@ -137,7 +138,7 @@ def test_learning_is_at_the_greatest_likelihood_or_at_the_floor(pairs):
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_belief_of_the_parameters_is_weighed_against_the_likelihood(name, pairs):
     """At the greatest posterior: what the likelihood gains by a step, the belief loses."""
-    typical = KERNELS[name].typical(*_sizes(pairs)).logs
+    typical = kernel_of(name).typical(*_sizes(pairs)).logs
     away = []
     for spread in (1e-3, 0.2, 1.0):
         process = GaussianProcess.fit(*pairs, name, spread=spread)
@@ -223,7 +224,7 @@ def test_contradicting_pairs_are_averaged(rng):
 def test_few_pairs_take_the_typical_parameters(name, rng):
     inputs, outputs = smooth_pairs(rng, 5)
     process = GaussianProcess.fit(inputs, outputs, name)
-    assert astuple(process.kernel) == pytest.approx(astuple(KERNELS[name].typical(*_sizes((inputs, outputs)))))
+    assert astuple(process.kernel) == pytest.approx(astuple(kernel_of(name).typical(*_sizes((inputs, outputs)))))
     assert process.noise == pytest.approx(max(0.01, 0.03 * np.mean(outputs**2)))
     assert GaussianProcess.fit(inputs, outputs, name, noise_floor=0.5).noise == 0.5
 
@@ -277,6 +278,6 @@ def test_bad_input_is_named(pairs):
 def test_a_singular_matrix_names_the_noise(pairs):
     inputs, outputs = (np.tile(values, (3, 1)) for values in pairs)
     with pytest.raises(InputError, match="Raise Noise"):
-        GaussianProcess.fit(inputs, outputs, "linear", parameters=given("linear", 1e-19))
+        GaussianProcess.fit(inputs, outputs, Linear, parameters=given(Linear, 1e-19))
     with pytest.raises(InputError, match="Raise Noise"):
         log_marginal_likelihood(Linear(0.8, 0.3), 1e-19, inputs, outputs)

@@ -10,11 +10,12 @@ import pytest
 from scipy.special import erf
 from scipy.stats import qmc
 
+from benchmarks.baselines.linear_kernel import Linear
 from solvers.core.errors import InputError
-from solvers.regression.kernels import KERNELS, Linear, NeuralNetwork, SquaredExponential, kernel_of, name_of
+from solvers.regression.kernels import KERNELS, NeuralNetwork, SquaredExponential, kernel_of, name_of
 
 SOME = [NeuralNetwork(0.4, 0.7, 1.8), SquaredExponential(1.3, 0.6), Linear(0.8, 0.3)]
-each_kernel = pytest.mark.parametrize("kernel", SOME, ids=KERNELS)
+each_kernel = pytest.mark.parametrize("kernel", SOME, ids=lambda kernel: type(kernel).__name__)
 
 
 def matrix(kernel, left, right):
@@ -120,14 +121,14 @@ def test_typical_parameters_follow_the_units_of_the_data(rng):
     """Scaled inputs and outputs with the parameters typical for them: the same kernel, in the outputs' new unit."""
     rows = rng.normal(size=(6, 5))
     length = np.mean(np.sum(rows**2, axis=1))
-    for kind in KERNELS.values():
+    for kind in (*KERNELS.values(), Linear):
         plain, scaled = kind.typical(length, 0.4), kind.typical(length * 9.0, 0.4 * 49.0)
         np.testing.assert_allclose(matrix(scaled, 3.0 * rows, 3.0 * rows), 49.0 * matrix(plain, rows, rows), rtol=1e-12)
 
 
 def test_kernels_go_by_name():
     for name, kind in KERNELS.items():
-        assert kernel_of(name) is kind
+        assert kernel_of(name) is kind is kernel_of(kind)
         assert name_of(kind(*[1.0] * len(kind.names()))) == name
     assert astuple(NeuralNetwork.of_logs(SOME[0].logs)) == pytest.approx(astuple(SOME[0]))
     with pytest.raises(InputError, match="'cubic' is not a kernel; use one of neural_network"):

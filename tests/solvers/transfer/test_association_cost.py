@@ -1,9 +1,9 @@
-"""What it costs to pair two poses: against the formulas pose by pose, and against sampled linear maps."""
+"""What it costs to pair two poses: against the formulas pose by pose."""
 
 import numpy as np
 import pytest
 
-from solvers.transfer.association_cost import PAPER_NOISE, bridge_cost, linear_map_cost, regression_cost, unevenness
+from solvers.transfer.association_cost import bridge_cost, regression_cost, unevenness
 from solvers.transfer.pose_regression import PoseRegression
 
 
@@ -29,38 +29,9 @@ def test_by_regressions(rng):
 def test_units_do_not_matter(rng):
     source, target = rng.normal(size=(12, 4)), rng.normal(size=(10, 3))
     known, answers = source[:5], target[:5]
-    linear = linear_map_cost((source,), (target,), (known,), (answers,))
     learnt = regression_cost([PoseRegression.fit(known, answers)], (source,), (target,))
-    np.testing.assert_allclose(
-        linear_map_cost((9 * source,), (0.1 * target,), (9 * known,), (0.1 * answers,)), linear, rtol=1e-6
-    )
     other = regression_cost([PoseRegression.fit(9 * known, 0.1 * answers)], (9 * source,), (0.1 * target,))
     np.testing.assert_allclose(other, learnt, rtol=1e-6)
-
-
-def test_the_linear_map_is_that_of_the_posterior(rng):
-    """Mean and spread of M x over maps weighted by how well they explain the pairs."""
-    source, target = rng.normal(size=(30, 2)), rng.normal(size=(30, 1))
-    source, target = (rows / np.sqrt(np.mean(rows**2)) for rows in (source, target))
-    known, answers = source[:2], target[:2]
-    maps = rng.normal(size=(400_000, 2))
-    misfit = maps @ known.T - answers[:, 0]
-    weights = np.exp(-0.5 * (misfit**2).sum(axis=1) / PAPER_NOISE)
-    weights /= weights.sum()
-    cost = linear_map_cost((source,), (target,), (known,), (answers,))
-    for row in (2, 3):
-        images = maps @ source[row]
-        mean = weights @ images
-        variance = weights @ (images - mean) ** 2
-        np.testing.assert_allclose(cost[row], 0.5 * (target[:, 0] - mean) ** 2 / variance, rtol=0.1, atol=0.05)
-
-
-def test_a_still_part_tells_nothing_to_the_linear_map(rng):
-    source, target = rng.normal(size=(6, 2)), rng.normal(size=(5, 2))
-    still = np.zeros((6, 3))
-    one = linear_map_cost((source,), (target,), (source[:2],), (target[:2],))
-    both = linear_map_cost((source, still), (target, target), (source[:2], still[:2]), (target[:2], target[:2]))
-    np.testing.assert_array_equal(one, both)
 
 
 def test_the_bridge():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.baselines.affine_pose_map import AffinePoseMap
+from benchmarks.baselines.linear_kernel import Linear
 from solvers.core.errors import InputError
 from solvers.regression.gaussian_process import GaussianProcess
 from solvers.regression.kernels import KERNELS
@@ -87,7 +88,7 @@ def test_motion_that_bends_is_learnt_better_than_by_affine_maps(rng):
 
     network = error(PoseRegression.fit(inputs, outputs))
     assert network < 0.4 * error(AffinePoseMap.fit(inputs, outputs))
-    assert network < 0.4 * error(PoseRegression.fit(inputs, outputs, "linear"))
+    assert network < 0.4 * error(PoseRegression.fit(inputs, outputs, Linear))
 
 
 @each_kernel

@@ -66,9 +66,9 @@ def test_options_are_settings():
     assert 1 < len(settings.result.data.shape_keys.key_blocks) <= 8
 
 
-def test_linear_map_between_pairs_and_the_other_kernels():
+def test_even_time_between_pairs_and_the_other_kernel():
     play.add_trained()
-    for words in (["--between", "linear-map"], ["--between", "pose", "--kernel", "linear"]):
+    for words in (["--between", "straight"], ["--between", "pose", "--kernel", "squared-exponential"]):
         assert jobs.main([*BAKE, *words]) == 0
 
 

@@ -386,7 +386,8 @@ def test_pairs_are_changed_while_live():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), (("kernel", "LINEAR"), ("noise", 0.3), ("densify", "LINE"), ("stretch", 4), ("use", False))
+    ("name", "value"),
+    (("kernel", "SQUARED_EXPONENTIAL"), ("noise", 0.3), ("densify", "LINE"), ("stretch", 4), ("use", False)),
 )
 def test_choices_of_training_are_changed_while_live(name, value):
     _, bob, _ = play.add_live()

@@ -108,3 +108,13 @@ def test_the_overlay_in_every_state():
     settings.active_clip = 0
     settings.show_pair = settings.show_path = False
     assert overlay_of(bpy.context, bob) is None
+
+
+def test_choices_that_are_gone_are_named():
+    _, bob, _ = play.add_trained()
+    shown = " ".join(drawn(bob))
+    assert "is gone" not in shown
+    play.choose_gone(bob.motion_loom_transfer, "kernel", "densify")
+    shown = " ".join(drawn(bob))
+    assert "Kernel 'Linear' is gone: 'Neural Network' takes its place" in shown
+    assert "Between Pairs 'Linear Map' is gone: 'By Pose' takes its place" in shown
