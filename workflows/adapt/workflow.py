@@ -8,13 +8,14 @@ from functools import partial
 from ..core.base import Command, Steps
 from ..core.follower import Moment
 from ..core.overlay import Overlay
+from ..environment import lists, operators
 from ..environment.problem import Problem, problem_of_frame
 from ..environment.workflow import EnvironmentWorkflow
 from ..rig.bake import options_of
 from ..rig.follower import Reuse
 from ..rig.settings import MotionLoomRigNotes
 from ..rig.track import Track
-from . import adapt_command, bind_command, deform_copy, lists, operators, panel
+from . import adapt_command, bind_command, deform_copy, panel
 from .command import command_of
 from .overlay import overlay_of
 from .run import AdaptRigOptions, adapt_steps

@@ -6,11 +6,11 @@ import bpy
 
 from ...scene.surfaces import SURFACE_TYPES
 from ...solvers.core.errors import SceneError
+from ..adapt.deform_copy_operator import MOTION_LOOM_OT_copy_deform_bones
 from ..core import registry
 from ..core.list_entries import remove_entry
 from ..interface.operators import ChangeOperator, ExplainedOperator, ReportingOperator
 from ..rig.action import play_source, plays_result
-from .deform_copy_operator import MOTION_LOOM_OT_copy_deform_bones
 
 _LISTS = (("surfaces", "Objects", ""), ("pins", "Pins", ""), ("bones", "Bones", ""))
 # Of an entry that cannot be removed.
