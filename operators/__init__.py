@@ -25,7 +25,7 @@ _registered: list[type] = []
 
 def register(workflows) -> None:
     own = [cls for workflow in workflows for cls in (*list_operators(workflow), *workflow.operators)]
-    for cls in (*_GENERIC, *steps.declared_steps(workflows), *own):
+    for cls in dict.fromkeys((*_GENERIC, *steps.declared_steps(workflows), *own)):  # workflows may share some
         bpy.utils.register_class(cls)
         _registered.append(cls)
 

@@ -6,17 +6,17 @@ import bpy
 
 from ..workflows.core.base import Workflow
 from ..workflows.core.list_entries import EntryList
-from ..workflows.interface.operators import ChangeOperator
+from ..workflows.interface.operators import ChangeOperator, OwnedOperator, owned_by
 
 
-class _Add(ChangeOperator):
+class _Add(OwnedOperator, ChangeOperator):
     entries: EntryList
 
     def apply(self, context):
         return self.entries.add(context)
 
 
-class _Remove(ChangeOperator):
+class _Remove(OwnedOperator, ChangeOperator):
     entries: EntryList
 
     def apply(self, context):
@@ -39,8 +39,6 @@ def _removing(workflow: Workflow, entries: EntryList) -> type:
     return _made(_Remove, "remove", workflow, entries, **look, __annotations__={"index": index})
 
 
-def _made(base: type, verb: str, workflow: Workflow, entries: EntryList, **content) -> type:
-    name = f"{workflow.id}_{verb}_{entries.entry}"
-    content |= {"bl_idname": f"motion_loom.{name}", "bl_label": f"{verb.capitalize()} {entries.label}"}
-    content |= {"entries": entries, "needs": staticmethod(content["needs"])}
-    return type(f"MOTION_LOOM_OT_{name}", (base, bpy.types.Operator), content)
+def _made(base: type, verb: str, workflow: Workflow, entries: EntryList, needs, **content) -> type:
+    content |= {"bl_label": f"{verb.capitalize()} {entries.label}", "entries": entries, "needs": staticmethod(needs)}
+    return owned_by(workflow.id, f"{verb}_{entries.entry}", base, **content)

@@ -11,7 +11,7 @@ _registered: list[type] = []
 
 def register(workflows) -> None:
     panels = (sidebar.MOTION_LOOM_PT_main, *map(sidebar.workflow_panel, workflows))
-    lists = [cls for workflow in workflows for cls in workflow.ui_lists]
+    lists = dict.fromkeys(cls for workflow in workflows for cls in workflow.ui_lists)  # some may share them
     for cls in (*lists, *panels):
         bpy.utils.register_class(cls)
         _registered.append(cls)

@@ -8,15 +8,18 @@ from functools import partial
 from ..core.base import Command, Steps
 from ..core.follower import Moment
 from ..core.overlay import Overlay
-from ..environment import lists, operators
+from ..environment import lists
+from ..environment.operators import environment_operators
 from ..environment.problem import Problem, problem_of_frame
 from ..environment.workflow import EnvironmentWorkflow
 from ..rig.bake import options_of
 from ..rig.follower import Reuse
+from ..rig.operators import rig_operators
 from ..rig.settings import MotionLoomRigNotes
 from ..rig.track import Track
 from . import adapt_command, bind_command, deform_copy, panel
 from .command import command_of
+from .deform_copy_operator import MOTION_LOOM_OT_copy_deform_bones
 from .overlay import overlay_of
 from .run import AdaptRigOptions, adapt_steps
 from .settings import CLASSES, MotionLoomAdaptSettings
@@ -32,7 +35,7 @@ class Adapt(EnvironmentWorkflow):
     settings = MotionLoomAdaptSettings
     action_notes = MotionLoomRigNotes
     classes = CLASSES
-    operators = operators.CLASSES
+    operators = (*environment_operators("adapt"), *rig_operators("adapt"), MOTION_LOOM_OT_copy_deform_bones)
     ui_lists = lists.CLASSES
     steps = {"fit": "Bind", "update_binding": "Update Binding", "bake": "Adapt and Bake"}
     tips = {

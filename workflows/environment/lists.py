@@ -1,4 +1,4 @@
-"""The lists of Adapt: the environment of a rig, and its bones."""
+"""The lists of what surrounds a rig, and of its bones, of any workflow with ``EnvironmentSettings``."""
 
 from __future__ import annotations
 

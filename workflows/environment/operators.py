@@ -1,4 +1,4 @@
-"""What only Adapt has: its lists, and the way back from a result."""
+"""Buttons of the lists of what surrounds a rig, of any workflow with ``EnvironmentSettings``."""
 
 from __future__ import annotations
 
@@ -6,39 +6,24 @@ import bpy
 
 from ...scene.surfaces import SURFACE_TYPES
 from ...solvers.core.errors import SceneError
-from ..adapt.deform_copy_operator import MOTION_LOOM_OT_copy_deform_bones
-from ..core import registry
 from ..core.list_entries import remove_entry
-from ..interface.operators import ChangeOperator, ExplainedOperator, ReportingOperator
-from ..rig.action import play_source, plays_result
+from ..interface.operators import ExplainedOperator, OwnedOperator, ReportingOperator, owned_by
+from ..rig.operators import why_no_rig
 
 _LISTS = (("surfaces", "Objects", ""), ("pins", "Pins", ""), ("bones", "Bones", ""))
 # Of an entry that cannot be removed.
 _INSTEAD = {"surfaces": "choose Ignore for it", "pins": "move it out of the range", "bones": "choose no bone for it"}
 
 
-def why_no_rig(context) -> str | None:
-    """That the active object is no armature, or None."""
-    ob = getattr(context, "object", None)  # timers have no such context
-    return None if ob is not None and ob.type == "ARMATURE" else "Make the armature the active object"
-
-
-def why_no_result(context) -> str | None:
-    """Why there is no way back from a result, or None."""
-    reason = why_no_rig(context)
-    return reason or (None if plays_result(context.object, _adapt()) else "The rig does not play a result of Adapt")
-
-
-class MOTION_LOOM_OT_adapt_add_objects(ExplainedOperator, bpy.types.Operator):
+class _AddObjects(OwnedOperator, ExplainedOperator):
     """Add the selected objects to the environment of the active rig"""
 
-    bl_idname = "motion_loom.adapt_add_objects"
     bl_label = "Add Selected Objects"
     bl_options = {"REGISTER", "UNDO"}
     needs = why_no_rig
 
     def execute(self, context):
-        settings = context.object.motion_loom_adapt
+        settings = self.owner().settings_of(context.object)
         present = {item.target for item in settings.surfaces}
         selected = [o for o in context.selected_objects if o != context.object]
         chosen = [o for o in selected if o.type in SURFACE_TYPES and o not in present]
@@ -53,10 +38,9 @@ class MOTION_LOOM_OT_adapt_add_objects(ExplainedOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class MOTION_LOOM_OT_adapt_add_item(ExplainedOperator, bpy.types.Operator):
+class _AddItem(OwnedOperator, ExplainedOperator):
     """Add an entry to a list of the active rig"""
 
-    bl_idname = "motion_loom.adapt_add_item"
     bl_label = "Add"
     bl_options = {"UNDO", "INTERNAL"}
     needs = why_no_rig
@@ -64,7 +48,7 @@ class MOTION_LOOM_OT_adapt_add_item(ExplainedOperator, bpy.types.Operator):
     items: bpy.props.EnumProperty(items=_LISTS)
 
     def execute(self, context):
-        item = getattr(context.object.motion_loom_adapt, self.items).add()
+        item = getattr(self.owner().settings_of(context.object), self.items).add()
         bone = context.active_pose_bone
         item.bone = bone.name if bone else ""
         if self.items == "pins":
@@ -73,10 +57,9 @@ class MOTION_LOOM_OT_adapt_add_item(ExplainedOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class MOTION_LOOM_OT_adapt_remove_item(ReportingOperator, bpy.types.Operator):
+class _RemoveItem(OwnedOperator, ReportingOperator):
     """Remove an entry from a list of the active rig"""
 
-    bl_idname = "motion_loom.adapt_remove_item"
     bl_label = "Remove"
     bl_options = {"UNDO", "INTERNAL"}
     needs = why_no_rig
@@ -85,7 +68,7 @@ class MOTION_LOOM_OT_adapt_remove_item(ReportingOperator, bpy.types.Operator):
     index: bpy.props.IntProperty(default=-1)
 
     def execute(self, context):
-        settings = context.object.motion_loom_adapt
+        settings = self.owner().settings_of(context.object)
         entries = getattr(settings, self.items)
         index = settings.active_surface if self.index < 0 else self.index
         if not 0 <= index < len(entries):
@@ -99,19 +82,10 @@ class MOTION_LOOM_OT_adapt_remove_item(ReportingOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class MOTION_LOOM_OT_adapt_play_source(ChangeOperator, bpy.types.Operator):
-    """Play the bound action again, with everything that only the result animated as it was before"""
-
-    bl_idname = "motion_loom.adapt_play_source"
-    bl_label = "Play Source"
-    needs = why_no_result
-
-    def apply(self, context):
-        play_source(context.object, _adapt())
-
-
-def _adapt():
-    return registry.by_id("adapt")
+def environment_operators(workflow_id: str) -> tuple[type, ...]:
+    """The buttons of a workflow's lists: add selected objects, add and remove an entry."""
+    bases = {"add_objects": _AddObjects, "add_item": _AddItem, "remove_item": _RemoveItem}
+    return tuple(owned_by(workflow_id, name, base) for name, base in bases.items())
 
 
 def _note(ob) -> None:
@@ -126,12 +100,3 @@ def _why_nothing_is_added(selected, present) -> str:
     if known:
         return f"'{known[0]}' is in the list already: select other objects as well, the rig last"
     return f"'{selected[0].name}' has no surface: select meshes, curves, texts or metaballs, the rig last"
-
-
-CLASSES = (
-    MOTION_LOOM_OT_adapt_add_objects,
-    MOTION_LOOM_OT_adapt_add_item,
-    MOTION_LOOM_OT_adapt_remove_item,
-    MOTION_LOOM_OT_adapt_play_source,
-    MOTION_LOOM_OT_copy_deform_bones,
-)

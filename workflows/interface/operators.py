@@ -54,6 +54,24 @@ class ChangeOperator(ReportingOperator):
     bl_options = {"REGISTER", "UNDO"}
 
 
+class OwnedOperator:
+    """A base of operators that each workflow that has the button has of its own; see ``owned_by``."""
+
+    workflow_id: str
+
+    @classmethod
+    def owner(cls):
+        """The workflow."""
+        return registry.by_id(cls.workflow_id)
+
+
+def owned_by(workflow_id: str, name: str, base: type, **content) -> type:
+    """An operator class ``motion_loom.<workflow_id>_<name>`` with what a base does; content: of the class, beside."""
+    name = f"{workflow_id}_{name}"
+    content |= {"bl_idname": f"motion_loom.{name}", "workflow_id": workflow_id, "__doc__": base.__doc__}
+    return type(f"MOTION_LOOM_OT_{name}", (base, bpy.types.Operator), content)
+
+
 class WorkflowOperator(ReportingOperator):
     """Something of the workflow named by ``workflow``; subclasses say which ``step`` its poll is asked about."""
 

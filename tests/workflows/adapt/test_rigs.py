@@ -48,7 +48,7 @@ def test_it_follows_is_read_again_and_given_back(rig, capsys, make):
     assert ("location" in paths) == (make is rigs.with_object_keys)
     adapt(capsys)
     np.testing.assert_allclose(joints_of(rig), after, atol=1e-4)
-    play.play_source(rig, scenes.workflow())
+    play.play_source(rig)
     assert rig.animation_data.action == source and play.influences(rig) == influences
     np.testing.assert_allclose(joints_of(rig), before, atol=1e-5)
 
@@ -112,7 +112,7 @@ def test_an_override_of_a_bound_rig_is_adapted_and_bound_anew(bound, capsys, tmp
     adapt(capsys)
     assert_foot_followed(rig, before, joints_of(rig))
     raise_step(-0.12)
-    play.play_source(rig, scenes.workflow())
+    play.play_source(rig)
     rig.motion_loom_adapt.result = None
     run(capsys, "bind", "--rig", "Rig", "--environment", "Step")
     raise_step()

@@ -117,7 +117,7 @@ def test_bones_without_keys_go_back_to_where_they_were(rig, capsys, strip):
     once = joints_of(rig)
     adapt(capsys, *strip)
     np.testing.assert_allclose(joints_of(rig), once, atol=1e-5)
-    play.play_source(rig, scenes.workflow())
+    play.play_source(rig)
     assert rig.animation_data.action == source
     np.testing.assert_allclose(joints_of(rig), before, atol=1e-5)
 
