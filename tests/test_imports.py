@@ -134,6 +134,22 @@ def test_a_workflow_imports_no_other_workflow():
         assert others <= SHARED, f"workflows/{package} imports {sorted(others - SHARED)}"
 
 
+def test_what_serves_every_workflow_names_none():
+    """A workflow is handed in: another one needs no change of operators, panels, handlers or of what it stands on."""
+    own = {path.name for path in (ROOT / "workflows").iterdir() if path.is_dir() and path.name[0] != "_"} - SHARED
+    assert len(own) > 3
+    settings = re.compile(rf"motion_loom_({'|'.join(own)})\b")
+    for path in modules():
+        layer, *rest = path.relative_to(ROOT).with_suffix("").parts
+        is_shared = layer == "workflows" and rest[0] in SHARED
+        if is_shared or layer in {"operators", "panels", "handlers", "jobs", "state"}:
+            text = path.read_text(encoding="utf-8")
+            names = [name.split(".") for _, name, relative in imported(path, ast.parse(text)) if relative]
+            named = {parts[1] for parts in names if parts[0] == "workflows" and len(parts) > 1} & own
+            named |= {match[0] for match in settings.finditer(text)}
+            assert not named, f"{path.relative_to(ROOT)} names {sorted(named)}"
+
+
 @pytest.mark.parametrize("path", list(modules()), ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_stand_at_the_top(path):
     """One inside a function hides a circle."""
