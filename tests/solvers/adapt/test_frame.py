@@ -6,56 +6,47 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks import edits
 from benchmarks.datasets import climb, mug
-from solvers.adapt.binding import fit
 from solvers.adapt.frame import FrameAdapter
 from solvers.adapt.solve import AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, adapt
 from solvers.core.errors import InputError, StaleBindingError
-from solvers.core.types import MeshTrack
 from solvers.warp.joint_limits import JointLimits
-
-pytestmark = pytest.mark.captures
-
-ROWS = np.arange(0, 300, 13)
-
-
-class Bound:
-    """A part of a captured scene, bound."""
-
-    def __init__(self, scene, start, stop):
-        self.scene = scene
-        self.track = edits.sub_clip(scene.track, start, stop)
-        self.meshes = [
-            m if m.is_static else MeshTrack(m.name, m.vertices[start:stop], m.triangles)
-            for m in scene.environment.values()
-        ]
-        names = self.track.skeleton.names
-        effectors = np.isin(names, [n for group in scene.effectors.values() for n in group])
-        self.binding = fit(self.track, self.meshes, effectors, scene.height)
-
-    def changed(self, edit):
-        return list(self.scene.changed(edit).values())
+from tests.adapt_bound import Bound, made_and
 
 
 @pytest.fixture(scope="module")
-def up():
+def climbing():
     return Bound(climb(0), 900, 1200)
 
 
 @pytest.fixture(scope="module")
-def down():
+def descending():
     return Bound(climb(1), 1500, 1800)
+
+
+@pytest.fixture(scope="module", params=made_and("climbing"))
+def up(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module", params=made_and("climbing", "descending"))
+def bound(request):
+    return request.getfixturevalue(request.param)
+
+
+def rows(bound):
+    """Some frames of a track, from the first to near the last."""
+    return np.arange(0, bound.frames, 13)
 
 
 def states(meshes, row=0):
     return [mesh.state(row) for mesh in meshes]
 
 
-def gaps(adapter, motion, rows=ROWS):
+def gaps(bound, adapter, motion):
     """Largest distance of a joint from the track's (R,), metres."""
-    found = [adapter.solve(row).positions for row in rows]
-    return np.linalg.norm(np.stack(found) - motion.positions[rows], axis=-1).max(axis=1)
+    found = [adapter.solve(row).positions for row in rows(bound)]
+    return np.linalg.norm(np.stack(found) - motion.positions[rows(bound)], axis=-1).max(axis=1)
 
 
 def solved(bound, meshes, options, with_moves=True):
@@ -65,31 +56,28 @@ def solved(bound, meshes, options, with_moves=True):
     return motion, adapter
 
 
-@pytest.mark.parametrize("name", ["up", "down"])
 @pytest.mark.parametrize("edit", ["lifted_and_tilted", "stretched", "mixed", None])
-def test_the_track_s_environment_gives_its_frames(name, edit, request):
-    bound = request.getfixturevalue(name)
+def test_the_track_s_environment_gives_its_frames(bound, edit):
     motion, adapter = solved(bound, bound.changed(edit) if edit else bound.meshes, AdaptOptions())
-    gap = gaps(adapter, motion)
-    print(name, edit, 1000 * np.median(gap), 1000 * gap.max())
+    gap = gaps(bound, adapter, motion)
+    print(edit, 1000 * np.median(gap), 1000 * gap.max())
     # Between two boxes a frame rests on tangent planes that the track may have taken a few millimetres aside.
     assert np.median(gap) < 2e-4 and np.percentile(gap, 70) < 1e-3 and gap.max() < 5e-3
-    for row in ROWS[::6]:
+    for row in rows(bound)[::6]:
         turn, other = adapter.solve(row).turns, motion.turns[row]
         assert np.degrees(2 * np.arccos(np.minimum(np.abs((turn * other).sum(axis=-1)), 1.0))).max() < 3
 
 
 def knees(bound):
-    names = bound.track.skeleton.names
-    joint = np.array([names.index("LeftLeg"), names.index("RightLeg")])
-    straight = np.tile([1.0, 0, 0, 0], (len(bound.track.positions), 2, 1))
-    return JointLimits(joint, np.full((2, 3), -0.1), np.full((2, 3), 0.1), ("XYZ", "ZXY"), straight, straight)
+    straight = np.tile([1.0, 0, 0, 0], (bound.frames, 2, 1))
+    low, high = np.full((2, 3), -0.1), np.full((2, 3), 0.1)
+    return JointLimits(bound.joints("knees"), low, high, ("XYZ", "ZXY"), straight, straight)
 
 
 def hand_pin(bound):
-    hand = bound.track.skeleton.names.index("RightHand")
+    (hand,) = bound.joints("hand")
     place = bound.track.positions[:, hand] + [0.0, 0.05, 0.1]
-    return Pin(hand, place, np.clip((np.arange(len(place)) - 100) / 36, 0, 1))
+    return Pin(hand, place, np.clip((np.arange(bound.frames) - bound.frames // 3) / 36, 0, 1))
 
 
 OPTIONS = {
@@ -111,37 +99,50 @@ OPTIONS = {
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_every_option_means_the_same(up, options):
     motion, adapter = solved(up, up.changed("tilted"), options(up))
-    gap = gaps(adapter, motion)
+    gap = gaps(up, adapter, motion)
     print(1000 * np.median(gap), 1000 * gap.max())
-    # With some objects heeded less than others, the body is squeezed between them.
-    squeezed = options in (OPTIONS["avoid"], OPTIONS["influence"])
+    # With some objects heeded less than others, the body is squeezed between them; a step is near the foot behind it.
+    squeezed = options in (OPTIONS["avoid"], OPTIONS["influence"]) or (up.scene.name, options) == (
+        "made",
+        OPTIONS["wide"],
+    )
     assert np.median(gap) < (2e-3 if squeezed else 2e-4) and gap.max() < (0.03 if squeezed else 1e-3)
 
 
 @pytest.mark.parametrize("options", [AdaptOptions(collision=False), AdaptOptions(collision=False, scale=1.1)])
 def test_without_collisions_no_track_is_needed(up, options):
     motion, adapter = solved(up, up.changed("tilted"), options, with_moves=False)
-    assert gaps(adapter, motion).max() < 1e-6
+    assert gaps(up, adapter, motion).max() < 1e-6
 
 
 def test_without_a_track_a_frame_answers_its_collisions_by_itself(up):
     motion, adapter = solved(up, up.changed("lifted_and_tilted"), AdaptOptions(), with_moves=False)
-    gap = gaps(adapter, motion)
+    gap = gaps(up, adapter, motion)
     assert np.median(gap) < 0.002 and np.percentile(gap, 90) < 0.02
     kept = np.linalg.norm(motion.positions - up.track.positions, axis=-1).max(axis=1)
     assert np.median(gap) < 0.05 * np.median(kept)
 
 
-@pytest.mark.parametrize("edit", ["moved:Box1", "tilted", "widened", "stretched"])
+@pytest.mark.parametrize("edit", ["moved:Box1", "tilted", "stretched"])
 def test_a_changed_environment_is_followed_before_the_track_is(up, edit):
     """With the moves of the track before the change the frame is near what the track will be."""
+    follows_before_the_track(up, edit)
+
+
+@pytest.mark.captures
+def test_widened_objects_are_followed_before_the_track_is(climbing):
+    """Made steps come into the foot behind them."""
+    follows_before_the_track(climbing, "widened")
+
+
+def follows_before_the_track(up, edit):
     here = adapt(up.binding, up.meshes)
     adapter = FrameAdapter(up.binding, AdaptOptions(), here.moves)
     adapter.update(states(up.meshes))
     adapter.solve(0)
     adapter.update(states(up.changed(edit)))
     motion = adapt(up.binding, up.changed(edit))
-    gap = gaps(adapter, motion)
+    gap = gaps(up, adapter, motion)
     moved = np.linalg.norm(motion.positions - here.positions, axis=-1).max(axis=1)
     print(edit, 1000 * np.median(gap), 1000 * np.percentile(gap, 95), 1000 * np.median(moved))
     assert np.percentile(gap, 95) < 0.02 and np.median(gap) < 0.1 * np.median(moved)
@@ -153,25 +154,27 @@ def test_a_result_depends_on_nothing_that_was_solved_before(up):
     used = FrameAdapter(up.binding, AdaptOptions(), motion.moves)
     for edit in ("widened", "moved", "stretched"):
         used.update(states(up.changed(edit)))
-        for row in (250, 10, 130):
+        for row in (up.frames - 50, 10, up.frames // 2):
             used.solve(row)
     used.update(states(after))
-    for row in (130, 0, 299, 10):
+    for row in (up.frames // 2, 0, up.frames - 1, 10):
         one, other = fresh.solve(row), used.solve(row)
         assert np.abs(one.positions - other.positions).max() < 1e-4
         assert np.array_equal(one.positions, fresh.solve(row).positions)
 
 
-def test_surroundings_moved_as_one_take_the_frame_along(up):
+@pytest.mark.captures
+def test_surroundings_moved_as_one_take_the_frame_along(climbing):
     turn, shift = Rotation.from_rotvec([0.2, -0.4, 1.1]).as_matrix(), np.array([2.0, -1.0, 0.5])
-    after = up.changed("tilted")
-    motion, adapter = solved(up, after, AdaptOptions())
-    here = [adapter.solve(row).positions for row in ROWS]
+    after = climbing.changed("tilted")
+    motion, adapter = solved(climbing, after, AdaptOptions())
+    here = [adapter.solve(row).positions for row in rows(climbing)]
     adapter.update([replace(m, vertices=m.vertices @ turn.T + shift) for m in states(after)])
-    for row, before in zip(ROWS, here, strict=True):
+    for row, before in zip(rows(climbing), here, strict=True):
         assert np.abs(adapter.solve(row).positions - (before @ turn.T + shift)).max() < 1e-6
 
 
+@pytest.mark.captures
 def test_bound_while_an_object_moves():
     """A mug in a hand: the descriptors' frames at bind are the row's own."""
     bound = Bound(mug(), 0, 30)
@@ -189,8 +192,8 @@ def test_what_cannot_be_solved_is_named(up):
     with pytest.raises(StaleBindingError, match="bound to 4 objects"):
         adapter.update(states(up.meshes)[:2])
     adapter.update(states(up.meshes))
-    with pytest.raises(InputError, match="Row 300"):
-        adapter.solve(300)
+    with pytest.raises(InputError, match=f"Row {up.frames}"):
+        adapter.solve(up.frames)
     with pytest.raises(InputError, match="scale"):
         FrameAdapter(up.binding, AdaptOptions(scale=-1.0))
     flat = [replace(m, vertices=0.0 * m.vertices) for m in states(up.meshes)]

@@ -1,4 +1,4 @@
-"""Adapt on captured clips: what must hold whatever the environment does."""
+"""Adapt on a made walk and on captured clips: what must hold whatever the environment does."""
 
 from dataclasses import replace
 
@@ -15,60 +15,48 @@ from solvers.adapt.solve import AVOID, BATCH, IGNORE, AdaptOptions, Pin, Surface
 from solvers.core.errors import InputError, StaleBindingError
 from solvers.core.types import JointTrack, MeshTrack, Skeleton
 from solvers.warp.joint_limits import JointLimits
-
-pytestmark = pytest.mark.captures
-
-
-class Bound:
-    """A part of a captured scene, bound."""
-
-    def __init__(self, scene, start, stop):
-        self.scene = scene
-        self.track = edits.sub_clip(scene.track, start, stop)
-        self.meshes = list(scene.environment.values())
-        names = self.track.skeleton.names
-        self.effectors = np.isin(names, [n for group in scene.effectors.values() for n in group])
-        self.binding = fit(self.track, self.meshes, self.effectors, scene.height)
-
-    def changed(self, edit):
-        return list(self.scene.changed(edit).values())
-
-    def figures(self, motion, meshes, scale=1.0):
-        after = replace(self.track, positions=motion.positions)
-        return measure(self.track, after, self.meshes, meshes, self.scene.effectors, self.scene.height, scale=scale)
+from tests.adapt_bound import Bound, gap, made_and, moved
 
 
 @pytest.fixture(scope="module")
-def up():
+def climbing():
     """Up the tall box of the first climb: hands and feet on boxes and ground."""
     return Bound(climb(0), 700, 1300)
 
 
 @pytest.fixture(scope="module")
-def walk():
+def walking():
     return Bound(uneven("03_01"), 0, 100)
 
 
-def moved(meshes, turn, shift, scale=1.0):
-    return [MeshTrack(m.name, scale * m.vertices @ turn.T + shift, m.triangles) for m in meshes]
+@pytest.fixture(scope="module", params=made_and("climbing"))
+def up(request):
+    return request.getfixturevalue(request.param)
 
 
-def gap(a, b):
-    return float(np.abs(a - b).max())
+@pytest.fixture(scope="module", params=made_and("walking"))
+def walk(request):
+    return request.getfixturevalue(request.param)
 
 
-@pytest.mark.parametrize("name", ["up", "walk"])
-def test_nothing_changed_gives_back_the_motion(name, request):
-    bound = request.getfixturevalue(name)
+@pytest.fixture(scope="module", params=made_and("climbing", "walking"))
+def bound(request):
+    return request.getfixturevalue(request.param)
+
+
+def is_captured(bound):
+    """The made walk stops at once: its own jerk and clearance are nothing to compare with."""
+    return bound.scene.name != "made"
+
+
+def test_nothing_changed_gives_back_the_motion(bound):
     motion = adapt(bound.binding, bound.meshes)
     assert gap(motion.positions, bound.track.positions) < 1e-6
     assert gap(motion.turns[..., 0], 1.0) < 1e-9
     assert motion.converged.all()
 
 
-@pytest.mark.parametrize("name", ["up", "walk"])
-def test_a_rigidly_moved_environment_takes_the_motion_along(name, request):
-    bound = request.getfixturevalue(name)
+def test_a_rigidly_moved_environment_takes_the_motion_along(bound):
     turn, shift = Rotation.from_rotvec([0.2, -0.4, 1.1]).as_matrix(), np.array([2.0, -1.0, 0.5])
     motion = adapt(bound.binding, moved(bound.meshes, turn, shift))
     assert gap(motion.positions, bound.track.positions @ turn.T + shift) < 1e-6
@@ -94,7 +82,7 @@ def test_frames_do_not_depend_on_their_batch(up):
     after = up.changed("tilted")
     uses = (SurfaceUse(),) * len(after)
     problem = _Problem(up.binding, after, uses, AdaptOptions())
-    frames = len(up.track.positions)
+    frames = up.frames
 
     def solved(slices, start, near=None):
         run = problem.run(slices, start, near, 0.0)
@@ -111,14 +99,16 @@ def test_frames_do_not_depend_on_their_batch(up):
     again = solved(odd, problem.start)
     assert gap(free.joints, again.joints) < 1e-9
     assert gap(near.joints, solved(odd, again, problem.colliders(odd)).joints) < 1e-9
-    few = np.array([590, 3, 251, 77])
+    few = np.array([frames - 10, 3, frames // 2, 77])
     alone = solved([few[[k]] for k in range(4)], problem.start)
     assert gap(alone.joints[..., few], free.joints[..., few]) < 1e-9
 
 
-def test_longer_than_a_batch_is_seamless(up):
-    assert len(up.track.positions) > BATCH
-    figures = up.figures(adapt(up.binding, up.changed("lifted")), up.changed("lifted"))
+@pytest.mark.captures
+def test_longer_than_a_batch_is_seamless(climbing):
+    assert climbing.frames > BATCH
+    after = climbing.changed("lifted")
+    figures = climbing.figures(adapt(climbing.binding, after), after)
     assert figures["jerk_p95_ratio"] < 1.25
 
 
@@ -130,12 +120,15 @@ def test_edits_keep_contacts_clearance_and_smoothness(up, edit):
     print(edit, figures)
     assert figures["contacts_kept_pct"] >= 95
     assert figures["penetration_pct"] <= figures["penetration_original_pct"] + 1
-    assert max(figures["jerk_mean_ratio"], figures["jerk_p95_ratio"]) <= 1.25
-    assert figures["clearance_lost_pct"] <= 10
     assert figures["bone_error_max_pct"] < 1e-6
+    if is_captured(up):
+        assert max(figures["jerk_mean_ratio"], figures["jerk_p95_ratio"]) <= 1.25
+        assert figures["clearance_lost_pct"] <= 10
     # And it is the environment that was followed, not the source that was kept.
-    kept = up.figures(replace(motion, positions=up.track.positions), after)
-    assert kept["contacts_kept_pct"] < figures["contacts_kept_pct"]
+    assert gap(motion.positions, up.track.positions) > 0.03
+    if is_captured(up):
+        kept = up.figures(replace(motion, positions=up.track.positions), after)
+        assert kept["contacts_kept_pct"] < figures["contacts_kept_pct"]
 
 
 @pytest.mark.parametrize("scale", [0.6, 1.5])
@@ -154,7 +147,8 @@ def test_another_body_keeps_its_contacts_in_proportion(up, scale):
     figures = up.figures(motion, up.meshes, scale)
     assert figures["contacts_kept_pct"] >= 95
     assert figures["penetration_pct"] <= figures["penetration_original_pct"] + 2
-    assert max(figures["jerk_mean_ratio"], figures["jerk_p95_ratio"]) <= 1.35
+    if is_captured(up):
+        assert max(figures["jerk_mean_ratio"], figures["jerk_p95_ratio"]) <= 1.35
     resized = scale * up.track.positions
     same = adapt(up.binding, up.meshes, AdaptOptions(scale=scale, resized=resized))
     assert gap(same.positions, motion.positions) < 1e-9
@@ -170,23 +164,23 @@ def swinging(mesh, angle, frames):
 
 def test_an_animated_environment(up):
     """Bound while it swings: unchanged it gives identity, elsewhere it takes the motion along, still it stops it."""
-    frames = len(up.track.positions)
-    swing = [swinging(m, 0.1, frames) if m.name == "Box1" else m for m in up.meshes]
+    swing = [swinging(m, 0.1, up.frames) if m.name == "Box1" else m for m in up.meshes]
     binding = fit(up.track, swing, up.effectors, up.scene.height)
     assert gap(adapt(binding, swing).positions, up.track.positions) < 1e-6
     turn, shift = Rotation.from_rotvec([0, 0.1, 0.7]).as_matrix(), np.array([0.3, 2.0, 0.1])
     carried = adapt(binding, moved(swing, turn, shift))
     assert gap(carried.positions, up.track.positions @ turn.T + shift) < 1e-6
-    wider = [swinging(m, 0.2, frames) if m.name == "Box1" else m for m in up.meshes]
+    wider = [swinging(m, 0.2, up.frames) if m.name == "Box1" else m for m in up.meshes]
     after = replace(up.track, positions=adapt(binding, wider).positions)
     figures = measure(up.track, after, swing, wider, up.scene.effectors, up.scene.height)
     assert figures["contacts_kept_pct"] >= 95
-    assert figures["jerk_p95_ratio"] <= 1.35
+    if is_captured(up):
+        assert figures["jerk_p95_ratio"] <= 1.35
 
 
 def test_a_deforming_environment(up):
     """One state a frame that is no rigid motion: a box that breathes."""
-    part = edits.sub_clip(up.track, 0, 60)
+    part = edits.sub_clip(up.track, up.frames - 60, up.frames)
     pulse = 1.0 + 0.05 * np.sin(np.linspace(0, np.pi, 60))[:, None, None] * [0, 0, 1]
     still = up.meshes
     breathing = [MeshTrack(m.name, m.vertices * pulse if m.name == "Box1" else m.vertices, m.triangles) for m in still]
@@ -198,7 +192,7 @@ def test_a_deforming_environment(up):
         alone = adapt(binding, frozen, AdaptOptions(collision=False)).positions[frame]
         moving = adapt(binding, breathing, AdaptOptions(collision=False)).positions[frame]
         assert gap(alone, moving) < 1e-9
-    assert gap(motion.positions[0], part.positions[0]) < 0.01 < gap(motion.positions[30], part.positions[30])
+    assert gap(motion.positions[0], part.positions[0]) < 0.005 < gap(motion.positions[30], part.positions[30])
 
 
 def wall_walker():
@@ -243,7 +237,8 @@ def test_influence_lies_between_nothing_and_all(up):
 
 def test_avoided_objects_only_push(up):
     """A beam beside the path: moved away it changes nothing, moved into the body it pushes."""
-    at = up.track.positions[:, up.track.skeleton.names.index("Head")]
+    (head,) = up.joints("head")
+    at = up.track.positions[:, head]
     beam = box(
         "Beam",
         [at[:, 0].min() - 2, at[:, 1].min() - 1, at[:, 2].max() + 0.1],
@@ -258,24 +253,25 @@ def test_avoided_objects_only_push(up):
 
     attached = adapt(binding, [*up.meshes, MeshTrack("Beam", beam.vertices + [0, 0, 0.5], beam.triangles)]).positions
     assert gap(result(0.5), up.track.positions) < 1e-6 < 0.01 < gap(attached, up.track.positions)
-    head = up.track.skeleton.names.index("Head")
     top = beam.vertices[..., 2].min() - 0.15
     assert result(-0.15)[:, head, 2].max() < top + 0.01
 
 
 def test_pins_hold(up):
-    hand = up.track.skeleton.names.index("RightHand")
+    (hand,) = up.joints("hand")
     place = up.track.positions[:, hand] + [0.0, 0.05, 0.1]
-    weight = np.clip((np.arange(len(place)) - 200) / 36, 0, 1) * np.clip((400 - np.arange(len(place))) / 36, 0, 1)
+    row, third, ease = np.arange(up.frames), up.frames // 3, up.frames // 16
+    weight = np.clip((row - third) / ease, 0, 1) * np.clip((2 * third - row) / ease, 0, 1)
     motion = adapt(up.binding, up.meshes, AdaptOptions(pins=(Pin(hand, place, weight),)))
     full = weight == 1
     assert np.linalg.norm(motion.positions[full, hand] - place[full], axis=1).max() < 0.005
-    assert gap(motion.positions[:150], up.track.positions[:150]) < 1e-3
+    before = slice(up.frames // 4)
+    assert gap(motion.positions[before], up.track.positions[before]) < 1e-3
 
 
 def test_joint_weight_decides_who_gives_way(up):
     after = up.changed("stretched")
-    toes = np.isin(up.track.skeleton.names, ["LeftToeBase", "RightToeBase"])
+    toes = np.isin(np.arange(len(up.track.skeleton.names)), up.joints("toes"))
     loose = adapt(up.binding, after, AdaptOptions(joint_weight=np.where(toes, 0.02, 1.0), collision=False))
     firm = adapt(up.binding, after, AdaptOptions(joint_weight=np.where(toes, 20.0, 1.0), collision=False))
     target = _Problem(up.binding, after, (SurfaceUse(),) * len(after), AdaptOptions(collision=False)).targets
@@ -286,10 +282,8 @@ def test_joint_weight_decides_who_gives_way(up):
 
 def test_limits_are_heeded_and_never_tighter_than_the_clip(up):
     """Knees that may not bend beyond the clip's own range stay in it although a lower body wants to."""
-    names = up.track.skeleton.names
-    knees = np.array([names.index("LeftLeg"), names.index("RightLeg")])
-    frames = len(up.track.positions)
-    straight = np.tile([1.0, 0, 0, 0], (frames, 2, 1))
+    knees = up.joints("knees")
+    straight = np.tile([1.0, 0, 0, 0], (up.frames, 2, 1))
     limits = JointLimits(knees, np.zeros((2, 3)), np.zeros((2, 3)), ("XYZ", "XYZ"), straight, straight)
     same = adapt(up.binding, up.meshes, AdaptOptions(limits=limits))
     assert gap(same.positions, up.track.positions) < 1e-6
@@ -324,12 +318,13 @@ def test_the_body_keeps_as_far_away_as_it_is_told_to():
     assert np.abs(distance(2.0, wall) - 0.64).max() < 1e-3
 
 
-def test_contacts_are_held_from_where_they_are_told_to(up):
+@pytest.mark.captures
+def test_contacts_are_held_from_where_they_are_told_to(climbing):
     """Hands and feet on boxes that are tilted stay less well at their distance when no contact is held."""
-    after = up.changed("tilted")
-    motions = [adapt(up.binding, after, AdaptOptions(contact_reach=r)) for r in (None, 0.06, 0.0)]
+    after = climbing.changed("tilted")
+    motions = [adapt(climbing.binding, after, AdaptOptions(contact_reach=r)) for r in (None, 0.06, 0.0)]
     assert np.array_equal(motions[0].positions, motions[1].positions)
-    kept = [up.figures(motion, after)["contacts_kept_pct"] for motion in motions]
+    kept = [climbing.figures(motion, after)["contacts_kept_pct"] for motion in motions]
     assert kept[2] < kept[0] - 2
 
 
@@ -348,7 +343,7 @@ def test_short_clips(up, frames):
 
 def test_what_one_frame_cannot_know_is_handed_on(up):
     """The last pass bends a frame from what it did by itself; without collisions there is none."""
-    tree, frames = up.binding.tree, len(up.track.positions)
+    tree, frames = up.binding.tree, up.frames
     moves = adapt(up.binding, up.changed("mixed")).moves
     assert moves.exits.shape == (len(tree.parents), 3, frames) and moves.shifts.shape == (tree.roots, 3, frames)
     assert moves.start.shape == moves.bends.shape == (tree.bodies, 4, frames)
@@ -360,14 +355,15 @@ def test_what_one_frame_cannot_know_is_handed_on(up):
     assert np.abs(free.start[:, 1:]).max() > 0.01
 
 
-def test_progress_rises_and_can_be_dropped(up):
-    steps = adapt_steps(up.binding, up.changed("lifted"))
+@pytest.mark.captures
+def test_progress_rises_and_can_be_dropped(climbing):
+    steps = adapt_steps(climbing.binding, climbing.changed("lifted"))
     seen = [next(steps), next(steps)]
     steps.close()
     assert 0 < seen[0] <= seen[1] < 1
-    seen = list(adapt_steps(up.binding, up.changed("tilted")))
+    seen = list(adapt_steps(climbing.binding, climbing.changed("tilted")))
     assert seen == sorted(seen) and seen[-1] <= 1 + 1e-9 and len(seen) > 12
-    shares = list(fit_steps(up.track, up.meshes, up.effectors, up.scene.height))
+    shares = list(fit_steps(climbing.track, climbing.meshes, climbing.effectors, climbing.scene.height))
     assert shares == sorted(shares) and 0 < shares[0] and shares[-1] < 1
 
 
@@ -380,7 +376,7 @@ def test_what_cannot_be_bound_is_named(up):
     with pytest.raises(InputError, match="Moon"):
         fit(up.track, far, up.effectors, 1.8)
     short = [MeshTrack("Door", np.repeat(m.vertices, 3, axis=0), m.triangles) for m in up.meshes[:1]]
-    with pytest.raises(InputError, match="'Door' has 3 states for 600 frames"):
+    with pytest.raises(InputError, match=f"'Door' has 3 states for {up.frames} frames"):
         fit(up.track, short, up.effectors, 1.8)
 
 
@@ -398,7 +394,7 @@ def test_what_cannot_be_adapted_is_named(up):
     with pytest.raises(InputError, match="contact distance must be zero or more metres, not nan"):
         adapt(up.binding, up.meshes, AdaptOptions(contact_reach=float("nan")))
     door = [MeshTrack(m.name, np.repeat(m.vertices, 3, axis=0), m.triangles) for m in up.meshes]
-    with pytest.raises(InputError, match="3 states for 600 frames"):
+    with pytest.raises(InputError, match=f"3 states for {up.frames} frames"):
         adapt(up.binding, door)
 
 
