@@ -12,51 +12,20 @@ from ..environment.joints import is_chosen_anew, role_in_words
 from ..environment.surfaces import why_gone
 from ..interface.panel_parts import (
     Shown,
-    draw_linked,
     draw_range,
-    draw_status,
-    draw_steps,
     draw_text,
     draw_toggles,
     is_live,
 )
 from ..interface.wrapping import length
-from ..rig.action import plays_result
+from ..rig.panel import draw_bake, draw_live, draw_rig, is_baked
 
 _NAME_WIDTH = 70.0  # pixels that a row of the list has for a name in a sidebar of the usual width
 
 
 def draw(workflow, layout, context) -> None:
     """Draw Adapt's sub-panel for the active object."""
-    ob = context.object
-    if ob is None or ob.type != "ARMATURE":
-        _draw_no_rig(layout, context, ob)
-        return
-    if ob.library is not None:
-        draw_linked(layout, context, ob, "make a library override of it, or a local copy")
-        return
-    shown = Shown.of(workflow, context, ob)
-    draw_steps(layout, _STEPS, shown)
-    for name, title, draw_part in _PARTS:
-        header, body = layout.panel(f"motion_loom_adapt_{name}", default_closed=True)
-        count = len(getattr(shown.chosen, name, ()))
-        header.label(text=f"{title} ({count})" if count else title)
-        if body:
-            draw_part(body, shown)
-
-
-def _draw_no_rig(layout, context, ob) -> None:
-    shown = ob.instance_collection if ob is not None and ob.instance_type == "COLLECTION" else None
-    rigs = [inner.name for inner in shown.all_objects if inner.type == "ARMATURE"] if shown else []
-    if not rigs:
-        layout.label(text="Select an armature", icon="INFO")
-        return
-    rig = "its rig" if rigs[0] == ob.name else f"its rig '{rigs[0]}'"
-    text = (
-        f"'{ob.name}' is an instance of a collection. To use {rig}, make a library override "
-        "(Object > Library Override) or make the instance real (Object > Apply)"
-    )
-    draw_text(layout, context, text, "INFO")
+    draw_rig(workflow, layout, context, _STEPS, _PARTS)
 
 
 # ------------------------------------------------------------------------------------------------ environment
@@ -162,36 +131,17 @@ def _draw_range_warning(layout, shown: Shown) -> None:
 
 
 def _draw_live(layout, shown: Shown) -> None:
-    chosen = shown.chosen
-    shown.workflow.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
-    row = layout.row()
-    row.use_property_decorate = True  # the dot keys it
-    row.prop(chosen, "influence", slider=True)
-    draw_status(layout, shown)
+    draw_live(layout, shown)
     overlays = layout.column(align=True)
     for pair in (("show_ghost", "show_contacts"), ("show_points", "show_relations")):
-        draw_toggles(overlays, chosen, pair)
+        draw_toggles(overlays, shown.chosen, pair)
 
 
 # ------------------------------------------------------------------------------------------------------- bake
 
 
-def _is_baked(shown: Shown) -> bool:
-    return plays_result(shown.ob, shown.workflow)
-
-
 def _draw_bake(layout, shown: Shown) -> None:
-    chosen = shown.chosen
-    draw_toggles(layout, chosen, ("assign", "bake_strip"))
-    column = layout.column()
-    column.prop(chosen, "bake_step")
-    column.prop(chosen, "bake_reduce")
-    if chosen.bake_reduce:
-        column.prop(chosen, "bake_error")
-    shown.workflow.button(layout, "bake")
-    if plays_result(shown.ob, shown.workflow):
-        layout.operator("motion_loom.adapt_play_source", icon="LOOP_BACK")
-    shown.workflow.button(layout, "copy_command", text="Copy Command", icon="COPYDOWN")
+    draw_bake(layout, shown, "motion_loom.adapt_play_source")
 
 
 # ---------------------------------------------------------------------------------------------------- closed
@@ -251,7 +201,7 @@ _STEPS = (
     ("Environment", _has_environment, _draw_environment),
     ("Bind", _is_bound, _draw_bind),
     ("Live", is_live, _draw_live),
-    ("Bake", _is_baked, _draw_bake),
+    ("Bake", is_baked, _draw_bake),
 )
 # The second column also names the list whose length the heading tells.
 _PARTS = (

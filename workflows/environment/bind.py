@@ -20,9 +20,9 @@ from ...solvers.core.errors import SceneError
 from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed, run_to_end
 from ..core.outside_frames import outside_notes
-from ..rig.action import remember_source, to_bind_played
-from ..rig.live_source import keep_motion
+from ..rig.action import to_bind_played
 from ..rig.owner import require_owner
+from ..rig.read import note_bound
 from ..rig.source import body_names, bound_frames, hung_names, joint_radii, read_source
 from .body import time_stretch
 from .changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
@@ -101,10 +101,7 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
         doubts = surface_notes(binding, environment, avoided_among(ob, workflow, objects))
         notes = (*source.notes, *doubts, *left_out, *not_kept(stored), *counted_anew(moved))
         line = store_binding(ob, workflow, stored, objects, notes)
-        if workflow.settings_of(ob).live:
-            keep_motion(ob, workflow, source.motion, context.evaluated_depsgraph_get())
-        else:
-            remember_source(ob, workflow)
+        note_bound(context, ob, workflow, source.motion)
     return f"Bound '{ob.name}': {line}"
 
 

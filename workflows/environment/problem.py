@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...scene.environment_state import present_tracks
-from ...scene.interference import refuse_dependent, require_result_plays
+from ...scene.interference import refuse_dependent
 from ...scene.meshes import sweep_states
 from ...scene.motion import BoneMotion
 from ...scene.points import moved_by_curves, object_positions
-from ...scene.rigs import require_armature, require_editable
+from ...scene.rigs import require_armature
 from ...scene.state_track import StateTrack
 from ...scene.stillness import frame_scripts
 from ...solvers.adapt import solve as solver
@@ -21,11 +21,11 @@ from ...solvers.core.errors import InputError
 from ...solvers.core.types import MeshTrack
 from ..command_line.settings import require_all_numbers
 from ..core.base import relayed
-from ..rig.action import live_copy, source_played
+from ..rig.action import source_played
 from ..rig.influence import sampled_influence
-from ..rig.live_keys import held_by_user
 from ..rig.live_source import untold
-from ..rig.source import Source, reread_source, solved_limits
+from ..rig.read import read_bound_motion
+from ..rig.source import Source, bound_source, solved_limits
 from .body import Body, body_now, fit_body, scale_since_bind
 from .model import stored_of
 from .pins import joint_weight, pin_targets, pin_weights, pins, present_pin_places
@@ -85,23 +85,19 @@ def gather_steps(
     Raises StaleBindingError where what is bound is no longer there, SceneError and InputError for what cannot be read.
     """
     require_armature(ob)
-    require_editable(ob)
-    settings = workflow.settings_of(ob)
     stored = stored_of(ob, workflow)
     binding = stored.binding
     surfaces = bound_surfaces(context.scene, ob, workflow, binding.objects)
     refuse_dependent([item.target for item in surfaces], ob)
-    if live_copy(ob, workflow) is not None:
-        held_by_user(ob, workflow, binding.track.skeleton.names)  # refuses what would play under the result
     yield 0.0, "Reading the motion"
     frames, names = binding.track.frames, binding.track.skeleton.names
-    with source_played(ob, workflow):
-        source = reread_source(context, ob, frames, names, stored.solved, stored.hung, binding.height)
-        require_result_plays(ob, {name for name in names if name in ob.data.bones}, settings.limits)
-        pinned = pin_targets(ob, workflow)
-        # It may be the rig itself that carries an object.
+    motion = read_bound_motion(context, ob, workflow, frames, names)
+    source = bound_source(ob, motion, names, stored.solved, stored.hung, binding.height)
+    places, pinned = [], pin_targets(ob, workflow)
+    if pinned:
         holds = pin_weights(ob, workflow, binding.track) > 0.0
-        places = object_positions(context, pinned, frames, holds) if pinned else []
+        with source_played(ob, workflow):  # it may be the rig itself that carries an object
+            places = object_positions(context, pinned, frames, holds)
     body = fit_body(ob, context.scene, stored, source)
     influence = sampled_influence(context, ob, workflow, frames)
     targets = [item.target for item in surfaces]
