@@ -137,13 +137,6 @@ def _draw_live(layout, shown: Shown) -> None:
         draw_toggles(overlays, shown.chosen, pair)
 
 
-# ------------------------------------------------------------------------------------------------------- bake
-
-
-def _draw_bake(layout, shown: Shown) -> None:
-    draw_bake(layout, shown, "motion_loom.adapt_play_source")
-
-
 # ---------------------------------------------------------------------------------------------------- closed
 
 
@@ -201,7 +194,7 @@ _STEPS = (
     ("Environment", _has_environment, _draw_environment),
     ("Bind", _is_bound, _draw_bind),
     ("Live", is_live, _draw_live),
-    ("Bake", is_baked, _draw_bake),
+    ("Bake", is_baked, draw_bake),
 )
 # The second column also names the list whose length the heading tells.
 _PARTS = (

@@ -41,8 +41,8 @@ def draw_live(layout, shown: Shown) -> None:
     draw_status(layout, shown)
 
 
-def draw_bake(layout, shown: Shown, play_source: str = "") -> None:
-    """What the result is baked to, and the buttons. play_source: the operator that goes back to the source."""
+def draw_bake(layout, shown: Shown) -> None:
+    """What the result is baked to, and the buttons. The workflow has ``rig.operators.rig_operators``."""
     chosen = shown.chosen
     draw_toggles(layout, chosen, ("assign", "bake_strip"))
     column = layout.column()
@@ -51,8 +51,8 @@ def draw_bake(layout, shown: Shown, play_source: str = "") -> None:
     if chosen.bake_reduce:
         column.prop(chosen, "bake_error")
     shown.workflow.button(layout, "bake")
-    if play_source and is_baked(shown):
-        layout.operator(play_source, icon="LOOP_BACK")
+    if is_baked(shown):
+        layout.operator(f"motion_loom.{shown.workflow.id}_play_source", icon="LOOP_BACK")
     shown.workflow.button(layout, "copy_command", text="Copy Command", icon="COPYDOWN")
 
 
