@@ -104,6 +104,7 @@ def test_buttons_are_named_and_undone(books, name, label, tip):
     assert (made.bl_label, made.bl_description) == (label, tip) and made.bl_options == {"REGISTER", "UNDO"}
 
 
+@pytest.mark.versions
 def test_operators_and_steps_of_its_own(books):
     bpy.ops.motion_loom.shelf_add_book()
     assert bpy.ops.motion_loom.dust_off(workflow="shelf") == {"FINISHED"} and books() == [100]

@@ -80,6 +80,7 @@ def switched_off(*workflows):
 EVENTS = ["save", "load", "undo", "undo", "load"]
 
 
+@pytest.mark.versions
 def test_each_hook_is_called_once_an_event(registered, tmp_path):
     told = registered(Told())
     happen(tmp_path)
@@ -196,6 +197,7 @@ def free_port():
         return other.getsockname()[1]
 
 
+@pytest.mark.versions
 def test_switched_off_it_leaves_nothing(free_port):
     stream = importlib.import_module(f"{PACKAGE}.workflows.stream.follow")
     handlers = importlib.import_module(f"{PACKAGE}.handlers")
