@@ -25,10 +25,10 @@ def figures() -> dict[str, float]:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     checkout = importlib.import_module("checkout")
     package = checkout.enable()
-    motion = importlib.import_module(f"{package}.scene.motion")
+    motion, writing = (importlib.import_module(f"{package}.scene.{name}") for name in ("motion", "motion_writing"))
     actions = importlib.import_module(f"{package}.scene.actions")
     ob = _animated_rig(actions)
-    parts = [_read_and_write(motion, ob) for _ in range(ROUNDS)]
+    parts = [_read_and_write(motion, writing, ob) for _ in range(ROUNDS)]
     read, write = (statistics.median(part) for part in zip(*parts, strict=True))
     both = statistics.median(map(sum, parts))
     operator = statistics.median(_operator(ob) for _ in range(OPERATOR_ROUNDS))
@@ -72,14 +72,14 @@ def _animated_rig(actions):
     return ob
 
 
-def _read_and_write(motion, ob) -> tuple[float, float]:
+def _read_and_write(motion, writing, ob) -> tuple[float, float]:
     """Seconds to read all, and to write all."""
     import bpy
 
     start = time.perf_counter()
     found = motion.read_motion(bpy.context, ob, np.arange(1, FRAMES + 1))
     middle = time.perf_counter()
-    action = motion.write_motion(bpy.context, ob, "Baked", found)
+    action = writing.write_motion(bpy.context, ob, "Baked", found)
     end = time.perf_counter()
     bpy.data.actions.remove(action)
     return middle - start, end - middle

@@ -24,6 +24,7 @@ def build_armature(package: str, track: JointTrack, name: str = "Rig"):
     actions = importlib.import_module(f"{package}.scene.actions")
     rigs = importlib.import_module(f"{package}.scene.rigs")
     kinematics = importlib.import_module(f"{package}.solvers.skeleton.kinematics")
+    bone_channels = importlib.import_module(f"{package}.solvers.skeleton.bone_channels")
     parents, names, positions = track.skeleton.parents, track.skeleton.names, track.positions
     children = [np.flatnonzero(parents == j) for j in range(len(names))]
     bones = [j for j in range(len(names)) if len(children[j])]
@@ -47,7 +48,7 @@ def build_armature(package: str, track: JointTrack, name: str = "Rig"):
     basis = kinematics.basis_from_pose(rig, pose)
     action, slot = actions.create(ob, f"{name} clip")
     start = np.tile([1.0, 0.0, 0.0, 0.0], (len(order), 1))
-    location, rotation, _ = kinematics.basis_to_channels(rig, basis, start, np.ones((len(order), 3)))
+    location, rotation, _ = bone_channels.basis_to_channels(rig, basis, start, np.ones((len(order), 3)))
     holder = actions.curve_list(action, slot, create=True)
     for k, bone in enumerate(rig.names):
         group = actions.group_named(holder, bone)

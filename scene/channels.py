@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..solvers.skeleton.kinematics import Rig
+from ..solvers.skeleton.rig import Rig
 
 SIZES = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
 # Delta channels of objects, and what each adds to.

@@ -10,7 +10,8 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ..solvers.skeleton.kinematics import Rig, basis_to_channels, channels_to_basis
+from ..solvers.skeleton.bone_channels import basis_to_channels, channels_to_basis
+from ..solvers.skeleton.rig import Rig
 from . import actions
 from .channels import SIZES, action_times
 from .deform_tree import note_parents

@@ -1,4 +1,4 @@
-"""A rig's motion as arrays, and arrays as a new action.
+"""A rig's motion as arrays.
 
 Reading goes through the curves where they tell the whole motion, which is several times faster than stepping
 through the frames; `BoneMotion.sampled_because` says why where it does not.
@@ -6,36 +6,25 @@ through the frames; `BoneMotion.sampled_because` says why where it does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import bpy
 import numpy as np
 
-from ..solvers.core.errors import InputError, OutputError, SceneError
+from ..solvers.core.errors import InputError, SceneError
 from ..solvers.core.types import JointTrack
-from ..solvers.skeleton.kinematics import (
-    Rig,
-    basis_from_pose,
-    basis_to_channels,
-    channels_to_basis,
-    pose_matrices,
-    rotate_bones,
-)
+from ..solvers.skeleton.bone_channels import basis_to_channels, channels_to_basis
+from ..solvers.skeleton.kinematics import basis_from_pose, pose_matrices, rotate_bones
+from ..solvers.skeleton.rig import Rig
 from . import actions
 from .animated_range import joined_range, why_outside
-from .channels import SIZES, action_times, channels_of, rotation_now
-from .curve_extent import extent, varies
+from .channels import SIZES, action_times, rotation_now
 from .frames import MET
 from .movers import movers_of
 from .object_motion import object_world
-from .restored import restored_after_error
-from .rigs import joint_track, read_rig, require_editable, require_positive_scale, require_uniform_scale
+from .rigs import joint_track, read_rig, require_positive_scale, require_uniform_scale
 from .sampling import plays_strips, reason_to_sample, sample_frames, strip_ranges
-
-_SAME = 5e-6  # radians, scales and rig lengths that differ less did not change (single precision)
-_SAMPLED = 2e-5  # the same for poses that were read, whose rounding adds up along chains
 
 
 @dataclass(frozen=True)
@@ -102,7 +91,7 @@ def read_motion(context: bpy.types.Context, ob: bpy.types.Object, frames: np.nda
     action, slot = source_of(ob)
     reason = reason_to_sample(ob, action, slot)
     if reason is None:
-        return _from_curves(context.scene, ob, action, slot, frames, {})
+        return read_curves(context.scene, ob, action, slot, frames, {})
     return _from_frames(context, ob, frames, reason)
 
 
@@ -116,7 +105,7 @@ def motion_by_curves(
     """
     if action is None or reason_to_sample(ob, action, slot) is not None:
         return None
-    return _from_curves(scene, ob, action, slot, frames, values)
+    return read_curves(scene, ob, action, slot, frames, values)
 
 
 def placed_by_curves(scene: bpy.types.Scene, ob: bpy.types.Object, action, slot, motion: BoneMotion) -> BoneMotion:
@@ -181,7 +170,7 @@ def _rows_per_second(scene: bpy.types.Scene, frames: np.ndarray) -> float:
     return frames_per_second(scene) / step
 
 
-def _present_channels(ob: bpy.types.Object, rig: Rig) -> dict[str, np.ndarray]:
+def present_channels(ob: bpy.types.Object, rig: Rig) -> dict[str, np.ndarray]:
     """The values that channels have now, each (B, size)."""
     bones = ob.pose.bones
     order = [bones.find(name) for name in rig.names]
@@ -193,12 +182,12 @@ def _present_channels(ob: bpy.types.Object, rig: Rig) -> dict[str, np.ndarray]:
     return out
 
 
-def _from_curves(scene, ob, action, slot, frames, values) -> BoneMotion:
+def read_curves(scene, ob, action, slot, frames, values) -> BoneMotion:
     """By curves; values: see `motion_by_curves`."""
     rig = read_rig(ob)
     times = action_times(scene, frames)
     index = {name: number for number, name in enumerate(rig.names)}
-    present = _present_channels(ob, rig)
+    present = present_channels(ob, rig)
     for (path, component), value in values.items():
         bone = actions.bone_of_path(path)
         if bone is not None and bone[0] in index and bone[1] in SIZES:
@@ -222,7 +211,7 @@ def _from_frames(context, ob, frames, reason) -> BoneMotion:
     rig = read_rig(ob)
     fps = _rows_per_second(context.scene, frames)
     pose, world = sample_frames(context, ob, rig.names, frames)
-    present = _present_channels(ob, rig)
+    present = present_channels(ob, rig)
     start, signs = rotation_now(rig, present), _signs(present["scale"])
     return BoneMotion(rig, basis_from_pose(rig, pose), world, fps, frames, start, signs, reason)
 
@@ -248,179 +237,3 @@ def turn_motion(motion: BoneMotion, turns: np.ndarray, heads: dict[int, np.ndarr
     }
     basis = rotate_bones(motion.rig, motion.basis, np.swapaxes(turn, -1, -2) @ turns @ turn, local)
     return replace(motion, basis=basis)
-
-
-def changed_bones(before: BoneMotion, after: BoneMotion) -> list[str]:
-    """Names of the bones whose own channels differ between two motions of one rig."""
-    changed = changed_channels(before, after, _SAME).any(axis=1)
-    return [before.rig.names[bone] for bone in np.flatnonzero(changed)]
-
-
-def changed_channels(before: BoneMotion, after: BoneMotion, tolerance: float = _SAME) -> np.ndarray:
-    """(B, 3) bool: which of location, rotation and scale differ between two motions of one rig.
-
-    tolerance: radians, shares of scale, and sizes of the rig.
-    """
-    rig = before.rig
-    (place, turn, size), (old_place, old_turn, old_size) = after.channels(), before.channels()
-    moved = _differs(place, old_place, tolerance * _extent(rig)) & ~rig.use_connect
-    turned = _differs(_turns(rig, turn), _turns(rig, old_turn), tolerance)
-    return np.stack((moved, turned, _differs(size, old_size, tolerance)), axis=1)
-
-
-def written_channels(
-    context: bpy.types.Context, ob: bpy.types.Object, motion: BoneMotion, source: tuple, original: BoneMotion | None
-) -> np.ndarray:
-    """(B, 3) bool: which of location, rotation and scale of each bone need keys in a copy of the source action.
-
-    source: action and slot, None and None for NLA strips alone.  original: the motion that the object plays with it:
-    what it and the new motion share, and the action's curves tell, is left to those curves.  None: all that the source
-    keys or that moved away from the present pose.
-    """
-    rig = motion.rig
-    holder = None if source[0] is None else actions.curve_list(*source)
-    has = np.zeros((len(rig.names), 3), bool)
-    old = _bone_curves(holder) if holder is not None else {}
-    for number, bone in enumerate(rig.names):
-        has[number] = [(bone, channel) in old for channel in channels_of(rig, number)]
-    present = _present_channels(ob, rig)
-    place, turn, size = motion.channels()
-    turned = _differs(_turns(rig, turn), _turns(rig, rotation_now(rig, present)[None]), _SAME)
-    moved = _differs(place, present["location"], _SAME * _extent(rig))
-    needed = has | np.stack((moved, turned, _differs(size, present["scale"], _SAME)), axis=1)
-    needed[rig.use_connect, 0] = False  # it has no effect
-    if original is not None:
-        needed &= changed_channels(original, motion) | ~_told(context.scene, ob, source, original)
-    return needed
-
-
-def moves_outside(scene: bpy.types.Scene, source: tuple, rig: Rig, frames: np.ndarray) -> np.ndarray:
-    """(B, 3) bool: the channels of each bone whose curves in an action go on before the first or after the last frame.
-
-    Keys that differ by rounding alone hold still.
-
-    source: action and slot, None and None for none.  frames: (F,) scene frames.
-    """
-    out = np.zeros((len(rig.names), 3), bool)
-    if source[0] is None:
-        return out
-    first, last = action_times(scene, frames[[0, -1]])
-    channel_of = {
-        (rig.names[bone], channel): (bone, column)
-        for bone in range(len(rig.names))
-        for column, channel in enumerate(channels_of(rig, bone))
-    }
-    for curve in actions.playing_curves(*source):
-        place, ends = channel_of.get(actions.bone_of_path(curve.data_path)), extent(curve)
-        if place is not None and ends is not None and (ends[0] < first - MET or ends[1] > last + MET):
-            out[place] |= varies(curve, _SAMPLED * (_extent(rig) if place[1] == 0 else 1.0))
-    out[rig.use_connect, 0] = False  # it has no effect
-    return out
-
-
-def _told(scene, ob, source, original: BoneMotion) -> np.ndarray:
-    """(B, 3) bool: the channels whose motion the action's own curves tell, without constraints and strips."""
-    if original.sampled_because is None:
-        return np.ones((len(original.rig.names), 3), bool)
-    if source[0] is None or plays_strips(ob):
-        return np.zeros((len(original.rig.names), 3), bool)
-    return ~changed_channels(original, _from_curves(scene, ob, *source, original.frames, {}), _SAMPLED)
-
-
-def write_motion(
-    context: bpy.types.Context,
-    ob: bpy.types.Object,
-    name: str,
-    motion: BoneMotion,
-    bones: Iterable[str] | None = None,
-    source: tuple | None = None,
-    assign: bool = False,
-    keys: np.ndarray | None = None,
-) -> bpy.types.Action:
-    """A new action in which bones move as the motion says and all else as in the source action.
-
-    bones: names of those to write; by default all that the source keys or that moved away from their present
-    pose.  Other curves (of other bones, of the object, of custom properties, of other slots) are copied as
-    they are.  source: action and slot; by default what the object plays.
-    assign: play the new action on the object; else it is kept by a fake user.
-    keys: (F, B, 3) bool, the frames at which location, rotation and scale get keys; a channel without any keeps the
-    curves of the source.  By default all frames, and the channels that `written_channels` names.
-    The source is not touched, and when something fails the new action is removed.
-    Raises SceneError for an object that cannot be written, OutputError for a motion that is not a number.
-    """
-    require_editable(ob)
-    source, slot = source or source_of(ob)
-    if not np.isfinite(motion.basis).all():
-        frame, bone = np.argwhere(~np.isfinite(motion.basis).all(axis=(2, 3)))[0]
-        raise OutputError(
-            f"Bone '{motion.rig.names[bone]}' has no valid pose at frame {motion.frames[frame]:g}; nothing is written."
-        )
-    if keys is None:
-        needed = written_channels(context, ob, motion, (source, slot), None)
-        keys = np.repeat(needed[None], len(motion.frames), axis=0)
-    wanted = set(motion.rig.names if bones is None else bones)
-    keys = keys & np.array([bone in wanted for bone in motion.rig.names])[:, None]
-    with restored_after_error(ob):
-        action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
-        _write_bones(action, slot, motion, keys, action_times(context.scene, motion.frames))
-        actions.keep(ob, action, slot, assign)
-    return action
-
-
-def _write_bones(action, slot, motion: BoneMotion, keys: np.ndarray, times: np.ndarray) -> None:
-    """Replace the curves of bones in an action by keys (F, B, 3) at times (F,)."""
-    rig = motion.rig
-    holder = actions.curve_list(action, slot, create=True)
-    old = _bone_curves(holder)
-    values = motion.channels()
-    for number in np.flatnonzero(keys.any(axis=(0, 2))):
-        bone, written = rig.names[number], {}
-        curves = []
-        for channel, rows, chosen in zip(channels_of(rig, number), values, keys[:, number].T, strict=True):
-            if chosen.any():
-                written[channel] = times[chosen], rows[chosen, number]
-                curves += old.get((bone, channel), [])
-        _replace(holder, curves, bone, written)
-
-
-def channel_sizes(rig: Rig) -> np.ndarray:
-    """(B, 3) curves of location, rotation and scale of each bone in its rotation mode."""
-    return np.array([[SIZES[channel] for channel in channels_of(rig, bone)] for bone in range(len(rig.names))])
-
-
-def _bone_curves(holder) -> dict[tuple[str, str], list]:
-    """The curves of each bone's transform channels, by bone and channel."""
-    found: dict[tuple[str, str], list] = {}
-    for curve in holder.fcurves:
-        bone = actions.bone_of_path(curve.data_path)
-        if bone is not None and bone[1] in SIZES:
-            found.setdefault(bone, []).append(curve)
-    return found
-
-
-def _turns(rig: Rig, rotation: np.ndarray) -> np.ndarray:
-    """Rotation channels (F, B, 4) as matrices (F, B, 4, 4), for different channels may turn alike."""
-    zero = np.zeros((*rotation.shape[:2], 3))
-    return channels_to_basis(rig, zero, rotation, zero + 1.0)
-
-
-def _differs(values: np.ndarray, others: np.ndarray, tolerance: float) -> np.ndarray:
-    """(B,) bool: whether values (F, B, ...) leave the others, which may be one frame, anywhere."""
-    distance = np.abs(values - others)
-    return distance.max(axis=(0, *range(2, distance.ndim))) > tolerance
-
-
-def _extent(rig: Rig) -> float:
-    """The size of a rig in its own units, which importers make anything from 0.01 to 100 a metre."""
-    return max(float(np.abs(rig.rest[:, :3, 3]).max()), float(rig.lengths.max()))
-
-
-def _replace(holder, curves: list, bone: str, channels: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
-    """Write a bone's channels, times (K,) and rows (K, n) or wider each, in place of the curves they had."""
-    for curve in curves:
-        holder.fcurves.remove(curve)
-    group = actions.group_named(holder, bone)
-    for channel, (times, rows) in channels.items():
-        path = actions.bone_path(bone, channel)
-        for index in range(SIZES[channel]):
-            actions.write_curve(holder, path, index, group, times, rows[:, index])

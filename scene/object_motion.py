@@ -7,7 +7,8 @@ from functools import reduce
 import bpy
 import numpy as np
 
-from ..solvers.skeleton.kinematics import Rig, channels_to_basis
+from ..solvers.skeleton.bone_channels import channels_to_basis
+from ..solvers.skeleton.rig import Rig
 from . import actions
 from .channels import DELTAS, SIZES, action_times, rotation_now
 from .sampling import strip_curves

@@ -9,7 +9,7 @@ import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
 from ..solvers.core.errors import OutputError
-from ..solvers.skeleton.kinematics import basis_to_channels, channels_to_basis
+from ..solvers.skeleton.bone_channels import basis_to_channels, channels_to_basis
 from .object_motion import single_bone
 
 _FLAT = 1e-6  # smallest over largest size under which a matrix counts as flat (single precision)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..solvers.skeleton.kinematics import Rig
+from ..solvers.skeleton.rig import Rig
 from .channels import SIZES, rotation_channel
 
 

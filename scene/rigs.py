@@ -10,7 +10,7 @@ import numpy as np
 
 from ..solvers.core.errors import SceneError
 from ..solvers.core.types import JointTrack, Skeleton
-from ..solvers.skeleton.kinematics import Rig
+from ..solvers.skeleton.rig import Rig
 from .names import named
 
 _FLAT = 1e-6  # smallest over largest object scale under which it counts as zero (float32 matrices)

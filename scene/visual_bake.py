@@ -11,7 +11,8 @@ from ..solvers.core.errors import SceneError
 from . import actions
 from .channels import action_times
 from .interference import acting_constraints, switch_off
-from .motion import read_motion, write_motion, written_channels
+from .motion import read_motion
+from .motion_writing import write_motion, written_channels
 from .movers import movers_of
 from .resample import only_slot
 from .restored import restored_after_error
@@ -38,7 +39,7 @@ def bake_seen(
     Constraints, which would act on top of the keys, have their influence keyed to zero in it: "bone: constraint" of
     each is returned as well.  What moves the object as a whole is not written.
     assign: play the action on the object; else it is kept by a fake user.  After an error it is gone.
-    Raises SceneError where the bones do not move, and as ``motion.read_motion`` and ``motion.write_motion``.
+    Raises SceneError where the bones do not move, and as ``motion.read_motion`` and ``motion_writing.write_motion``.
     """
     motion = read_motion(context, ob, frames)
     if not written_channels(context, ob, motion, (None, None), None).any():

@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 from bl_ext.devrepo.motion_loom.scene import actions, motion
+from bl_ext.devrepo.motion_loom.scene.motion_writing import write_motion
 
 from tests import rig_scenes as scenes
 from tests.objects import key
@@ -16,7 +17,7 @@ def read(ob, frames=FRAMES):
 
 
 def write(ob, name, what, **options):
-    return motion.write_motion(bpy.context, ob, name, what, **options)
+    return write_motion(bpy.context, ob, name, what, **options)
 
 
 def add_mover(scale=True, **chain):

@@ -15,7 +15,7 @@ class RowChannels:
     """Rotation modes of B bones, sorted out once."""
 
     def __init__(self, modes: tuple[str, ...]):
-        """modes: B of `kinematics.ROTATION_MODES`."""
+        """modes: B of `rig.ROTATION_MODES`."""
         self._axis_angle = np.flatnonzero([mode == "AXIS_ANGLE" for mode in modes])
         self._euler = np.flatnonzero([mode in EULER_ORDERS for mode in modes])
         order = np.array([["XYZ".index(axis) for axis in modes[bone]] for bone in self._euler]).reshape(-1, 3)
@@ -29,7 +29,7 @@ class RowChannels:
     def nearest(self, rotations: np.ndarray, start: np.ndarray) -> np.ndarray:
         """Unit quaternions (B, 4) as rotation channels (B, 4), of those that turn alike the nearest to start (B, 4).
 
-        The same as `kinematics.basis_to_channels` gives for a first row.
+        The same as `bone_channels.basis_to_channels` gives for a first row.
         """
         out = np.where((np.einsum("bk,bk->b", rotations, start) < 0.0)[:, None], -rotations, rotations)
         if self._axis_angle.size:

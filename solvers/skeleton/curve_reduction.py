@@ -12,11 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.errors import InputError
-from .kinematics import Rig, channels_to_basis, pose_matrices
+from .bone_channels import channels_to_basis
+from .kinematics import pose_matrices
+from .rig import Rig
 
 LOCATION, ROTATION, SCALE = range(3)
 Channels = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Location (F, B, 3), rotation (F, B, 4) in each bone's mode, scale (F, B, 3); see ``kinematics``."""
+"""Location (F, B, 3), rotation (F, B, 4) in each bone's mode, scale (F, B, 3); see ``bone_channels``."""
 
 # Shares of the error at which keys are taken away in turn.
 _PASSES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .kinematics import Rig
+from .rig import Rig
 
 # Of the size of a rig: bones so near to each other at rest are one bone on two layers of the rig.
 _COINCIDENT = 1e-4

@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from . import kinematics
-from .kinematics import Rig
+from .hierarchy import carriers
+from .inheritance import orthogonal
+from .rig import Rig
 
 
 def loose_riders(rig: Rig, motion_parents: np.ndarray, solved: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -18,7 +20,7 @@ def loose_riders(rig: Rig, motion_parents: np.ndarray, solved: np.ndarray) -> tu
     solved: (K,) bones.  Returns bones (R,) and the position in solved of what each rides on (R,).
     Connected bones are left out, for they cannot leave their parents.
     """
-    own = kinematics.carriers(motion_parents, solved)
+    own = carriers(motion_parents, solved)
     by_rig = np.where(rig.parents >= 0, own[np.maximum(rig.parents, 0)], len(solved))
     loose = (own < len(solved)) & (own != by_rig) & ~rig.use_connect
     loose[solved] = False
@@ -61,7 +63,7 @@ class HungPlacer:
 
 def _carried(points, before, after):
     """Points (F, n, 3) that go along as bones (F, n, 4, 4) turn and move, rigidly."""
-    turn = kinematics.orthogonal(after[..., :3, :3]) @ np.swapaxes(kinematics.orthogonal(before[..., :3, :3]), -1, -2)
+    turn = orthogonal(after[..., :3, :3]) @ np.swapaxes(orthogonal(before[..., :3, :3]), -1, -2)
     away = points - before[..., :3, 3]
     return after[..., :3, 3] + (turn @ away[..., None])[..., 0]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.subsampling import strided
-from .kinematics import Rig, carriers
+from .hierarchy import carriers
+from .rig import Rig
 
 # Shares of the body's size: how far a kept place may stray, and how near to a bone that stands still it must be.
 _STRAY, _NEAR = 0.02, 0.1

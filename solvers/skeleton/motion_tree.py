@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.subsampling import strided
-from .kinematics import tops
+from .hierarchy import tops
 from .reversed_chains import STRAY, turned_round
 
 # Shares of the body's height, as ``STRAY`` is: a bone that strays farther in every other bone's frame stands by itself.

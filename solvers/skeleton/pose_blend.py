@@ -6,7 +6,8 @@ import numpy as np
 
 from ..rotations.channels import axis_angle_to_matrix, matrix_to_axis_angle
 from .hung_bones import HungPlacer, hung_among
-from .kinematics import Rig, pose_matrices
+from .kinematics import pose_matrices
+from .rig import Rig
 
 
 def blend_basis(original: np.ndarray, other: np.ndarray, share: np.ndarray) -> np.ndarray:

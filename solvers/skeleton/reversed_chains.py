@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .kinematics import Rig, tops
+from .hierarchy import tops
+from .rig import Rig
 
 # Share of the body's height: what strays farther from its place in a bone's frame does not hang on that bone.
 STRAY = 0.02

@@ -8,8 +8,11 @@ import numpy as np
 
 from ..rotations import row_quaternions as quat
 from ..rotations.channels import matrix_to_quaternion
+from .bone_channels import basis_turns
+from .hierarchy import carriers
 from .hung_bones import HungPlacer, hung_among
-from .kinematics import HeadPlacer, Rig, basis_turns, carriers, inherited_turns, pose_matrices
+from .kinematics import HeadPlacer, inherited_turns, pose_matrices
+from .rig import Rig
 
 _STILL = np.array([[1.0, 0.0, 0.0, 0.0]])
 _CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
@@ -17,7 +20,7 @@ _CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 
 @dataclass(frozen=True)
 class RowPose:
-    """One row. location: (B, 3).  rotation: (B, 4) unit quaternions, of either sign, of `kinematics.basis_turns`."""
+    """One row. location: (B, 3).  rotation: (B, 4) unit quaternions, of either sign, of `bone_channels.basis_turns`."""
 
     location: np.ndarray
     rotation: np.ndarray

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions, live_action, motion
+from bl_ext.devrepo.motion_loom.scene.motion_writing import write_motion
 from scipy.spatial.transform import Rotation
 
 from tests import rig_scenes as scenes
@@ -24,7 +25,7 @@ def add_live(**scene):
     scenes.animate_at_random(ob, modes=MODES)
     key(ob, "location", {1: (1, 0, 0)})
     found = motion.read_motion(bpy.context, ob, FRAMES)
-    action = motion.write_motion(bpy.context, ob, "live", found)
+    action = write_motion(bpy.context, ob, "live", found)
     slot = action.slots[0] if actions.HAS_SLOTS else None
     actions.assign(ob, action, slot)
     bpy.context.scene.frame_set(5)
@@ -71,7 +72,7 @@ def test_it_holds_what_a_new_action_would(remapped):
     other = moved(found)
     source = action, slot
     rewrite(action, slot, other)
-    assert by_path(action) == by_path(motion.write_motion(bpy.context, ob, "new", other, source=source))
+    assert by_path(action) == by_path(write_motion(bpy.context, ob, "new", other, source=source))
     require_played(ob, other)
 
 

@@ -1,9 +1,12 @@
 """A rig's motion written to a new action, against what Blender plays."""
 
+from dataclasses import replace
+
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.scene import actions, motion
+from bl_ext.devrepo.motion_loom.scene import actions, channels, motion
+from bl_ext.devrepo.motion_loom.scene.motion_writing import written_channels
 from bl_ext.devrepo.motion_loom.solvers.core.errors import OutputError, SceneError
 
 from tests import rig_scenes as scenes
@@ -21,7 +24,7 @@ def changed(found, bone=None, at=(slice(None), slice(0, 3), 3), by=1.0):
     """The motion with a bone's basis, a component of it, changed by values (F,)."""
     basis = found.basis.copy()
     basis[:, found.rig.index(bone or found.rig.names[0])][at] += by
-    return motion.replace(found, basis=basis)
+    return replace(found, basis=basis)
 
 
 def test_nothing_changed_gives_the_same_curves_and_pose():
@@ -89,7 +92,7 @@ def test_written_rotations_do_not_jump_between_frames(mode):
     basis[:, 0, :2, :2] = turn
     tilt = np.array([[1, 0, 0], [0, np.cos(0.4), -np.sin(0.4)], [0, np.sin(0.4), np.cos(0.4)]])
     basis[:, 0, :3, :3] = tilt @ basis[:, 0, :3, :3]
-    write(ob, "Spin", motion.replace(found, basis=basis), assign=True)
+    write(ob, "Spin", replace(found, basis=basis), assign=True)
     halves = read(ob, found.frames[:-1] + 0.5).basis[:, 0, :3, :3]
     for half, a, b in zip(halves, basis[:-1, 0, :3, :3], basis[1:, 0, :3, :3], strict=True):
         assert np.trace(half.T @ a) > 1 + 2 * np.cos(0.25) and np.trace(half.T @ b) > 1 + 2 * np.cos(0.25)
@@ -112,8 +115,8 @@ def test_channels_that_did_not_change_keep_the_curves_of_the_source():
     basis = found.basis.copy()
     basis[:, found.rig.index("fin"), 0, 3] += FRAMES
     basis[:, found.rig.index("chest"), :3, :3] = basis[::-1, found.rig.index("chest"), :3, :3]
-    other = motion.replace(found, basis=basis)
-    needed = motion.written_channels(bpy.context, ob, other, (source, slot), found)
+    other = replace(found, basis=basis)
+    needed = written_channels(bpy.context, ob, other, (source, slot), found)
     named = {(found.rig.names[b], int(c)) for b, c in np.argwhere(needed)}
     assert named == {("fin", 0), ("chest", 1)}
     kept = dict((row[:2], row[2:]) for row in scenes.fingerprint(source))
@@ -135,11 +138,11 @@ def test_under_constraints_only_bones_that_curves_tell_keep_them():
     found = read(ob)
     assert found.sampled_because == "bone 'arm.L' has constraints"
     source = actions.assigned(ob)
-    needed = motion.written_channels(bpy.context, ob, found, source, found)
+    needed = written_channels(bpy.context, ob, found, source, found)
     assert {found.rig.names[b] for b in np.flatnonzero(needed.any(axis=1))} == {"arm.L"}
     scenes.add_strip(ob, *source, 1)
     found = read(ob)
-    assert motion.written_channels(bpy.context, ob, found, source, found)[:, :2].all()
+    assert written_channels(bpy.context, ob, found, source, found)[:, :2].all()
 
 
 def test_keys_at_chosen_frames():
@@ -153,7 +156,7 @@ def test_keys_at_chosen_frames():
         bone = actions.bone_of_path(curve.data_path)
         if bone and bone[0] in ("chest", "arm.L"):
             at.setdefault(bone, set()).add(tuple(key.co.x for key in curve.keyframe_points))
-    chest = motion.channels_of(found.rig, 1)[1]
+    chest = channels.channels_of(found.rig, 1)[1]
     assert at["chest", chest] == {(1, 5, 12)} and at["arm.L", "location"] == {(1, 12)}
     assert at["chest", "location"] == {(1, 4, 9, 12)}  # the source's
 
@@ -207,7 +210,7 @@ def test_a_failure_leaves_nothing_behind(monkeypatch):
     basis = found.basis.copy()
     basis[3, 2, 0, 0] = np.nan
     with pytest.raises(OutputError, match="Bone 'arm.L' has no valid pose at frame 4"):
-        write(ob, "New", motion.replace(found, basis=basis))
+        write(ob, "New", replace(found, basis=basis))
     assert set(bpy.data.actions.keys()) == names
 
     def refuse(*_):

@@ -10,6 +10,7 @@ from bl_ext.devrepo.motion_loom.scene import rigs
 from bl_ext.devrepo.motion_loom.scene.motion import read_motion
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 from bl_ext.devrepo.motion_loom.solvers.skeleton import kinematics
+from bl_ext.devrepo.motion_loom.solvers.skeleton.bone_channels import channels_to_basis
 
 from tests import rig_scenes as scenes
 from tests.objects import add_object, edit
@@ -36,7 +37,7 @@ def test_every_rule_gives_blenders_pose(seed):
     scenes.pose_at_random(ob, random.Random(seed + 10))
     bpy.context.view_layer.update()
     rig = rigs.read_rig(ob)
-    basis = kinematics.channels_to_basis(rig, *channels_now(ob, rig))
+    basis = channels_to_basis(rig, *channels_now(ob, rig))
     expected_basis = np.array([[ob.pose.bones[name].matrix_basis for name in rig.names]])
     expected_pose = np.array([[ob.pose.bones[name].matrix for name in rig.names]])
     np.testing.assert_allclose(basis, expected_basis, atol=2e-6)
@@ -54,7 +55,7 @@ def test_degenerate_channels_give_blenders_pose():
     ob.pose.bones["flat"].scale = (1, 0, 1)
     bpy.context.view_layer.update()
     rig = rigs.read_rig(ob)
-    pose = kinematics.pose_matrices(rig, kinematics.channels_to_basis(rig, *channels_now(ob, rig)))
+    pose = kinematics.pose_matrices(rig, channels_to_basis(rig, *channels_now(ob, rig)))
     np.testing.assert_allclose(pose[0], [ob.pose.bones[name].matrix for name in rig.names], atol=1e-6)
 
 

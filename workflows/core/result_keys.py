@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...scene.motion import BoneMotion, channel_sizes, moves_outside, source_of, written_channels
+from ...scene.motion import BoneMotion, source_of
+from ...scene.motion_writing import channel_sizes, moves_outside, written_channels
 from ...solvers.core.errors import InputError
 from ...solvers.skeleton.curve_reduction import key_error, reduce_keys
 

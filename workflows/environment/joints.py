@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...solvers.core.errors import InputError
-from ...solvers.skeleton.kinematics import carriers
+from ...solvers.skeleton.hierarchy import carriers
 from ...solvers.skeleton.limbs import limbs
 from ..core.list_entries import resized
 from ..rig.source import RIDE, SOLVE, Source

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...scene import actions, playback, strips
 from ...scene.interference import acting_constraints, switch_off
-from ...scene.motion import action_times, source_of, write_motion
+from ...scene.motion import action_times, source_of
+from ...scene.motion_writing import write_motion
 from ...scene.restored import restored_after_error
 from ...solvers.core.errors import SceneError
 from ..core.naming import result_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
-from ...scene.motion import changed_bones
+from ...scene.motion_changes import changed_bones
 from ...scene.new_names import require_name
 from ...scene.strips import require_pushable
 from ..core import live

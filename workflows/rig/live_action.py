@@ -11,7 +11,9 @@ from ...scene.channels import action_times
 from ...scene.discarding import discard
 from ...scene.interference import acting_constraints, influence_path, switch_off
 from ...scene.live_action import curve_keys, keys_digest, restore, rewrite
-from ...scene.motion import changed_channels, source_of, written_channels
+from ...scene.motion import source_of
+from ...scene.motion_changes import changed_channels
+from ...scene.motion_writing import written_channels
 from ...scene.strips import require_no_tweak
 from ...state.live_states import Remedy
 from ..core.follower import LiveProblem

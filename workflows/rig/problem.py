@@ -8,7 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ...scene.motion import BoneMotion, changed_channels
+from ...scene.motion import BoneMotion
+from ...scene.motion_changes import changed_channels
 from ...scene.state_track import StateTrack
 from ...solvers.skeleton.pose_blend import blend_motion
 

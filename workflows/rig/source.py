@@ -26,12 +26,13 @@ from ...solvers.core.types import JointTrack
 from ...solvers.rotations.channels import matrix_to_quaternion, quaternion_to_matrix
 from ...solvers.skeleton.body_bones import body_bones
 from ...solvers.skeleton.body_size import body_size, extent
+from ...solvers.skeleton.hierarchy import carriers, carry_increments
 from ...solvers.skeleton.hung_bones import loose_riders
 from ...solvers.skeleton.kept_places import props, riding_parents
-from ...solvers.skeleton.kinematics import Rig, carriers, carry_increments
 from ...solvers.skeleton.limbs import straying, uncovered
 from ...solvers.skeleton.motion_tree import motion_parents
 from ...solvers.skeleton.reversed_chains import reversed_bones
+from ...solvers.skeleton.rig import Rig
 from ...solvers.skeleton.solved_joints import SolvedJoints, hang_feet, solved_joints
 from ...solvers.warp.joint_limits import JointLimits
 from ..core.naming import listed

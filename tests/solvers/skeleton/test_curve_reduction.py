@@ -7,7 +7,9 @@ import pytest
 
 from solvers.core.errors import InputError
 from solvers.skeleton import curve_reduction as reduction
-from solvers.skeleton.kinematics import ROTATION_MODES, Rig, channels_to_basis, pose_matrices
+from solvers.skeleton.bone_channels import channels_to_basis
+from solvers.skeleton.kinematics import pose_matrices
+from solvers.skeleton.rig import ROTATION_MODES, Rig
 
 FRAMES = 120
 MODES = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZYX")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from solvers.skeleton.followed_bones import followed_bones
-from solvers.skeleton.kinematics import Rig
+from solvers.skeleton.rig import Rig
 
 # Name, parent, head and tail along the rig's height; those of the second layer deform.
 BONES = [

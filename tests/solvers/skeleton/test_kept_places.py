@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.skeleton.kept_places import props, riding_parents
-from solvers.skeleton.kinematics import Rig
+from solvers.skeleton.rig import Rig
 from tests.solvers.skeleton.test_motion_tree import NAMES, TREE, moving
 
 SIZE = 1.8

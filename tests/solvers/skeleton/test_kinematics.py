@@ -8,7 +8,9 @@ from scipy.spatial.transform import Rotation
 
 from solvers.core.errors import InputError
 from solvers.skeleton import kinematics
-from solvers.skeleton.kinematics import Rig
+from solvers.skeleton.bone_channels import basis_to_channels, channels_to_basis
+from solvers.skeleton.hierarchy import carry_increments
+from solvers.skeleton.rig import INHERIT_SCALE, ROTATION_MODES, Rig
 
 FRAMES = 7
 PARENTS = np.array([-1, 0, 1, 2, 1, 4, 0, -1, 7])
@@ -65,7 +67,7 @@ def test_rest_is_rest():
 
 
 @pytest.mark.parametrize(
-    "scale, rotation, local", list(itertools.product(kinematics.INHERIT_SCALE, (True, False), (True, False)))
+    "scale, rotation, local", list(itertools.product(INHERIT_SCALE, (True, False), (True, False)))
 )
 def test_basis_from_pose_is_the_inverse(scale, rotation, local):
     rng = np.random.default_rng(1)
@@ -87,7 +89,7 @@ def test_basis_from_pose_survives_a_bone_scaled_to_nothing():
     np.testing.assert_allclose(kinematics.pose_matrices(rig, back), pose, atol=1e-9)
 
 
-@pytest.mark.parametrize("scale", kinematics.INHERIT_SCALE)
+@pytest.mark.parametrize("scale", INHERIT_SCALE)
 @pytest.mark.parametrize("rotation", [True, False])
 @pytest.mark.parametrize("size", [None, "uniform"])
 def test_rotated_bones_have_the_orientations_asked_for(scale, rotation, size):
@@ -154,7 +156,7 @@ def test_unsolved_bones_ride_on_solved_ancestors():
     rng = np.random.default_rng(8)
     rig = make_rig(rng)
     given = random_matrices(rng, FRAMES, 2)[..., :3, :3]
-    carried = kinematics.carry_increments(rig.parents, np.array([1, 4]), given)
+    carried = carry_increments(rig.parents, np.array([1, 4]), given)
     for bone, source in ((1, 0), (2, 0), (3, 0), (4, 1), (5, 1)):
         np.testing.assert_array_equal(carried[:, bone], given[:, source])
     for bone in (0, 6, 7, 8):
@@ -163,7 +165,7 @@ def test_unsolved_bones_ride_on_solved_ancestors():
 
 def test_channels_round_trip_in_every_rotation_mode():
     rng = np.random.default_rng(9)
-    modes = (*kinematics.ROTATION_MODES, "XYZ")
+    modes = (*ROTATION_MODES, "XYZ")
     rig = make_rig(rng, modes=modes)
     shape = (50, len(modes))
     location, scale = rng.normal(size=(*shape, 3)), rng.uniform(0.5, 2.0, (*shape, 3))
@@ -172,8 +174,8 @@ def test_channels_round_trip_in_every_rotation_mode():
     rotation[:, 0] /= np.linalg.norm(rotation[:, 0], axis=-1, keepdims=True)
     rotation[:, 1, 1:] = (0.6, 0.0, 0.8)
     rotation[:, 2:, 3] = 0.0
-    basis = kinematics.channels_to_basis(rig, location, rotation, scale)
-    back = kinematics.basis_to_channels(rig, basis, rotation[0], np.sign(scale[0]))
+    basis = channels_to_basis(rig, location, rotation, scale)
+    back = basis_to_channels(rig, basis, rotation[0], np.sign(scale[0]))
     for found, given in zip(back, (location, rotation, scale), strict=True):
         np.testing.assert_allclose(found, given, atol=1e-9)
 

@@ -10,8 +10,10 @@ from solvers.core.errors import InputError
 from solvers.rotations.channels import matrix_to_quaternion
 from solvers.rotations.row_channels import RowChannels
 from solvers.skeleton import kinematics
-from solvers.skeleton.kinematics import INHERIT_SCALE, ROTATION_MODES
+from solvers.skeleton.bone_channels import basis_to_channels, basis_turns
+from solvers.skeleton.hierarchy import carry_increments
 from solvers.skeleton.pose_blend import blend_motion
+from solvers.skeleton.rig import INHERIT_SCALE, ROTATION_MODES, Rig
 from solvers.skeleton.row_turner import RowTurner
 from tests.solvers.skeleton.test_kinematics import FRAMES, PARENTS, make_basis, make_rig
 
@@ -63,7 +65,7 @@ class Case:
         own = rows.reshape(FRAMES, -1, 3, 3) @ np.swapaxes(self.object_turns, -1, -2)[:, None]
         turn = self.world[:, :3, :3] / np.linalg.norm(self.world[:, :3, :3], axis=-2, keepdims=True)
         local = np.swapaxes(turn, -1, -2)[:, None] @ own @ turn[:, None]
-        spread = kinematics.carry_increments(self.rig.parents, TURNED, local)
+        spread = carry_increments(self.rig.parents, TURNED, local)
         there = np.linalg.inv(self.world)
         heads = np.einsum("fab,fpb->fpa", there[:, :3, :3], self.heads) + there[:, None, :3, 3]
         placed = {int(bone): heads[:, k] for k, bone in enumerate(self.placed)}
@@ -72,7 +74,7 @@ class Case:
     def channels(self, basis, row):
         return [
             part[0]
-            for part in kinematics.basis_to_channels(self.rig, basis[row : row + 1], self.start[row], self.signs)
+            for part in basis_to_channels(self.rig, basis[row : row + 1], self.start[row], self.signs)
         ]
 
 
@@ -106,7 +108,7 @@ def test_without_influence_a_row_is_the_motion_itself():
     case = Case(3)
     pose = case.pose(case.turner(), 2, 0.0)
     np.testing.assert_array_equal(pose.location, case.basis[2, :, :3, 3])
-    own = matrix_to_quaternion(kinematics.basis_turns(case.basis[2], case.signs))
+    own = matrix_to_quaternion(basis_turns(case.basis[2], case.signs))
     np.testing.assert_allclose(np.abs(np.einsum("bk,bk->b", pose.rotation, own)), 1.0, atol=1e-15)
 
 
@@ -138,14 +140,14 @@ def test_channels_of_every_mode_are_those_of_a_first_row(seed):
     rng = np.random.default_rng(seed)
     modes = tuple(rng.permutation(ROTATION_MODES * 4))
     bones = len(modes)
-    rig = kinematics.Rig(
+    rig = Rig(
         tuple(map(str, range(bones))), np.full(bones, -1), np.tile(np.eye(4), (bones, 1, 1)), np.ones(bones),
         *np.zeros((2, bones), bool), ("FULL",) * bones, np.ones(bones, bool), modes,
     )  # fmt: skip
     basis = np.tile(np.eye(4), (1, bones, 1, 1))
     basis[..., :3, :3] = rotations(rng, 1, bones)
     start = rng.uniform(-9.0, 9.0, (bones, 4))
-    _, expected, _ = kinematics.basis_to_channels(rig, basis, start, np.ones((bones, 3)))
+    _, expected, _ = basis_to_channels(rig, basis, start, np.ones((bones, 3)))
     given = matrix_to_quaternion(basis[0, :, :3, :3]) * rng.choice([-1.0, 1.0], (bones, 1))
     np.testing.assert_allclose(RowChannels(modes).nearest(given, start), expected[0], atol=1e-9)
 
