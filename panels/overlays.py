@@ -15,6 +15,7 @@ from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 
 from ..solvers.core.errors import MotionLoomError
+from ..state import overlay_problems
 from ..workflows.core import overlay as overlays
 from ..workflows.core import registry
 
@@ -62,7 +63,7 @@ def _note_change(*_args) -> None:
 @persistent
 def _forget(*_args) -> None:
     session.drawn.clear()
-    overlays.forget_problems()
+    overlay_problems.clear()
 
 
 def _handlers():
@@ -134,7 +135,7 @@ def _chosen(context, space) -> list[bpy.types.Object]:
 
 def _attempt(context, workflow, ob, shown, draw_one) -> None:
     """Draw a workflow's overlay of one object. An error is said once and ends that overlay, not those of the others."""
-    if overlays.has_failed(workflow.id, ob):
+    if overlay_problems.has_failed(workflow.id, ob):
         return
     try:
         drawn = shown[workflow.id, ob.session_uid] = _current(context, workflow, ob)
@@ -144,7 +145,7 @@ def _attempt(context, workflow, ob, shown, draw_one) -> None:
     except Exception as error:  # whatever it is, raised again at every redraw it would flood the console
         traceback.print_exc()
         reason = f"The overlay is switched off: {type(error).__name__}: {error}"
-        overlays.note_problem(workflow.id, ob, reason, for_good=True)
+        overlay_problems.note(workflow.id, ob, reason, for_good=True)
 
 
 def _current(context, workflow, ob) -> _Drawn:
@@ -158,7 +159,7 @@ def _current(context, workflow, ob) -> _Drawn:
         found, problem = workflow.overlay(context, ob), None
     except MotionLoomError as error:
         found, problem = None, str(error)
-    overlays.note_problem(workflow.id, ob, problem)
+    overlay_problems.note(workflow.id, ob, problem)
     return _Drawn(state, found)
 
 

@@ -501,7 +501,7 @@ def overlays(session: Session):
     session.check("drawn over the whole window", is_drawn())
     bpy.ops.screen.back_to_previous()
     yield 0.3
-    problem = part("workflows.core.overlay").problem_of("map", copy())
+    problem = part("state.overlay_problems").problem_of("map", copy())
     session.check("nothing is wrong with it", problem is None, problem or "")
     yield from _cost(session, drawing)
 

@@ -363,7 +363,7 @@ def overlays(session: Session):
     yield from until(lambda: settings().live)
     yield 0.3
     session.check("drawn for the live copy", bpy.context.object == copy() and len(shown[-1].screen_triangles))
-    problem = part("workflows.core.overlay").problem_of("transfer", copy())
+    problem = part("state.overlay_problems").problem_of("transfer", copy())
     session.check("nothing is wrong with it", problem is None, problem or "")
     workflow.overlay = of
 

@@ -1,4 +1,4 @@
-"""What a workflow shows in the 3D viewport: arrays in world space, shapes to make them of, and why one is not shown.
+"""What a workflow shows in the 3D viewport: arrays in world space, and shapes to make them of.
 
 Drawing is elsewhere.
 """
@@ -11,10 +11,6 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ...solvers.surface.descriptor_frames import cross
-
-# (workflow, session_uid of the object) -> why nothing is shown; those of the second kind stay until the session ends.
-_problems: dict[tuple[str, int], str] = {}
-_failed: dict[tuple[str, int], str] = {}
 
 _RING, _THICKNESS = 0.12, 0.07  # of a bone's length: where it is thickest, and how thick
 _DISC_CORNERS = 24
@@ -60,32 +56,6 @@ class Overlay:
     screen_triangle_colours: np.ndarray
     screen_texts: tuple[TextLine, ...] = ()
     is_square: bool = False
-
-
-def problem_of(workflow_id: str, ob) -> str | None:
-    """Why a workflow's overlay of an object is not shown, for its panel."""
-    key = workflow_id, ob.session_uid
-    return _failed.get(key) or _problems.get(key)
-
-
-def has_failed(workflow_id: str, ob) -> bool:
-    """Whether drawing it has raised an error that nobody foresaw: it is not tried again in this session."""
-    return (workflow_id, ob.session_uid) in _failed
-
-
-def note_problem(workflow_id: str, ob, reason: str | None, for_good: bool = False) -> None:
-    """Remember why an overlay is not shown, or that nothing hinders it (None). for_good: see ``has_failed``."""
-    key = workflow_id, ob.session_uid
-    if reason is None:
-        _problems.pop(key, None)
-    else:
-        (_failed if for_good else _problems)[key] = reason
-
-
-def forget_problems() -> None:
-    """As in a new session."""
-    _problems.clear()
-    _failed.clear()
 
 
 def overlay(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.overlay import problem_of
+from ...state.overlay_problems import problem_of
 from ..interface.panel_parts import Shown, draw_linked, draw_range, draw_steps, draw_text
 from .bake import PC2, PCA_KEYS
 from .target import target_in

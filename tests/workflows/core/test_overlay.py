@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.panels import overlays as drawing
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
+from bl_ext.devrepo.motion_loom.state import overlay_problems
 from bl_ext.devrepo.motion_loom.workflows.core import overlay as shapes
 from bl_ext.devrepo.motion_loom.workflows.core.base import Workflow
 
@@ -30,7 +31,7 @@ def ob():
     ob = bpy.data.objects.new("Object", None)
     bpy.context.scene.collection.objects.link(ob)
     yield ob
-    shapes.forget_problems()
+    overlay_problems.clear()
 
 
 def attempt(probe, ob):
@@ -88,11 +89,11 @@ def test_what_the_user_can_mend_is_told_until_it_is(ob):
     probe = Probe()
     probe.error = SceneError("Bind again.")
     attempt(probe, ob)
-    assert shapes.problem_of("probe", ob) == "Bind again."
+    assert overlay_problems.problem_of("probe", ob) == "Bind again."
     probe.error = None
     drawing._note_change()
     attempt(probe, ob)
-    assert shapes.problem_of("probe", ob) is None
+    assert overlay_problems.problem_of("probe", ob) is None
 
 
 def test_an_error_is_said_once_and_ends_that_overlay_alone(ob, capsys):
@@ -105,10 +106,10 @@ def test_an_error_is_said_once_and_ends_that_overlay_alone(ob, capsys):
         attempt(probe, ob)
     assert probe.asked == 1
     assert capsys.readouterr().err.count("ZeroDivisionError: by zero") == 1
-    assert "ZeroDivisionError: by zero" in shapes.problem_of("probe", ob)
+    assert "ZeroDivisionError: by zero" in overlay_problems.problem_of("probe", ob)
     probe.error = None
     attempt(probe, other)
-    assert probe.asked == 2 and shapes.problem_of("probe", other) is None
+    assert probe.asked == 2 and overlay_problems.problem_of("probe", other) is None
 
 
 def test_nothing_is_drawn_in_background(motion_loom):
