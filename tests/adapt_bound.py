@@ -71,9 +71,9 @@ def made() -> Bound:
     return Bound(scene, 0, MADE_FRAMES, "lifted_and_tilted")
 
 
-def made_and(*captured: str) -> list:
+def made_and(*captured: str, marks=pytest.mark.captures) -> list:
     """Names of fixtures, for another's parameters: the made walk, and captures where they are."""
-    return ["made_walk", *(pytest.param(name, marks=pytest.mark.captures) for name in captured)]
+    return ["made_walk", *(pytest.param(name, marks=marks) for name in captured)]
 
 
 def moved(meshes: list[MeshTrack], turn, shift, scale: float = 1.0) -> list[MeshTrack]:

@@ -108,6 +108,7 @@ def test_live_follows_each_change_and_is_saved_live(tmp_path):
     assert (rig.matrix_world @ rig.pose.bones["hand.L"].head - hand).length > 0.05
 
 
+@pytest.mark.slow
 def test_live_follows_under_a_clip_of_the_users(examples, monkeypatch, tmp_path):
     clip = export_walk(tmp_path / "short walk.bvh", 40, monkeypatch)
     done = run_demo(tmp_path, "--clip", str(clip), script="demo_live.py")
@@ -123,10 +124,19 @@ def parts_of(output: str) -> dict[str, np.ndarray]:
     return {name: np.array(numbers, float) for name, *numbers in PART.findall(output)}
 
 
-def test_a_caterpillar_follows_a_performance(tmp_path):
-    done = run_demo(tmp_path / "out", script="demo_map.py")
+@pytest.fixture(scope="module")
+def map_demo(tmp_path_factory):
+    """What it printed, and the folder with what it made, moved since."""
+    folder = tmp_path_factory.mktemp("map demo")
+    done = run_demo(folder / "out", script="demo_map.py")
     assert done.returncode == 0, done.stderr
-    parts = parts_of(done.stdout)
+    (folder / "out").rename(folder / "moved")
+    return done.stdout, folder / "moved"
+
+
+def test_a_caterpillar_follows_a_performance(map_demo):
+    printed, folder = map_demo
+    parts = parts_of(printed)
     for walk in ("walks", "walks along a bend"):
         assert parts[walk][0] > 3.0 and parts[walk][1] > 0.2
     assert all(parts[name][1] < 0.08 for name in ("leans to the left", "leans to the right", "raises its arms"))
@@ -135,16 +145,14 @@ def test_a_caterpillar_follows_a_performance(tmp_path):
     lowest = {name: numbers[4:] for name, numbers in parts.items()}
     assert min(low for low, _ in lowest.values()) > -0.001
     assert max(high for name, (_, high) in lowest.items() if name != "hops") < 0.03
-    assert figure_of(done.stdout, "live vs cache file, largest difference") < 1e-5
-    strip = bpy.data.images.load(str(tmp_path / "out" / "map.png"))
+    assert figure_of(printed, "live vs cache file, largest difference") < 1e-5
+    strip = bpy.data.images.load(str(folder / "map.png"))
     assert tuple(strip.size) == (PICTURES * WIDTH + GAP, 22 + 14 + GAP)
 
 
-def test_the_map_demo_plays_where_it_is_moved_to(tmp_path):
-    done = run_demo(tmp_path / "out", script="demo_map.py")
-    assert done.returncode == 0, done.stderr
-    (tmp_path / "out").rename(tmp_path / "moved")
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "moved" / "map.blend"))
+def test_the_map_demo_plays_where_it_is_moved_to(map_demo):
+    _, folder = map_demo
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "map.blend"))
     cat = bpy.context.object
     assert cat.name == "Caterpillar" and cat.visible_get() and not cat.motion_loom_map.live
     assert len(cat.motion_loom_map.pairs) == 8 and cat.motion_loom_map.learnt and cat.motion_loom_map.clip
@@ -158,6 +166,7 @@ def test_the_map_demo_plays_where_it_is_moved_to(tmp_path):
     assert heads[1] > 0.5
 
 
+@pytest.mark.slow
 def test_a_caterpillar_follows_a_clip_of_the_users(own_clip, tmp_path):
     done = run_demo(tmp_path, "--clip", str(own_clip), script="demo_map.py")
     assert done.returncode == 0, done.stderr
@@ -197,6 +206,7 @@ def test_a_stout_figure_performs_what_a_slim_one_does(tmp_path):
     assert np.linalg.norm(vertices_of(settings.live_copy) - shown, axis=1).max() > 0.1
 
 
+@pytest.mark.slow
 def test_a_stout_figure_performs_a_clip_of_the_users(own_clip, tmp_path):
     done = run_demo(tmp_path, "--clip", str(own_clip), script="demo_transfer.py")
     assert done.returncode == 0, done.stderr

@@ -26,7 +26,7 @@ CLIPS = {
 }
 
 
-@pytest.fixture(scope="module", params=made_and(*CLIPS))
+@pytest.fixture(scope="module", params=made_and(*CLIPS, marks=[pytest.mark.captures, pytest.mark.slow]))
 def clip(request):
     if request.param not in CLIPS:
         return request.getfixturevalue(request.param)
@@ -91,6 +91,7 @@ def long_part(request):
 
 
 @pytest.mark.captures
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", ["stretched", "lifted", "widened", "moved", "tilted"])
 def test_contacts_are_kept(long_part, edit):
     changed = long_part.changed(edit)

@@ -156,6 +156,7 @@ def test_the_box_is_never_left(rng):
 
 
 @pytest.mark.captures
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_learnt_frames_come_back(learnt, name):
     """To what the kept variance leaves; exactly with all of it."""
@@ -191,6 +192,7 @@ def midpoints(space, vertices, pairs):
 
 
 @pytest.mark.captures
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "share", "unique"), [("horse_gallop", 0.25, 24), ("horse_poses", 0.35, 10)])
 def test_midpoints_of_poses(learnt, rng, name, share, unique):
     """Section by section what the combined space is for: edges and volume keep, and the place is not lost."""

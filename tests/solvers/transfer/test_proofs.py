@@ -8,7 +8,7 @@ from benchmarks import _transfer_seams as seams
 from benchmarks._transfer_cases import direction, together
 from benchmarks._transfer_ways import AFFINE, LINEAR, OURS, OURS_ALONE, SE, SE_ALONE, WAYS
 
-pytestmark = pytest.mark.captures
+pytestmark = [pytest.mark.captures, pytest.mark.slow]
 BOTH = pytest.mark.parametrize("backward", [False, True], ids=["Geno to Cranberry", "Cranberry to Geno"])
 
 

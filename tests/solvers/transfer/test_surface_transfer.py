@@ -287,6 +287,7 @@ def people():
 
 
 @pytest.mark.captures
+@pytest.mark.slow
 @pytest.mark.parametrize("backward", [False, True])
 def test_a_dance_performed_by_the_other(people, backward):
     (_, _, source, read), (shape, triangles, target, there) = people[::-1] if backward else people

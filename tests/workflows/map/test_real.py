@@ -150,7 +150,12 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+# Each kind of target and of source; the rest is slow.
+FIRST = ("dog trot, horse gallop", "terrain, chicken", "kick, caterpillar", "face, faces", "hand with gaps, flamingo")
+SLOW = (pytest.param(case, marks=pytest.mark.slow) for case in CASES if case not in FIRST)
+
+
+@pytest.mark.parametrize("case", (*FIRST, *SLOW))
 def test_maps_and_holds(data, tmp_path, case):
     target, source = CASES[case]
     ob = target(data)
