@@ -14,9 +14,10 @@ from solvers.adapt.solve import AdaptOptions, adapt
 from solvers.core.types import JointTrack, MeshTrack
 from solvers.surface.descriptor_frames import descriptor_frames
 
-from .datasets import SCENES, Scene
+from .datasets import Scene
 from .edits import scaled_character
 from .metrics import measure
+from .scenes import SCENES
 
 # Scenes whose character is also made smaller and larger, and compared with the printed scheme.
 COMPARED = ("climb_0", "climb_1")

@@ -30,7 +30,8 @@ from solvers.core.subsampling import evenly_spaced_indices
 from solvers.core.types import JointTrack, MeshTrack, Skeleton
 from solvers.surface.descriptor_frames import DescriptorPoints, descriptor_frames
 
-from . import datasets, edits
+from . import edits
+from .climbs import climb
 from .metrics import without_joints
 
 CLIMB, START, FRAMES = 1, 1200, 1000
@@ -87,7 +88,7 @@ class Problem:
 
 def standard() -> Problem:
     """The problem of the module's docstring, not bound yet."""
-    scene = datasets.climb(CLIMB, fingers=True)
+    scene = climb(CLIMB, fingers=True)
     names = scene.track.skeleton.names
     track = without_joints(scene.track, [name for name in names if "Thumb" in name or name.endswith("3")])
     track = _with_head_tip(edits.sub_clip(track, START, START + FRAMES))

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import _adapt_measures as measures  # noqa: E402
 from benchmarks import _adapt_speed as speed  # noqa: E402
-from benchmarks.datasets import SCENES  # noqa: E402
+from benchmarks.scenes import SCENES  # noqa: E402
 from solvers.core.errors import InputError  # noqa: E402
 
 TABLE = ROOT / "docs" / "manual" / "adapt_measures.md"

@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import datasets, edits
+from benchmarks import datasets, edits, props
 from benchmarks.bvh import read_bvh, read_bvh_track
+from benchmarks.climbs import climb, climb_gap, climb_mirrored
 from benchmarks.glb import GlbFile, sample
 from benchmarks.metrics import measure
 from benchmarks.props import bar, rests
+from benchmarks.scenes import SCENES
 from solvers.core.errors import InputError
 from solvers.core.types import JointTrack, Skeleton
 from solvers.surface.closest_point import SurfaceIndex
@@ -118,7 +120,7 @@ def test_obj_polygons_and_negative_indices(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "mesh", [datasets.box("Box", [0, 0, 0], [1, 2, 3]), bar("Bar", [0.5, 1, 1.5], "x", 1.0)]
+    "mesh", [props.box("Box", [0, 0, 0], [1, 2, 3]), bar("Bar", [0.5, 1, 1.5], "x", 1.0)]
 )
 def test_props_face_outwards(mesh):
     inside, outside = np.array([[0.5, 1, 1.5]]), np.array([[0.5, 1, 4.0]])
@@ -127,7 +129,7 @@ def test_props_face_outwards(mesh):
 
 
 def test_edits_do_what_they_say():
-    vertices = datasets.box("Box", [0, 0, 0], [1, 2, 1]).vertices
+    vertices = props.box("Box", [0, 0, 0], [1, 2, 1]).vertices
     assert np.ptp(edits.stretched()(vertices)[0], axis=0) == pytest.approx([1, 2, 1.2])
     assert edits.lifted()(vertices)[0].min(axis=0) == pytest.approx([0, 0, 0.2])
     assert edits.widened()(vertices)[0].max(axis=0) == pytest.approx([1.15, 2.3, 1])
@@ -139,7 +141,7 @@ def test_edits_do_what_they_say():
 
 def test_widened_keeps_a_moving_object_rigid():
     """Each state grows about its own centre: an object that moves still moves rigidly."""
-    box = datasets.box("Box", [0, 0, 0], [1, 2, 1]).vertices
+    box = props.box("Box", [0, 0, 0], [1, 2, 1]).vertices
     path = np.linspace(0, 3, 5)[:, None, None] * [1, 0, 0]
     grown = edits.widened(1.5, "xyz")(box + path)
     assert np.allclose(grown - path, grown[0])
@@ -163,10 +165,10 @@ def test_rests_are_found():
 
 
 @pytest.mark.captures
-@pytest.mark.parametrize("name", list(datasets.SCENES))
+@pytest.mark.parametrize("name", list(SCENES))
 def test_scene_is_usable(name):
     """Each scene loads, touches what it was captured on, keeps its bones, and all its edits apply."""
-    scene = datasets.SCENES[name]()
+    scene = SCENES[name]()
     track, names = scene.track, scene.track.skeleton.names
     assert np.isfinite(track.positions).all() and len(track.frames) == len(track.positions)
     assert 0.3 < scene.height < 2.2 and all(
@@ -188,7 +190,7 @@ def test_scene_is_usable(name):
 
 @pytest.mark.captures
 def test_climb_gap_closes_to_a_quarter_metre():
-    scene = datasets.climb_gap()
+    scene = climb_gap()
 
     def gap(environment):
         near, far = environment["Box1"].vertices[0], environment["Slab"].vertices[0]
@@ -200,7 +202,7 @@ def test_climb_gap_closes_to_a_quarter_metre():
 
 @pytest.mark.captures
 def test_mirrored_climb_mirrors_the_measures():
-    plain, mirrored = datasets.climb(0), datasets.climb_mirrored()
+    plain, mirrored = climb(0), climb_mirrored()
     left = plain.track.positions[:, plain.track.skeleton.names.index("LeftToeBase")]
     right = mirrored.track.positions[:, mirrored.track.skeleton.names.index("RightToeBase")]
     assert np.allclose(left * [-1, 1, 1], right)

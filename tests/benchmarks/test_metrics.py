@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks import datasets
+from benchmarks import props
+from benchmarks.climbs import climb
 from benchmarks.metrics import measure, measure_details, without_joints
 from solvers.core.errors import InputError
 from solvers.core.types import JointTrack, MeshTrack, Skeleton
@@ -29,7 +30,7 @@ def moved(positions, shift, frames=slice(None)):
 
 
 def ground(height=0.0):
-    return datasets.height_field("Ground", np.arange(-3, 4.0), np.arange(-3, 4.0), np.full((7, 7), height))
+    return props.height_field("Ground", np.arange(-3, 4.0), np.arange(-3, 4.0), np.full((7, 7), height))
 
 
 def compare(original, adapted, before=None, after=None, height=1.8, **options):
@@ -98,16 +99,16 @@ def test_penetration_is_a_share_of_frames_and_sees_bones():
     sunk = compare(stand(), moved(stand(), [0, 0, -0.05], slice(20)))
     assert sunk.figures["penetration_pct"] == 20
     assert sunk.figures["penetration_max_cm"] == pytest.approx(2.0)
-    post = datasets.box("Post", [-0.1, -0.1, 0.35], [0.1, 0.1, 0.39])
+    post = props.box("Post", [-0.1, -0.1, 0.35], [0.1, 0.1, 0.39])
     shin = compare(stand(), stand(), before=[post])
     deepest = shin.samples[np.argmax(shin.depth.max(axis=0))]
     assert deepest == "knee>ankle 1/3" and shin.figures["penetration_pct"] == 100
 
 
 def test_clearance_counts_up_to_the_capsule():
-    wall = datasets.box("Wall", [0.3, -1, -1], [0.4, 1, 2])
-    near = datasets.box("Wall", [0.18, -1, -1], [0.28, 1, 2])
-    far = datasets.box("Wall", [0.21, -1, -1], [0.31, 1, 2])
+    wall = props.box("Wall", [0.3, -1, -1], [0.4, 1, 2])
+    near = props.box("Wall", [0.18, -1, -1], [0.28, 1, 2])
+    far = props.box("Wall", [0.21, -1, -1], [0.31, 1, 2])
     lost = compare(stand(), stand(), [wall], [near])
     assert lost.figures["clearance_lost_pct"] == 100
     assert lost.figures["clearance_lost_max_cm"] == pytest.approx(2.0)
@@ -191,7 +192,7 @@ def test_sides_that_do_not_belong_together_are_refused():
     with pytest.raises(InputError, match="same joints"):
         compare(stand(), stand(50))
     with pytest.raises(InputError, match="'Ground' is missing"):
-        compare(stand(), stand(), after=[datasets.box("Other", [0, 0, 0], [1, 1, 1])])
+        compare(stand(), stand(), after=[props.box("Other", [0, 0, 0], [1, 1, 1])])
     with pytest.raises(InputError, match="'paw'"):
         measure(track(stand()), track(stand()), [ground()], [ground()], {"toe": ("paw",)}, 1.8)
 
@@ -199,7 +200,7 @@ def test_sides_that_do_not_belong_together_are_refused():
 @pytest.mark.captures
 @pytest.mark.parametrize("number, penetration", [(0, 0.0), (1, 13.9)])
 def test_climbs_measure_as_known(number, penetration):
-    scene = datasets.climb(number)
+    scene = climb(number)
     meshes = list(scene.environment.values())
     figures = measure(scene.track, scene.track, meshes, meshes, scene.effectors, scene.height)
     assert figures["penetration_pct"] == pytest.approx(penetration, abs=0.1)

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from benchmarks import edits
-from benchmarks.datasets import climb
+from benchmarks.climbs import climb
 from benchmarks.props import box, carried, flat_ground
 from solvers.adapt.binding import BETWEEN_REACH, body_samples, fit
 from solvers.core.errors import InputError

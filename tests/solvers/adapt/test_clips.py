@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks import datasets
-from benchmarks.datasets import climb
+from benchmarks.climbs import climb
 from benchmarks.props import box
+from benchmarks.scenes import mug, obstacles, playground, quadruped, sitting
 from solvers.adapt.binding import fit
 from solvers.adapt.solve import AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, adapt
 from solvers.core.errors import InputError
@@ -18,11 +18,11 @@ from tests.adapt_bound import Bound, gap, made_and, moved
 CLIPS = {
     "climb 0": (lambda: climb(0), 2200, 2500, "widened"),
     "climb 1": (lambda: climb(1), 1750, 1900, "widened"),
-    "bars": (lambda: datasets.playground("01_06"), 300, 360, "shrunk"),
-    "obstacles": (datasets.obstacles, 40, 140, "block_in_the_way"),
-    "chair": (datasets.sitting, 60, 160, "lifted"),
-    "dog": (lambda: datasets.quadruped("Husky"), 0, 124, "bent"),
-    "mug": (datasets.mug, 0, 30, "larger"),
+    "bars": (lambda: playground("01_06"), 300, 360, "shrunk"),
+    "obstacles": (obstacles, 40, 140, "block_in_the_way"),
+    "chair": (sitting, 60, 160, "lifted"),
+    "dog": (lambda: quadruped("Husky"), 0, 124, "bent"),
+    "mug": (mug, 0, 30, "larger"),
 }
 
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks.datasets import box, climb, height_field
+from benchmarks.climbs import climb
+from benchmarks.props import box, height_field
 from solvers.adapt.descriptor_sampling import environment_proximity, sample_descriptors, thin_track
 from solvers.core.errors import InputError
 from solvers.core.types import TriangleMesh

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks.datasets import climb, mug
+from benchmarks.climbs import climb
+from benchmarks.scenes import mug
 from solvers.adapt.frame import FrameAdapter
 from solvers.adapt.solve import AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, adapt
 from solvers.core.errors import InputError, StaleBindingError

@@ -7,9 +7,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from benchmarks import edits
-from benchmarks.datasets import climb, uneven
+from benchmarks.climbs import climb
 from benchmarks.metrics import measure
 from benchmarks.props import box
+from benchmarks.scenes import uneven
 from solvers.adapt.binding import fit, fit_steps
 from solvers.adapt.solve import AVOID, BATCH, IGNORE, AdaptOptions, Pin, SurfaceUse, _Problem, adapt, adapt_steps
 from solvers.core.errors import InputError, StaleBindingError

@@ -36,9 +36,9 @@ def interactive():
 
 def climb(number, start, end, step=8):
     """Part of a climb up two boxes and down again; returns the rig and how the boxes are changed."""
-    from benchmarks import datasets
+    from benchmarks.climbs import climb
 
-    scene = datasets.climb(number)
+    scene = climb(number)
     rig = blender_rig.build_armature(PACKAGE, edits.sub_clip(scene.track, start, end, step), "Rig")
     environment = [blender_rig.build_mesh(mesh) for mesh in scene.environment.values()]
     boxes = [ob.name for ob in environment if ob.name != "Ground"]
@@ -54,7 +54,7 @@ def climb(number, start, end, step=8):
 
 def walk(data):
     """A walk over uneven ground, as Blender imports it."""
-    from benchmarks.datasets import uneven
+    from benchmarks.scenes import uneven
 
     scene = uneven("03_01")
     file = data / "mocap_bvh/cmu/03_01_uneven_terrain_30fps.bvh"

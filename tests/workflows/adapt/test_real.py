@@ -79,7 +79,7 @@ def edited(name, edit):
 
 
 def test_part_of_a_climb():
-    from benchmarks.datasets import climb
+    from benchmarks.climbs import climb
 
     scene = climb(0)
     rig = blender_rig.build_armature(PACKAGE, edits.sub_clip(scene.track, 300, 1300, 4), "Rig")
@@ -97,7 +97,7 @@ def test_part_of_a_climb():
 @pytest.mark.parametrize("clip", ["03_01", "03_03"])
 def test_walks_over_uneven_ground(data, clip):
     """A BVH file as Blender imports it: Euler keys in the order of the file, a root with hips of no length."""
-    from benchmarks.datasets import uneven
+    from benchmarks.scenes import uneven
 
     scene = uneven(clip)
     bpy.ops.import_anim.bvh(
