@@ -32,9 +32,8 @@ from bl_ext.devrepo.motion_loom.workflows.rig.operators import rig_operators
 from bl_ext.devrepo.motion_loom.workflows.rig.owner import require_owner
 from bl_ext.devrepo.motion_loom.workflows.rig.panel import draw_bake, draw_live, draw_rig, is_baked
 from bl_ext.devrepo.motion_loom.workflows.rig.problem import RigResult
-from bl_ext.devrepo.motion_loom.workflows.rig.read import note_bound, read_bound_motion
+from bl_ext.devrepo.motion_loom.workflows.rig.read import bound_frames, note_bound, read_bound_motion
 from bl_ext.devrepo.motion_loom.workflows.rig.settings import RIG_CLASSES, MotionLoomRigNotes, RigResultSettings
-from bl_ext.devrepo.motion_loom.workflows.rig.source import bound_frames
 from bl_ext.devrepo.motion_loom.workflows.rig.workflow import RigWorkflow
 
 

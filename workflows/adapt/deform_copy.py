@@ -14,7 +14,7 @@ from ...solvers.skeleton.motion_tree import motion_parents
 from ..core import live
 from ..core.outside_frames import outside_notes
 from ..rig.owner import owner_of, owner_source_played
-from ..rig.source import frames_within
+from ..rig.read import frames_within
 
 HELP = "Make a rig of a rig's deform bones alone that plays the same motion from plain keys."
 _EXACT = 1e-4  # metres

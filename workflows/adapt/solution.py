@@ -16,9 +16,9 @@ from ...solvers.core.types import TriangleMesh
 from ..environment.problem import Problem
 from ..environment.sanity import size_notes, unsettled_note
 from ..rig.frame import Channels, FrameSolver
-from ..rig.frame_channels import AdaptedRows
+from ..rig.frame_channels import JointChannels
 from ..rig.problem import RigResult
-from ..rig.source import adapted_motion
+from ..rig.write_back import adapted_motion
 from ..rig.write_error import WriteError, write_error
 
 
@@ -81,10 +81,10 @@ def _shown(problem: Problem, adapted, whole: BoneMotion, missed: WriteError, sec
 class AdaptFrames(FrameSolver):
     """Solves single frames of a problem of Adapt."""
 
-    def __init__(self, problem: Problem, solution: Solution, rows: AdaptedRows | None = None):
-        """solution: of all frames of a problem with the same binding.  rows: of the same source, if known."""
+    def __init__(self, problem: Problem, solution: Solution, joints: JointChannels | None = None):
+        """solution: of all frames of a problem with the same binding.  joints: of the same source, if known."""
         self.problem = problem
-        self.rows = rows or AdaptedRows(problem.source, problem.turned)
+        self.joints = joints or JointChannels(problem.source, problem.turned)
         self._adapter = FrameAdapter(problem.binding, problem.options, solution.adapted.moves)
         self._triangles = [mesh.triangles for mesh in problem.environment]
         self._meshes: list[tuple[ObjectState | None, TriangleMesh | None]] = [(None, None)] * len(self._triangles)
@@ -104,10 +104,10 @@ class AdaptFrames(FrameSolver):
 
     def channels(self, number: int, row: int, influence: float, start: np.ndarray | None = None) -> Channels:
         found = self._adapter.solve(row)
-        return self.rows.channels(row, found.positions, found.turns, influence, start)
+        return self.joints.channels(row, found.positions, found.turns, influence, start)
 
     def solved_channels(
         self, solution: Solution, number: int, row: int, influence: float, start: np.ndarray | None = None
     ) -> Channels:
         adapted = solution.adapted
-        return self.rows.channels(row, adapted.positions[row], adapted.turns[row], influence, start)
+        return self.joints.channels(row, adapted.positions[row], adapted.turns[row], influence, start)

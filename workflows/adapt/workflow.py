@@ -76,7 +76,7 @@ class Adapt(EnvironmentWorkflow):
         known = track.problem
         body = self.body_of(ob, moment, known, reuse)
         problem = problem_of_frame(ob, self, moment.scene, moment.depsgraph, known, body)
-        return AdaptFrames(problem, track.solution, track.frames.rows if problem.source is known.source else None)
+        return AdaptFrames(problem, track.solution, track.frames.joints if problem.source is known.source else None)
 
     def command_line(self, context, program: str) -> str:
         return command_of(context, context.object, program)

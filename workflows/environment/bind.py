@@ -21,9 +21,10 @@ from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed, run_to_end
 from ..core.outside_frames import outside_notes
 from ..rig.action import to_bind_played
+from ..rig.choose_joints import body_names, joint_radii, read_source
 from ..rig.owner import require_owner
-from ..rig.read import note_bound
-from ..rig.source import body_names, bound_frames, hung_names, joint_radii, read_source
+from ..rig.read import bound_frames, note_bound
+from ..rig.source import hung_names
 from .body import time_stretch
 from .changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
 from .joints import choices_of, joints_report, list_joints

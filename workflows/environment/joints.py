@@ -10,7 +10,8 @@ from ...solvers.core.errors import InputError
 from ...solvers.skeleton.hierarchy import carriers
 from ...solvers.skeleton.limbs import limbs
 from ..core.list_entries import resized
-from ..rig.source import RIDE, SOLVE, Source
+from ..rig.choose_joints import RIDE, SOLVE
+from ..rig.source import Source
 
 AUTO = "AUTO"
 SOLVED, RIDES, STAYS = "SOLVED", "RIDES", "STAYS"

@@ -25,7 +25,8 @@ from ..rig.action import source_played
 from ..rig.influence import sampled_influence
 from ..rig.live_source import untold
 from ..rig.read import read_bound_motion
-from ..rig.source import Source, bound_source, solved_limits
+from ..rig.source import Source, bound_source
+from ..rig.write_back import solved_limits
 from .body import Body, body_now, fit_body, scale_since_bind
 from .model import stored_of
 from .pins import joint_weight, pin_targets, pin_weights, pins, present_pin_places

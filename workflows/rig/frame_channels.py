@@ -11,7 +11,7 @@ from ...solvers.skeleton.row_turner import RowTurner
 from .source import Source
 
 
-class AdaptedRows:
+class JointChannels:
     """Channels of a rig for solved joints, a row at a time."""
 
     def __init__(self, source: Source, object_turns: np.ndarray):

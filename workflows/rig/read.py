@@ -1,4 +1,4 @@
-"""The bound motion of a rig is read, whatever the rig plays, and noted."""
+"""The bound motion of a rig is read over its frames, whatever the rig plays, and noted."""
 
 from __future__ import annotations
 
@@ -6,12 +6,40 @@ from collections.abc import Collection
 
 import numpy as np
 
+from ...scene.frames import frames_inside, require_range
 from ...scene.interference import require_result_plays
-from ...scene.motion import BoneMotion, read_motion
+from ...scene.motion import BoneMotion, motion_range, read_motion
 from ...scene.rigs import require_armature, require_editable
+from ...solvers.core.errors import InputError
 from .action import live_copy, remember_source, source_played
 from .live_keys import held_by_user
 from .live_source import keep_motion
+
+
+def bound_frames(context, ob, start: float | None, end: float | None) -> np.ndarray:
+    """Whole scene frames (F,) of the rig's motion, see ``motion_range``, or of a part of it.
+
+    Raises InputError for a range without frames, SceneError for a rig that plays nothing.
+    """
+    require_armature(ob)
+    require_editable(ob)
+    return frames_within(ob, motion_range(context.scene, ob), start, end)
+
+
+def frames_within(ob, motion: tuple[float, float], start: float | None, end: float | None) -> np.ndarray:
+    """Whole scene frames (F,) from the first to the last of a rig's motion, or of a part of it.
+
+    Raises InputError for a range without frames.
+    """
+    first, last = motion
+    start, end = first if start is None else start, last if end is None else end
+    require_range(start, end, f"The range of '{ob.name}'")
+    begin, finish = frames_inside(start, end)
+    if not finish >= begin:
+        raise InputError(
+            f"The range {begin:g} to {finish:g} is empty; the animation of '{ob.name}' runs from {first:g} to {last:g}."
+        )
+    return np.arange(begin, finish + 1, dtype=float)
 
 
 def read_bound_motion(context, ob, workflow, frames: np.ndarray, joints: Collection[str]) -> BoneMotion:

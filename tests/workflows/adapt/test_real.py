@@ -7,7 +7,7 @@ from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.workflows.adapt import run
 from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 from bl_ext.devrepo.motion_loom.workflows.environment import problem
-from bl_ext.devrepo.motion_loom.workflows.rig.source import read_source
+from bl_ext.devrepo.motion_loom.workflows.rig.choose_joints import read_source
 
 from benchmarks import blender_rig, edits
 from checkout import PACKAGE

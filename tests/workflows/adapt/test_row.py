@@ -6,8 +6,9 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.solvers.skeleton.pose_blend import blend_motion
-from bl_ext.devrepo.motion_loom.workflows.rig.frame_channels import AdaptedRows
-from bl_ext.devrepo.motion_loom.workflows.rig.source import adapted_motion, read_source
+from bl_ext.devrepo.motion_loom.workflows.rig.choose_joints import read_source
+from bl_ext.devrepo.motion_loom.workflows.rig.frame_channels import JointChannels
+from bl_ext.devrepo.motion_loom.workflows.rig.write_back import adapted_motion
 from scipy.spatial.transform import Rotation
 
 from tests import adapt_scenes as adapt
@@ -63,7 +64,7 @@ def test_rows_are_those_of_the_whole_motion(make, influence):
     blended = blend_motion(whole.rig, source.motion.basis, whole.basis, share, tree, placed)
     whole = replace(whole, basis=blended)
     expected = whole.channels()
-    rows, before = AdaptedRows(source, object_turns), source.motion.rotation_start
+    rows, before = JointChannels(source, object_turns), source.motion.rotation_start
     for row in range(len(FRAMES)):
         found = rows.channels(row, positions[row], turns[row], influence, before)
         for part, all_rows in zip(found, expected, strict=True):
@@ -78,6 +79,6 @@ def test_a_row_by_itself_is_near_the_original(make):
     positions, turns, object_turns = solved(source)
     whole = adapted_motion(source, positions, turns, object_turns)
     near = replace(whole, basis=whole.basis[5:6], rotation_start=source.motion.channels()[1][5]).channels()
-    found = AdaptedRows(source, object_turns).channels(5, positions[5], turns[5], 1.0)
+    found = JointChannels(source, object_turns).channels(5, positions[5], turns[5], 1.0)
     for part, expected in zip(found, near, strict=True):
         np.testing.assert_allclose(part, expected[0], atol=_CLOSE)

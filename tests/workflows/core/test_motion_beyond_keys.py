@@ -12,7 +12,7 @@ from bl_ext.devrepo.motion_loom.scene.motion import motion_range
 from bl_ext.devrepo.motion_loom.workflows.adapt import deform_copy
 from bl_ext.devrepo.motion_loom.workflows.core import live, registry
 from bl_ext.devrepo.motion_loom.workflows.map import learn
-from bl_ext.devrepo.motion_loom.workflows.rig.source import bound_frames
+from bl_ext.devrepo.motion_loom.workflows.rig.read import bound_frames
 from bl_ext.devrepo.motion_loom.workflows.transfer import read
 from mathutils import Matrix
 
