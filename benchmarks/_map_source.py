@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from benchmarks.baselines.variance_score import variance_scores
 from solvers.mapping.global_motion import GlobalMotion
-from solvers.mapping.pair_suggestion import INTEGRATED, PAPER, RowSpace, scores, suggest
+from solvers.mapping.pair_suggestion import RowSpace, scores, suggest
 from solvers.mapping.pose_features import PoseFeatures
 from solvers.regression.one_sided_gaussian import Smoother
 from solvers.regression.outliers import find_outliers
@@ -121,10 +122,10 @@ def _picks(points, times):
     points = GlobalMotion(points[0]).track(points).points
     rows = PoseFeatures.fit(points, times).rows(points, times)
     places, space = rows[:, : rows.shape[1] // 2], RowSpace.of(rows)
-    picked = {INTEGRATED: [], PAPER: []}
-    for how, picks in picked.items():
+    picked = {"integrated": [], "paper": []}
+    for picks, score in zip(picked.values(), (scores, variance_scores), strict=True):
         for _ in range(PICKED):
-            picks.append(int(np.argmax(scores(space, rows[picks], how))))
+            picks.append(int(np.argmax(score(space, rows[picks]))))
     picked["uniform"] = np.linspace(0, len(rows) - 1, PICKED).astype(int)
     usual = np.linalg.norm(places, axis=1).mean()
     errors = {how: PoseRidge.fit(rows[at], places[at]).predict(rows) - places for how, at in picked.items()}

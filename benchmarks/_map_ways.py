@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from solvers.mapping.pair_suggestion import INTEGRATED, PAPER, RowSpace, scores
+from benchmarks.baselines.variance_score import variance_scores
+from solvers.mapping.pair_suggestion import RowSpace, scores
 from solvers.mapping.pose_features import PoseFeatures
 from solvers.mapping.track import MotionMap
 from solvers.regression.latent_box import LatentBox
@@ -18,6 +20,8 @@ from ._map_cases import FPS, PAIRS, Case, Places, Target, paired_poses
 
 # Places of a source over time, seconds (F,) and frames a second to features (F, P).
 Features = Callable[[Places, np.ndarray, float], np.ndarray]
+# A source and features (n, P) of the paired poses to what a pair at each frame would help (F,).
+Score = Callable[[RowSpace, np.ndarray], np.ndarray]
 _ALL = 10_000
 # The paper's weight of velocities, and its sigma^2 as the text has it and as "sigma = 0.05" would have it.
 _PAPER_WEIGHT, _PAPER_NOISE, _PRINTED_NOISE = 0.1, 0.05, 0.05**2
@@ -39,20 +43,20 @@ class Mapped:
 
 @dataclass(frozen=True)
 class Way:
-    """representation, components: of the target.  edge: of its latent box.  score: that picks the pairs.
-    noise: sigma^2.  is_paper: features as the paper has them."""
+    """representation, components: of the target.  edge: of its latent box.
+    noise: sigma^2.  is_paper: features, and the score that picks the pairs, as the paper has them."""
 
     representation: str = COMBINED
     components: int = 50
     edge: str = "soft"
-    score: str = INTEGRATED
     noise: float = NOISE
     is_paper: bool = False
 
     def learn(self, case: Case) -> Mapped:
         space = target_space(case.target.name, self.representation, self.components, case.target)
         features = _features(case, self.is_paper)
-        known, picks, frames = _pairs(case, features, self.score, space, self.noise)
+        score = partial(variance_scores, noise=self.noise) if self.is_paper else scores
+        known, picks, frames = _pairs(case, features, score, space)
         box = LatentBox.around(space.coefficients)
         if self.noise == NOISE:
             mapping = MotionMap.learn(known[picks], space.coefficients[frames], box, self.edge)
@@ -75,7 +79,7 @@ class Nearest:
     def learn(self, case: Case) -> Mapped:
         space = target_space(case.target.name, COMBINED, 50, case.target)
         features = _features(case, False)
-        known, picks, frames = _pairs(case, features, INTEGRATED, space, NOISE)
+        known, picks, frames = _pairs(case, features, scores, space)
         poses = case.target.vertices[frames]
 
         def output(times: np.ndarray, fps: float) -> np.ndarray:
@@ -100,8 +104,8 @@ WAYS: dict[str, Way | Nearest] = {
     "PCA 50": Way(POINTS, 50, "none"),
     "nearest pair": Nearest(),
     "weighted pairs": Nearest(True),
-    "paper": Way(edge="hard", score=PAPER, noise=_PAPER_NOISE, is_paper=True),
-    "paper (as sigma)": Way(edge="hard", score=PAPER, noise=_PRINTED_NOISE, is_paper=True),
+    "paper": Way(edge="hard", noise=_PAPER_NOISE, is_paper=True),
+    "paper (as sigma)": Way(edge="hard", noise=_PRINTED_NOISE, is_paper=True),
 }
 
 
@@ -143,14 +147,14 @@ def _paper_rows(places: Places, mean: np.ndarray, times: np.ndarray, fps: float)
 
 
 def _pairs(
-    case: Case, features: Features, score: str, space: TargetSpace, noise: float
+    case: Case, features: Features, score: Score, space: TargetSpace
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Features (F, P), and PAIRS of them (n,), each the best score at its turn, with frames (n,) of the target."""
     times = case.known if len(case.known) else case.times[::4]
     found = features(case.places, times, FPS)
     of_source, picks = RowSpace.of(found), []
     for _ in range(PAIRS):
-        picks.append(int(np.argmax(scores(of_source, found[picks], score, noise))))
+        picks.append(int(np.argmax(score(of_source, found[picks]))))
     picks = np.array(picks)
     frames = case.truth[picks] if len(case.known) else paired_poses(case, found, picks, space.coefficients)
     return found, picks, frames

@@ -76,8 +76,8 @@ def mesh_sequence_steps(
     return found
 
 
-def key_poses(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence[str] | None = None) -> MeshSequence:
-    """Shape keys as poses, each a frame of its own, 1 to F; by default all of them, the first included.
+def key_poses(context: bpy.types.Context, ob: bpy.types.Object) -> MeshSequence:
+    """All shape keys as poses, the first included, each a frame of its own, 1 to F.
 
     A pose is the shape that the key makes alone at a value of one; modifiers, values and muting do not count.
     Raises as `mesh_sequence_steps`, and SceneError for a mesh without shape keys.
@@ -86,7 +86,7 @@ def key_poses(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence[
     keys = ob.data.shape_keys
     if keys is None:
         raise SceneError(f"'{ob.name}' has no shape keys; add some, or read its motion over a range of frames.")
-    names = tuple(keys.key_blocks.keys() if names is None else names)
+    names = tuple(keys.key_blocks.keys())
     frames = np.arange(1.0, len(names) + 1.0)
     _require_frames(ob, frames)
     vertices = shape_keys.pose_shapes(ob, names)

@@ -73,11 +73,11 @@ class Recorder:
         """Take what a listener has received since the last call."""
         self.add(listener.since(self._after))
 
-    def resampled(self, rate: float, longest_gap: float = LONGEST_GAP) -> Recording:
+    def resampled(self, rate: float) -> Recording:
         """All frames at ``rate`` frames a second, by straight lines between those received.
 
         Times are the sender's where it sends them and they make sense, else those of arrival. A joint is missing before
-        it first came, after it last came, and in gaps longer than longest_gap seconds.
+        it first came, after it last came, and in gaps longer than ``LONGEST_GAP``.
         Raises StreamError where nothing was recorded or the rate is not positive.
         """
         if not self.frames:
@@ -90,7 +90,7 @@ class Recorder:
         out = np.full((len(times), len(names), 3), np.nan)
         for joint in range(len(names)):
             there = ~np.isnan(positions[:, joint, 0])
-            out[:, joint] = _interpolated(times, came[there], positions[there, joint], longest_gap)
+            out[:, joint] = _interpolated(times, came[there], positions[there, joint])
         return Recording(names, out, times)
 
 
@@ -122,11 +122,11 @@ def _times(frames: list[Frame]) -> np.ndarray:
     return sent if sound else came
 
 
-def _interpolated(times: np.ndarray, came: np.ndarray, places: np.ndarray, longest_gap: float) -> np.ndarray:
+def _interpolated(times: np.ndarray, came: np.ndarray, places: np.ndarray) -> np.ndarray:
     """(F, 3) at times (F,) of places (N, 3) at came (N,)."""
     out = np.stack([np.interp(times, came, axis, left=np.nan, right=np.nan) for axis in places.T], axis=1)
     after = np.clip(np.searchsorted(came, times), 1, len(came) - 1) if len(came) > 1 else np.zeros(len(times), int)
     before = np.maximum(after - 1, 0)
     inside = np.minimum(times - came[before], came[after] - times) > 1e-9
-    out[inside & (came[after] - came[before] > longest_gap)] = np.nan
+    out[inside & (came[after] - came[before] > LONGEST_GAP)] = np.nan
     return out

@@ -61,7 +61,7 @@ def _window_weights(points, origins, normals, inner, outer):
     return cosine
 
 
-def normalised_over_time(weights: np.ndarray, dt: float, smoothing: float = WEIGHT_SMOOTHING) -> np.ndarray:
+def normalised_over_time(weights: np.ndarray, dt: float) -> np.ndarray:
     """Weights (F, N) normalised to sum to one a frame (eq. 6), then smoothed over time (sums stay one).
 
     A frame that no descriptor faces takes the weights of the nearest frame that has some: a joint that lets go of
@@ -76,7 +76,7 @@ def normalised_over_time(weights: np.ndarray, dt: float, smoothing: float = WEIG
     weights = weights[nearest] / total[nearest, None]
     used = np.flatnonzero(weights.any(axis=0))
     out = np.zeros_like(weights)
-    out[:, used] = gaussian_filter1d(weights[:, used], smoothing / dt, axis=0, mode="nearest", truncate=3.0)
+    out[:, used] = gaussian_filter1d(weights[:, used], WEIGHT_SMOOTHING / dt, axis=0, mode="nearest", truncate=3.0)
     return out
 
 

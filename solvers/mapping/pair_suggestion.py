@@ -17,7 +17,6 @@ from ..core.errors import InputError
 from ..core.subsampling import evenly_spaced
 from ..regression.ridge import NOISE
 
-INTEGRATED, PAPER = "integrated", "paper"
 _SAMPLE = 1000
 _LEFT_OUT = 1e-4
 
@@ -70,15 +69,22 @@ def _main_axes(sample):
     return sample.T @ (vectors[:, keep] / np.sqrt(squares[keep])) if wide else vectors[:, keep]
 
 
-def scores(space: RowSpace, chosen: np.ndarray, score: str = INTEGRATED, noise: float = NOISE) -> np.ndarray:
+def scores(space: RowSpace, chosen: np.ndarray) -> np.ndarray:
     """How much a pair at each frame would help, (F,), not negative; zero where the frame is excluded.
 
     chosen: (n, P) features of the paired poses, n may be zero; they need not be frames of the source.
-    score: "integrated", the variance taken off all counted frames, or "paper", the variance at the frame itself.
+    It is the variance that such a pair takes off all counted frames.
+    """
+    variance, gain = posterior(space, chosen)
+    return np.where(space.counted, gain / (variance + NOISE), 0.0)
+
+
+def posterior(space: RowSpace, chosen: np.ndarray, noise: float = NOISE) -> tuple[np.ndarray, np.ndarray]:
+    """Variance (F,) of each frame given the paired poses (n, P), and the sum (F,) over counted frames of its squared
+    covariance with them.
+
     The sum over all frames is written out in what was made once and n vectors: the cost is F r n.
     """
-    if score not in (INTEGRATED, PAPER):
-        raise InputError(f"'{score}' is not a score; use {INTEGRATED} or {PAPER}.")
     at = space.coordinates
     chosen = np.asarray(chosen, float).reshape(-1, len(space.axes))
     gain, variance = space.prior, np.einsum("fr,fr->f", at, at)
@@ -91,18 +97,17 @@ def scores(space: RowSpace, chosen: np.ndarray, score: str = INTEGRATED, noise: 
         known = inside @ space.squares
         gain = gain - 2.0 * np.einsum("fn,fn->f", at @ known.T, solved)
         gain = np.maximum(gain + np.einsum("fn,fn->f", solved @ (known @ inside.T), solved), 0.0)
-    return np.where(space.counted, variance if score == PAPER else gain / (variance + noise), 0.0)
+    return variance, gain
 
 
-def suggest(score: np.ndarray, times: np.ndarray, count: int = 5, apart: float | None = None) -> np.ndarray:
-    """Frames of the best local maxima of score (F,), at most count, best first, at least apart seconds from each other.
+def suggest(score: np.ndarray, times: np.ndarray, count: int = 5) -> np.ndarray:
+    """Frames of the best local maxima of score (F,), at most count, best first, well apart: for five a twentieth of the
+    range.
 
-    times: (F,) seconds.  apart: by default a twentieth of the range for five.  Frames that score nothing are never
-    proposed. A level stretch counts by its first frame.
+    times: (F,).  Frames that score nothing are never proposed. A level stretch counts by its first frame.
     """
     score, times = np.asarray(score, float), np.asarray(times, float)
-    if apart is None:
-        apart = (times[-1] - times[0]) / (4 * count)
+    apart = (times[-1] - times[0]) / (4 * count)
     before, after = np.concatenate(([-np.inf], score[:-1])), np.concatenate((score[1:], [-np.inf]))
     peaks = np.flatnonzero((score > before) & (score >= after) & (score > 0.0))
     found: list[int] = []

@@ -59,17 +59,16 @@ def learn_travel(
     yaw: np.ndarray,
     vertices: np.ndarray,
     stride: float = 0.0,
-    forward: tuple[float, float] = FORWARD,
     learn_from: str | None = None,
 ) -> Travel:
     """The travel of a target, from its own motion.
 
     coefficients: (F, D) of its poses.  times: (F,) seconds.  translation (F, 2) metres and yaw (F,): its global motion
     against its first frame.  vertices: (F, V, 3) metres, without that motion, Z up.  stride: metres a cycle of its
-    motion (the whole range where it has no shorter one), 0 where the user gave none.  forward: (2,) the direction of
-    a stride.  learn_from: one of ``FROM``, else chosen: its translation where that is longer than 1.5 radii (RMS
-    distance of its vertices from their centre), else standing feet where they ask for a steady speed of at least 0.3
-    radii a second, else the stride, else it stays.
+    motion (the whole range where it has no shorter one) along ``FORWARD``, 0 where the user gave none.  learn_from: one
+    of ``FROM``, else chosen: its translation where that is longer than 1.5 radii (RMS distance of its vertices from
+    their centre), else standing feet where they ask for a steady speed of at least 0.3 radii a second, else the stride,
+    else it stays.
     Raises InputError where what is asked for is not there.
     """
     times = checked_times(times, len(coefficients))
@@ -93,7 +92,7 @@ def learn_travel(
         raise InputError("A stride must be longer than zero; give its length in metres.")
     if learn_from == STRIDE or (learn_from is None and stride > 0.0):
         period = cycle_seconds(coefficients, times)
-        ahead = np.asarray(forward, float) / np.linalg.norm(forward) * (stride / period)
+        ahead = np.array(FORWARD) * (stride / period)
         moved = np.repeat(ahead[None], len(times), axis=0)
         return _fitted(STRIDE, speed, moved, f"{stride:.3g} m for each cycle of {period:.3g} s")
     return Travel(STAYS, np.zeros((2, speed.shape[1])), "the target moves on the spot and no stride is given")

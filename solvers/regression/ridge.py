@@ -77,13 +77,13 @@ class Contradiction:
         return self.disagreement >= 0.5
 
 
-def contradiction(rows: np.ndarray, coefficients: np.ndarray, noise: float = NOISE) -> Contradiction:
+def contradiction(rows: np.ndarray, coefficients: np.ndarray) -> Contradiction:
     """The two of n >= 2 pairs that can least be had both: alike in the source, different in the target.
 
     rows: (n, P) features.  coefficients: (n, D).  For two pairs alone, d apart in the features, a share of
-    noise / (noise + d^2 / 2) of what they ask is left out. Raises InputError as ``PoseRidge.fit`` does.
+    NOISE / (NOISE + d^2 / 2) of what they ask is left out. Raises InputError as ``PoseRidge.fit`` does.
     """
-    ridge = PoseRidge.fit(rows, coefficients, noise)
+    ridge = PoseRidge.fit(rows, coefficients)
     left = np.asarray(coefficients, float) - ridge.predict(ridge.rows)
     spread = np.sqrt(_squared_distances(np.asarray(coefficients, float)).sum() / (len(left) * (len(left) - 1)))
     apart = np.sqrt(_squared_distances(left)) / (spread if spread > 0.0 else 1.0)

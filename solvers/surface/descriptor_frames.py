@@ -13,7 +13,6 @@ from ..core.types import MeshTrack, TriangleMesh
 
 _MIN_SINE = 1e-10  # altitude over longest edge under which a triangle has no usable plane
 _MIN_NORMAL = 1e-6  # length under which blended unit normals have cancelled out
-_CHUNK = 4_000_000  # numbers in one temporary of the smooth normals
 
 
 @dataclass(frozen=True)
@@ -83,18 +82,16 @@ def smooth_vertex_normals(vertices: np.ndarray, triangles: np.ndarray) -> np.nda
 
 
 def descriptor_frames(
-    points: DescriptorPoints, meshes: Sequence[TriangleMesh | MeshTrack], smooth: bool = False
+    points: DescriptorPoints, meshes: Sequence[TriangleMesh | MeshTrack]
 ) -> tuple[np.ndarray, np.ndarray]:
     """World positions and right-handed orthonormal frames of descriptor points in every mesh state.
 
     meshes: one for each object index; a TriangleMesh or a one-state MeshTrack stands still, all others
     share one number of states S (metres, world space).
-    smooth: normals blended from angle-weighted vertex normals; flat face normals otherwise, which follow
-    the sharp edges of boxes.
 
     Returns origins (S, N, 3) and axes (S, N, 3, 3) whose columns are normal, tangent and binormal: the
-    tangent is the triangle's first edge projected to the tangent plane, binormal = normal x tangent
-    (Al-Ashqar et al. 2013, section 4).
+    normal is the face's own, which follows the sharp edges of boxes, the tangent the triangle's first edge,
+    binormal = normal x tangent (Al-Ashqar et al. 2013, section 4).
 
     Raises InputError for a point on a missing object or triangle, for meshes whose numbers of states
     differ, and for a triangle without area, naming the object, triangle and state.
@@ -107,7 +104,7 @@ def descriptor_frames(
         rows = np.flatnonzero(points.object_index == index)
         mesh = meshes[index]
         vertices = mesh.vertices if mesh.vertices.ndim == 3 else mesh.vertices[None]
-        at, frame = _frames_on(mesh, vertices, points.triangle[rows], points.barycentric[rows], smooth)
+        at, frame = _frames_on(mesh, vertices, points.triangle[rows], points.barycentric[rows])
         origins[:, rows] = at
         axes[:, rows] = frame
     return origins, axes
@@ -139,14 +136,12 @@ def _check_indices(points, meshes):
         )
 
 
-def _frames_on(mesh, vertices, triangle, barycentric, smooth):
+def _frames_on(mesh, vertices, triangle, barycentric):
     corner_index = mesh.triangles[triangle]
     first, second, third = (vertices[:, corner_index[:, k]] for k in range(3))
     origin = barycentric[:, :1] * first + barycentric[:, 1:2] * second + barycentric[:, 2:] * third
     edge = second - first
     normal = _face_normals(mesh.name, edge, third - first, triangle)
-    if smooth:
-        normal = _blended_normals(mesh, vertices, corner_index, barycentric, normal, triangle)
     tangent = _tangents(mesh.name, edge, normal, triangle)
     return origin, np.stack([normal, tangent, cross(normal, tangent)], axis=-1)
 
@@ -157,23 +152,6 @@ def _face_normals(name, edge, other, triangle):
     longest = np.maximum(np.maximum(_squared(edge), _squared(other)), _squared(other - edge))
     _refuse(~(doubled > _MIN_SINE * longest), name, triangle, "has no area; dissolve or repair it")
     return normal / doubled[..., None]
-
-
-def _blended_normals(mesh, vertices, corner_index, barycentric, flat, triangle):
-    used, local = np.unique(corner_index, return_inverse=True)
-    local = local.reshape(corner_index.shape)
-    around = mesh.triangles[np.isin(mesh.triangles, used).any(axis=1)]
-    step = max(1, _CHUNK // (9 * len(around)))
-    parts = [
-        smooth_vertex_normals(vertices[start : start + step], around)[:, used]
-        for start in range(0, len(vertices), step)
-    ]
-    at_corner = np.concatenate(parts)[:, local]
-    normal = np.einsum("nk,snkc->snc", barycentric, at_corner)
-    length = np.sqrt(_squared(normal))
-    turned = ~(length > _MIN_NORMAL) | (np.einsum("snc,snc->sn", normal, flat) <= 0)
-    _refuse(turned, mesh.name, triangle, "has neighbours that fold back on it; use flat normals or unfold it")
-    return normal / length[..., None]
 
 
 def _tangents(name, edge, normal, triangle):

@@ -8,7 +8,6 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from ..core.errors import InputError, PartError
-from ..regression.gaussian_process import NEURAL_NETWORK, NOISE_FLOOR
 from .association_cost import bridge_cost, regression_cost, unevenness
 from .clip_pair import ClipRows, checked_clips
 from .pose_regression import PoseRegression
@@ -38,9 +37,7 @@ class DenseClip:
     note: str
 
 
-def densify(
-    clips: list[ClipRows], cost: str = GAUSSIAN_PROCESS, run: int = 2, noise_floor: float = NOISE_FLOOR, seed: int = 0
-) -> list[DenseClip]:
+def densify(clips: list[ClipRows], cost: str = GAUSSIAN_PROCESS, run: int = 2) -> list[DenseClip]:
     """Target rows for all source rows between pairs, of each clip.
 
     cost: "gaussian_process" learns from the pairs of all clips which poses go together, a neural-network process a
@@ -59,7 +56,7 @@ def densify(
     costs = [bridge_cost(clip.pairs, shape, uneven) for clip, shape in zip(clips, shapes, strict=True)]
     if cost == LINE:
         return [_even(clip, cost) for clip, cost in zip(clips, costs, strict=True)]
-    learnt = _learnt(clips, parts, noise_floor, seed)
+    learnt = _learnt(clips, parts)
     for clip, total in zip(clips, costs, strict=True):
         total += regression_cost(learnt, clip.source, clip.target)
     return [dense_by_cost(clip, total, run) for clip, total in zip(clips, costs, strict=True)]
@@ -71,14 +68,14 @@ def telling_clips(clips: list[ClipRows]) -> list[ClipRows]:
     return [clip.of_parts(clips[0].telling) for clip in clips]
 
 
-def _learnt(clips, parts, noise_floor, seed) -> list[PoseRegression]:
+def _learnt(clips, parts) -> list[PoseRegression]:
     """A regression a part, from the pairs of all clips; parts: their numbers, for what is told of them."""
     learnt = []
     sources, targets = zip(*(clip.paired() for clip in clips), strict=True)
     rows = zip(zip(*sources, strict=True), zip(*targets, strict=True), strict=True)
     for part, (inputs, outputs) in zip(parts, rows, strict=True):
         try:
-            one = PoseRegression.fit(np.concatenate(inputs), np.concatenate(outputs), NEURAL_NETWORK, noise_floor, seed)
+            one = PoseRegression.fit(np.concatenate(inputs), np.concatenate(outputs))
         except InputError as problem:
             raise PartError(part, str(problem)) from problem
         learnt.append(one)

@@ -79,7 +79,7 @@ def test_joints_that_come_go_and_pause_are_missing_meanwhile():
         if 20 <= k <= 80 and not 40 < k < 70 and k != 30:
             places["at times"] = (k, 0, 0)
         frames.append(frame(k + 1, k / 100.0, places))
-    recording = recorded(frames).resampled(100.0, longest_gap=0.1)
+    recording = recorded(frames).resampled(100.0)
     assert not np.isnan(recording.positions[:, 0]).any()
     there = ~np.isnan(recording.positions[:, 1, 0])
     expected = np.zeros(101, bool)

@@ -105,10 +105,10 @@ def require_indices(array: np.ndarray, low: int, high, name: str) -> None:
         raise ValueError(f"'{name}' points beyond what there is")
 
 
-def require_rising(frames: np.ndarray, name: str = "frames") -> None:
+def require_rising(frames: np.ndarray) -> None:
     """Raises ValueError for frames (F,) that do not rise, or of which there is none."""
     if not len(frames) or not (np.diff(frames) > 0.0).all():
-        raise ValueError(f"'{name}' do not rise")
+        raise ValueError("'frames' do not rise")
 
 
 def require_positive(header: Mapping, *names: str) -> None:

@@ -41,10 +41,9 @@ def rng():
     return np.random.default_rng(4)
 
 
-@pytest.mark.parametrize("smooth", [False, True])
-def test_right_handed_and_orthonormal(rng, smooth):
+def test_right_handed_and_orthonormal(rng):
     meshes = [box(), blob(rng)]
-    _, axes = descriptor_frames(scatter(rng, meshes, 300), meshes, smooth)
+    _, axes = descriptor_frames(scatter(rng, meshes, 300), meshes)
     assert np.abs(np.swapaxes(axes, -1, -2) @ axes - np.eye(3)).max() < 1e-12
     assert np.abs(np.linalg.det(axes) - 1).max() < 1e-12
 
@@ -56,13 +55,12 @@ def test_sliver_stays_orthonormal():
     assert np.abs(axes[0, 0].T @ axes[0, 0] - np.eye(3)).max() < 1e-12
 
 
-@pytest.mark.parametrize("smooth", [False, True])
-def test_rigid_motion_and_scale_carry_the_frames(rng, smooth):
+def test_rigid_motion_and_scale_carry_the_frames(rng):
     meshes = [box(), blob(rng)]
     points = scatter(rng, meshes, 200)
     rotation, shift = Rotation.random(random_state=3).as_matrix(), np.array([2.0, -7.0, 0.5])
-    origins, axes = descriptor_frames(points, meshes, smooth)
-    origins2, axes2 = descriptor_frames(points, [moved(m, rotation, shift, 2.5) for m in meshes], smooth)
+    origins, axes = descriptor_frames(points, meshes)
+    origins2, axes2 = descriptor_frames(points, [moved(m, rotation, shift, 2.5) for m in meshes])
     assert np.allclose(origins2, 2.5 * origins @ rotation.T + shift, atol=1e-12)
     assert np.allclose(axes2, rotation @ axes, atol=1e-10)
 
@@ -87,15 +85,14 @@ def test_frames_follow_a_deforming_mesh_beside_a_static_one(rng):
     bend = np.stack([start.vertices + 0.1 * s * np.sin(start.vertices[:, [1, 2, 0]]) for s in range(5)])
     meshes = [still, MeshTrack("Bending", bend, start.triangles)]
     points = scatter(rng, meshes, 60)
-    for smooth in (False, True):
-        origins, axes = descriptor_frames(points, meshes, smooth)
-        assert origins.shape == (5, 60, 3) and axes.shape == (5, 60, 3, 3)
-        on_still = points.object_index == 0
-        assert (origins[:, on_still] == origins[:1, on_still]).all()
-        for s in range(5):
-            alone = descriptor_frames(points, [still, meshes[1].state(s)], smooth)
-            assert np.array_equal(alone[0][0], origins[s])
-            assert np.allclose(alone[1][0], axes[s], atol=1e-14)
+    origins, axes = descriptor_frames(points, meshes)
+    assert origins.shape == (5, 60, 3) and axes.shape == (5, 60, 3, 3)
+    on_still = points.object_index == 0
+    assert (origins[:, on_still] == origins[:1, on_still]).all()
+    for s in range(5):
+        alone = descriptor_frames(points, [still, meshes[1].state(s)])
+        assert np.array_equal(alone[0][0], origins[s])
+        assert np.allclose(alone[1][0], axes[s], atol=1e-14)
 
 
 def test_no_points_give_empty_frames():
@@ -114,8 +111,7 @@ def test_unused_degenerate_triangle_is_no_obstacle():
     mesh = box()
     mesh = TriangleMesh("Box", mesh.vertices, np.concatenate([mesh.triangles, [[0, 0, 1]]]))
     points = DescriptorPoints(np.zeros(1, int), np.zeros(1, int), np.full((1, 3), 1 / 3))
-    for smooth in (False, True):
-        assert np.isfinite(descriptor_frames(points, [mesh], smooth)[1]).all()
+    assert np.isfinite(descriptor_frames(points, [mesh])[1]).all()
 
 
 def test_changed_topology_and_mixed_states_are_refused(rng):

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from solvers.core.errors import InputError
 from solvers.surface.cotangent import surface_operators
-from solvers.surface.poisson import Pins, PoissonSystem
+from solvers.surface.poisson import PoissonSystem
 
 RADIUS = 2.0
 
@@ -46,18 +45,13 @@ def test_a_pose_comes_back(rng, tube):
 def test_equal_to_a_dense_solve_and_linear(rng, tube):
     vertices, triangles = tube
     surface = surface_operators(vertices, triangles)
-    pins = Pins(np.array([3, 70, 3]), np.array([2.0, 5.0, 1.0]))
-    system = PoissonSystem.build(surface, RADIUS, 0.3, pins)
+    system = PoissonSystem.build(surface, RADIUS, 0.3)
     divergence, places = rng.normal(size=(2, 3, len(vertices)))
-    goals = rng.normal(size=(3, 3))
     dense = surface.laplacian.toarray() + np.diag(0.3 / RADIUS**2 * surface.mass)
     right = divergence + 0.3 / RADIUS**2 * surface.mass * places
-    for vertex, weight, goal in zip(pins.vertices, pins.weight, goals.T, strict=True):
-        dense[vertex, vertex] += weight
-        right[:, vertex] += weight * goal
-    found = system.solve(divergence, places, goals)
+    found = system.solve(divergence, places)
     assert np.abs(found - np.linalg.solve(dense, right.T).T).max() < 1e-10
-    parts = system.solve(divergence) + system.solve(positions=places) + system.solve(goals=goals)
+    parts = system.solve(divergence) + system.solve(positions=places)
     assert np.abs(found - parts).max() < 1e-10
 
 
@@ -78,19 +72,6 @@ def test_places_fix_the_centroid(tube):
     assert np.abs((found - vertices.T - 3.0) @ mass).max() < 1e-9
 
 
-def test_pins_pull_and_the_rest_follows(tube):
-    vertices, triangles = tube
-    surface = surface_operators(vertices, triangles)
-    divergence, goal = divergence_of(surface, vertices), vertices[[40]].T + [[0.0], [0.0], [2.0]]
-    moved = []
-    for weight in (0.1, 1.0, 100.0):
-        system = PoissonSystem.build(surface, RADIUS, pins=Pins(np.array([40]), np.array([weight])))
-        moved.append(system.solve(divergence, vertices.T, goal)[2] - vertices[:, 2])
-    assert moved[0][40] < moved[1][40] < moved[2][40]
-    assert moved[2][40] == pytest.approx(2.0, abs=0.1)
-    assert 0 < moved[2][100] < moved[2][40]
-
-
 def test_free_of_size(rng, tube):
     vertices, triangles = tube
     bent, places = vertices + rng.normal(0, 0.3, vertices.shape), vertices + rng.normal(0, 0.3, vertices.shape)
@@ -100,9 +81,3 @@ def test_free_of_size(rng, tube):
         system = PoissonSystem.build(surface, scale * RADIUS)
         found.append(system.solve(divergence_of(surface, scale * bent), scale * places.T) / scale)
     assert np.abs(found[0] - found[1]).max() < 1e-10
-
-
-def test_a_pin_that_is_not_there(tube):
-    vertices, triangles = tube
-    with pytest.raises(InputError, match="121 vertices"):
-        PoissonSystem.build(surface_operators(vertices, triangles), RADIUS, pins=Pins(np.array([121]), np.ones(1)))
