@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
-from bl_ext.devrepo.motion_loom.scene import actions
-from bl_ext.devrepo.motion_loom.workflows.core import live
 
 from tests import map_scenes
-from tests.rig_scenes import fingerprint
+from tests.mesh_steps import MeshPlay, activate, everything, press, shown, write_keys  # noqa: F401
 
 FRAMES = np.arange(1, 41)
 RINGS, ROUND = 8, 6
+PAIRS = (3, 1), (11, 8), (22, 15), (34, 20)
 
 
 def worm_shapes(count=24):
@@ -40,21 +39,6 @@ def add_target(name="Worm", shapes=None, faces=None, start=1):
     return ob
 
 
-def write_keys(owner, path, frames, values):
-    """Linear keys of one channel, or of one for each column of values (F, K)."""
-    action, slot = actions.assigned(owner) if owner.animation_data and owner.animation_data.action else (None, None)
-    if action is None:
-        action, slot = actions.create(owner, owner.name)
-        actions.assign(owner, action, slot)
-    holder = actions.curve_list(action, slot, create=True)
-    values = np.asarray(values, float)
-    for index, column in enumerate(values.reshape(len(frames), -1).T):
-        old = holder.fcurves.find(path, index=index)
-        if old is not None:
-            holder.fcurves.remove(old)
-        actions.write_curve(holder, path, index, None, np.asarray(frames, float), column)
-
-
 def dots(frames=FRAMES, seed=0):
     """(F, 6, 3) places of a body of six points that swings, walks along -Y and turns."""
     rng = np.random.default_rng(seed)
@@ -79,15 +63,12 @@ def add_dots(name="Dots", places=None, frames=FRAMES):
     return collection
 
 
-def activate(ob):
-    for other in bpy.context.selected_objects:
-        other.select_set(False)
-    bpy.context.view_layer.objects.active = ob
-    ob.select_set(True)
-
-
-def press(button, **arguments):
-    assert getattr(bpy.ops.motion_loom, button)(**arguments) == {"FINISHED"}
+def hide_between(number, frames):
+    """Keys that hide one of the dots from one frame until another."""
+    empty = bpy.data.objects[f"Dots {number}"]
+    for frame, hide in ((0, False), (frames[0], True), (frames[1], False)):
+        empty.hide_viewport = hide
+        empty.keyframe_insert("hide_viewport", frame=frame)
 
 
 def learn(ob, source=None):
@@ -113,89 +94,22 @@ def pair(ob, *frames):
         press("map_add_pair")
 
 
-def toggle(ob):
-    activate(ob.motion_loom_map.live_copy or ob)
-    press("live", workflow="map")
-
-
-def bake(ob, kind="ABSOLUTE_KEYS"):
-    """The new object."""
-    activate(ob.motion_loom_map.live_copy or ob)
-    ob.motion_loom_map.bake_kind = kind
-    press("bake", workflow="map")
-    return ob.motion_loom_map.result
-
-
-PAIRS = (3, 1), (11, 8), (22, 15), (34, 20)
-
-
-def add_ready(pairs=PAIRS):
+def make_ready(pairs=PAIRS):
     """Worm, learnt from and paired with Dots."""
     ob = learn(add_target(), add_dots())
     pair(ob, *pairs)
     return ob
 
 
-def add_live(pairs=PAIRS):
-    ob = add_ready(pairs)
-    toggle(ob)
-    return ob
+def edit(back=False):
+    """Lift one of the dots on its way, by its keys, or lower it again."""
+    places = dots()[:, 3]
+    if not back:
+        places[:, 2] += 0.3 * np.sin(np.linspace(0, np.pi, len(FRAMES)))
+    write_keys(bpy.data.objects["Dots 3"], "location", FRAMES, places)
 
 
-def status(ob):
-    return live.status(ob, "map")
-
-
-def healthy(ob, workflow="map"):
-    """Whether it is live, and all its frames are up to date."""
-    found = live.status(ob, workflow)
-    return found is not None and found.problem is None and found.track == "READY"
-
-
-def problem(ob, workflow="map"):
-    """What is wrong with it where the scene is."""
-    bpy.context.view_layer.update()
-    bpy.context.scene.frame_set(bpy.context.scene.frame_current)
-    return live.status(ob, workflow).problem
-
-
-def shown(ob, frames=FRAMES):
-    """World vertices (F, V, 3) of an object at frames, as Blender evaluates them."""
-    vertices, worlds = map_scenes.seen(ob, frames)
-    return vertices @ np.swapaxes(worlds[:, :3, :3], 1, 2) + worlds[:, None, :3, 3]
-
-
-def shuffled(ob, frames=FRAMES, seed=0):
-    """The same of the live copy, visited in another order."""
-    order = np.random.default_rng(seed).permutation(len(frames))
-    return shown(ob.motion_loom_map.live_copy, np.asarray(frames)[order])[np.argsort(order)]
-
-
-def now(ob, settings="motion_loom_map"):
-    """World vertices (V, 3) of the live copy, where the scene is."""
-    bpy.context.view_layer.update()
-    evaluated = getattr(ob, settings).live_copy.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    world = np.array(evaluated.matrix_world)
-    return map_scenes.positions(evaluated.data) @ world[:3, :3].T + world[:3, 3]
-
-
-def everything():
-    """All that a user has made: to see that it is the same later."""
-    found = {}
-    for ob in bpy.data.objects:
-        visibility = ob.hide_viewport, ob.hide_render, ob.hide_get(), ob.select_get()
-        collections = sorted(collection.name for collection in ob.users_collection)
-        found[ob.name] = (*visibility, collections, [tuple(row) for row in ob.matrix_basis], len(ob.modifiers))
-        if ob.type == "MESH":
-            blocks = ob.data.shape_keys.key_blocks if ob.data.shape_keys else []
-            shapes = [_points(block.points).tobytes() for block in blocks]
-            found[ob.name] += (map_scenes.positions(ob.data).tobytes(), shapes)
-    found["actions"] = {action.name: fingerprint(action) for action in bpy.data.actions}
-    active = bpy.context.view_layer.objects.active
-    return found | {"active": active and active.name}
-
-
-def _points(points):
-    out = np.empty(3 * len(points), np.float32)
-    points.foreach_get("co", out)
-    return out
+BUTTONS = ("fit", "live", "bake")
+MAP = MeshPlay("map", "Worm", "Dots 2", FRAMES, make_ready, edit, 20, BUTTONS)
+add_ready, add_live, toggle, bake = MAP.add_ready, MAP.add_live, MAP.toggle, MAP.bake
+status, healthy, problem, now, followed = MAP.status, MAP.healthy, MAP.problem, MAP.now, MAP.followed

@@ -1,4 +1,4 @@
-"""What tests of workflows that move a mesh share: settings as values, odd places, undo by hand, and small renders."""
+"""What tests of workflows that move a mesh share: refusals, odd places, undo by hand, and small renders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from tests import map_play
+from tests.mesh_steps import activate, edited, everything, saved
 
 PIXELS = 32
 PLACES = {
@@ -36,35 +36,47 @@ def values_of(group):
     return found
 
 
-def refused(ob, settings_name, button, match, **arguments):
-    """An operator says why it does nothing, and has changed nothing."""
-    settings = getattr(ob, settings_name)
-    map_play.activate(settings.live_copy or ob)
+def refused(play, ob, button, match, **arguments):
+    """A button of a workflow (a MeshPlay) says why it does nothing, and has changed nothing; all that it says."""
+    settings = play.settings(ob)
+    activate(settings.live_copy or ob)
     bpy.context.scene.frame_set(bpy.context.scene.frame_current)
-    before = values_of(settings), map_play.everything(), bpy.context.scene.frame_current
-    blocks = [set(held.keys()) for held in (bpy.data.objects, bpy.data.meshes, bpy.data.images)]
+
+    def state():
+        blocks = [set(held.keys()) for held in (bpy.data.objects, bpy.data.meshes, bpy.data.images)]
+        return values_of(settings), everything(), bpy.context.scene.frame_current, blocks
+
+    before = state()
+    text = says(play, button, match, **arguments)
+    assert state() == before and "Internal" not in text
+    return text
+
+
+def says(play, button, match, **arguments):
+    """A button of a workflow says why it does nothing for the active object; all that it says."""
+    if not button.startswith(play.workflow):
+        arguments["workflow"] = play.workflow
     with pytest.raises(RuntimeError, match=match) as error:
         getattr(bpy.ops.motion_loom, button)(**arguments)
-    assert (values_of(settings), map_play.everything(), bpy.context.scene.frame_current) == before
-    assert [set(held.keys()) for held in (bpy.data.objects, bpy.data.meshes, bpy.data.images)] == blocks
-    assert "Internal" not in str(error.value)
     return str(error.value)
 
 
-def saved(tmp_path, name="scene.blend"):
-    """The path of the file, saved."""
-    path = str(tmp_path / name)
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    return path
+def put(settings, changes):
+    """Set properties by their paths within the settings; a pointer to an object or a collection takes its name."""
+    for path, value in changes.items():
+        owner, _, name = path.rpartition(".")
+        owner = settings.path_resolve(owner) if owner else settings
+        prop = owner.bl_rna.properties[name]
+        if prop.type == "POINTER" and value is not None:
+            value = {"Object": bpy.data.objects, "Collection": bpy.data.collections}[prop.fixed_type.identifier][value]
+        setattr(owner, name, value)
 
 
 def put_in_reverse(ob):
     """As Mesh > Sort Elements does in Edit Mode; shape keys go along."""
-    map_play.activate(ob)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.select_all(action="SELECT")
-    bpy.ops.mesh.sort_elements(type="REVERSE", elements={"VERT"})
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with edited(ob):
+        bpy.ops.mesh.select_all(action="SELECT")
+        bpy.ops.mesh.sort_elements(type="REVERSE", elements={"VERT"})
 
 
 # ---------------------------------------------------------------------------------------------------------- undo
@@ -144,7 +156,7 @@ def three_frames(folder, name):
 def check_render(play, ob, folder, render, blur):
     """A live mesh, which is not live yet, is rendered as its bake is, where the stage is set.
 
-    play: how it goes live and is baked, ``map_play`` or ``transfer_play``.  render: ``still`` or ``three_frames``.
+    play: its MeshPlay.  render: ``still`` or ``three_frames``.
     """
     scene = bpy.context.scene
     scene.render.use_motion_blur, scene.render.motion_blur_shutter = blur, 1.0
@@ -168,9 +180,12 @@ def check_render(play, ob, folder, render, blur):
         assert np.abs(followed - baked).max() < 0.02 and np.abs(followed - baked).mean() < 1e-4
 
 
-def link(tmp_path, *names):
-    """Objects of the present file in an empty one."""
-    path = saved(tmp_path, "library.blend")
+# -------------------------------------------------------------------------------------------------------- libraries
+
+
+def link(folder, *names):
+    """Objects of the present file in an empty one, linked."""
+    path = saved(folder, "library.blend")
     bpy.ops.wm.read_homefile(use_empty=True)
     with bpy.data.libraries.load(path, link=True) as (_, there):
         there.objects = list(names)
@@ -178,3 +193,24 @@ def link(tmp_path, *names):
         bpy.context.scene.collection.objects.link(ob)
     bpy.context.view_layer.update()
     return there.objects
+
+
+def override(folder, *names):
+    """Objects of the present file and what they need, overridden in an empty one, by name."""
+    cast = bpy.data.collections.new("Cast")
+    bpy.context.scene.collection.children.link(cast)
+    for child in list(bpy.context.scene.collection.children):
+        if child != cast:
+            bpy.context.scene.collection.children.unlink(child)
+            cast.children.link(child)
+    for name in names:
+        for collection in bpy.data.objects[name].users_collection:
+            collection.objects.unlink(bpy.data.objects[name])
+        cast.objects.link(bpy.data.objects[name])
+    path = saved(folder, "library.blend")
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, there):
+        there.collections = ["Cast"]
+    bpy.context.scene.collection.children.link(there.collections[0])
+    there.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
+    return {ob.name: ob for ob in bpy.context.scene.objects if ob.library is None}

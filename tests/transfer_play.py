@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import bpy
 import numpy as np
 from bl_ext.devrepo.motion_loom.scene.part_groups import write_parts
-from bl_ext.devrepo.motion_loom.workflows.core import live
 
-from tests import map_play
+from tests import map_play, mesh_steps
+from tests.mesh_steps import MeshPlay, once
 
 PARTS = ("Torso", "Left", "Right")
 # Of (rings, corners around, size).
@@ -70,12 +71,32 @@ def add_subject(name, shape, time, style=0.0, start=1, groups=True):
     return ob
 
 
+def add_stiff(name, shape, style=0.0, left_moves=True):
+    """A subject with a stiff torso, and a left limb that moves or not."""
+    angles, places, yaws = motion(np.arange(FRAMES), style)
+    if not left_moves:
+        angles[:, 0] = 0.3
+    found = [body(shape, *pose) for pose in zip(angles, places, yaws, strict=True)]
+    ob = map_play.add_target(name, np.stack([vertices for vertices, _ in found]), found[0][1])
+    along = np.repeat(np.linspace(-1, 1, shape[0]), shape[1])
+    write_parts(ob, PARTS, np.stack((np.abs(along) < 0.3, along < -0.2, along > 0.2)))
+    return ob
+
+
+AGAIN = 7.0 + 1.2 * np.arange(30)
+# Shape, times and style of a clip each.
+CLIPS = {"Ann": (SOURCE, np.arange(FRAMES), 0.0), "Bob": (TARGET, warped(), 1.0), "Ann Again": (SOURCE, AGAIN, 0.0)}
+
+
+def wanted():
+    """World vertices (30, V, 3) of Bob, were he to do himself what Ann does in her new clip."""
+    return shapes(TARGET, AGAIN, 1.0)[0]
+
+
 def add_scene():
     """Ann and Bob, one clip each, and another one of Ann; returns Ann, Bob and the new clip, Bob active."""
-    ann = add_subject("Ann", SOURCE, np.arange(FRAMES))
-    bob = add_subject("Bob", TARGET, warped(), 1.0)
-    new = add_subject("Ann Again", SOURCE, 7.0 + 1.2 * np.arange(30))
-    map_play.activate(bob)
+    ann, bob, new = (add_subject(name, *clip) for name, clip in CLIPS.items())
+    mesh_steps.activate(bob)
     return ann, bob, new
 
 
@@ -90,8 +111,8 @@ def add_clip(bob, ann, pairs=()):
     """The clip of both subjects, as pressing + and choosing leaves it."""
     settings = bob.motion_loom_transfer
     settings.source = ann
-    map_play.activate(bob)
-    map_play.press("transfer_add_clip")
+    mesh_steps.activate(bob)
+    mesh_steps.press("transfer_add_clip")
     clip = settings.clips[settings.active_clip]
     add_pairs(clip, pairs)
     return clip
@@ -110,61 +131,74 @@ def add_parts(bob):
         part.name, part.source_group, part.target_group = name, name, name
 
 
-def add_read(pairs=PAIRS):
-    """Ann and Bob, read and paired."""
-    ann, bob, new = add_scene()
+def make_unread(pairs=PAIRS):
+    """Bob with a clip, pairs and parts, all ready to be read; Ann, and another clip of her."""
+    ann, bob, _ = add_scene()
     add_clip(bob, ann, pairs)
     add_parts(bob)
-    map_play.press("fit", workflow="transfer")
-    return ann, bob, new
+    return bob
+
+
+def make_read(pairs=PAIRS):
+    bob = make_unread(pairs)
+    mesh_steps.press("fit", workflow="transfer")
+    return bob
+
+
+def make_trained(pairs=PAIRS):
+    bob = make_read(pairs)
+    mesh_steps.press("train", workflow="transfer")
+    bob.motion_loom_transfer.performed = bpy.data.objects["Ann Again"]
+    return bob
+
+
+AT = 12  # the frame of the new clip that is edited
+
+
+def set_shape(shape, frame=AT):
+    """Give the new clip another shape (V, 3) at a frame; returns the one that it had."""
+    keys = bpy.data.objects["Ann Again"].data.shape_keys
+    points = keys.key_blocks[frame - 1].points
+    former = np.empty(3 * len(points), np.float32)
+    points.foreach_get("co", former)
+    points.foreach_set("co", np.asarray(shape, np.float32).ravel())
+    keys.update_tag()
+    return former
+
+
+def edit(back=False):
+    """Another pose in the middle of the new clip, or its own again."""
+    set_shape(shapes(SOURCE, [AGAIN[AT - 1] if back else 31.0])[0][0])
+
+
+BUTTONS = "fit", "densify", "train", "live", "bake"
+BUTTONS += tuple(
+    f"transfer_{name}"
+    for name in ("add_clip", "add_part", "suggest_parts", "add_pair", "suggest_pair", "show_pair")
+)
+TRANSFER = MeshPlay("transfer", "Bob", "Ann Again", np.arange(1, 31), make_trained, edit, AT, BUTTONS)
+
+
+def cast(bob):
+    """Ann, Bob, and the new clip, of a scene with Bob."""
+    return bpy.data.objects["Ann"], bob, bpy.data.objects["Ann Again"]
+
+
+def add_read(pairs=PAIRS):
+    """Ann and Bob, read and paired."""
+    return cast(once(make_read, pairs))
 
 
 def add_trained(pairs=PAIRS):
-    ann, bob, new = add_read(pairs)
-    map_play.press("train", workflow="transfer")
-    bob.motion_loom_transfer.performed = new
-    return ann, bob, new
+    return cast(TRANSFER.add_ready(pairs))
 
 
 def add_live(pairs=PAIRS):
-    ann, bob, new = add_trained(pairs)
-    toggle(bob)
-    return ann, bob, new
+    return cast(TRANSFER.add_live(pairs))
 
 
-def press(bob, button):
-    map_play.activate(bob.motion_loom_transfer.live_copy or bob)
-    map_play.press(button, workflow="transfer")
-
-
-def toggle(bob):
-    press(bob, "live")
-
-
-def bake(bob, kind="ABSOLUTE_KEYS"):
-    """The new object."""
-    bob.motion_loom_transfer.bake_kind = kind
-    press(bob, "bake")
-    return bob.motion_loom_transfer.result
-
-
-def status(bob):
-    return live.status(bob, "transfer")
-
-
-def healthy(bob):
-    """Whether he is live, and all his frames are up to date."""
-    return map_play.healthy(bob, "transfer")
-
-
-def problem(bob):
-    """What is wrong with him where the scene is."""
-    return map_play.problem(bob, "transfer")
-
-
-def now(bob):
-    """World vertices (V, 3) of the live copy, where the scene is."""
-    return map_play.now(bob, "motion_loom_transfer")
+toggle, bake, status, healthy = TRANSFER.toggle, TRANSFER.bake, TRANSFER.status, TRANSFER.healthy
+problem, now, press, followed = TRANSFER.problem, TRANSFER.now, TRANSFER.press, TRANSFER.followed
 
 
 def choose_gone(settings, *names):

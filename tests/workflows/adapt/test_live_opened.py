@@ -9,7 +9,7 @@ from bl_ext.devrepo.motion_loom import handlers
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows.core import live
 
-from tests import adapt_scenes, map_play, transfer_play
+from tests import adapt_scenes, map_play, mesh_steps, transfer_play
 
 pytestmark = pytest.mark.usefixtures("silent")
 
@@ -70,7 +70,7 @@ def test_a_problem_is_told_without_another_frame(tmp_path, workflow):
     for held in needed(ob).users_collection:
         held.objects.unlink(needed(ob))
     needed(ob).use_fake_user = True
-    problem = map_play.problem(ob, workflow)
+    problem = mesh_steps.problem(ob, workflow)
     ob = opened(ob, tmp_path)
     assert live.status(ob, workflow).problem is None
     fired()

@@ -38,53 +38,6 @@ def test_options_are_settings():
     assert settings.result is not None and len(settings.result.data.shape_keys.key_blocks) == 8
 
 
-@pytest.mark.parametrize(
-    "words, told",
-    (
-        (("--pair", "1=2"), "two pairs or more"),
-        (("--pair", "one=2"), "is not a pair"),
-        (("--pairs", "nowhere.json"), "Cannot read 'nowhere.json'"),
-        (("--save-pairs", "nowhere/pairs.json"), "nowhere' does not exist; choose another place"),
-        (("--save-pairs", ""), "Name a file"),
-        (("--source", "Nobody"), "'Nobody'"),
-        (("--source-start", "3"), "--source-end"),
-        (("--smoothing", "-1"), "Smoothing"),
-        (("--components", "0"), "Components"),
-        (("--start", "9", "--end", "2", "--pair", "1=2", "5=9"), "empty"),
-        (("--start", "9"), "--end"),
-    ),
-)
-def test_what_cannot_be(words, told, capsys):
-    play.add_target()
-    play.add_dots()
-    objects = set(bpy.data.objects.keys())
-    assert jobs.main(["map", *NAMED, "--bake", "absolute-keys", *words]) == 1
-    assert told in capsys.readouterr().err
-    assert set(bpy.data.objects.keys()) == objects
-
-
-@pytest.mark.parametrize(
-    "words, told",
-    (
-        ((), "two pairs or more"),
-        (("--pair", "1=2"), "two pairs or more"),
-        (("--pair", "1=2", "nan=1"), "'nan=1' is not a pair"),
-        (("--pairs", "nowhere.json"), "Cannot read 'nowhere.json'"),
-    ),
-)
-def test_bad_pairs_are_found_before_anything_is_learnt(words, told, monkeypatch, capsys):
-    """And before it is said that nothing would play the cache file."""
-    play.add_target()
-    play.add_dots()
-    monkeypatch.setattr(command, "learn_steps", lambda *_: pytest.fail("it learnt first"))
-    assert jobs.main(["map", *NAMED, *words]) == 1
-    assert told in capsys.readouterr().err
-
-
-def test_a_word_that_it_does_not_know():
-    assert jobs.main(["map", *NAMED, "--travel", "by train"]) == 2
-
-
 def test_pairs_do_not_replace_what_another_job_saved_meanwhile(tmp_path, monkeypatch, capsys):
     play.add_ready()
     pairs = tmp_path / "pairs.json"

@@ -14,7 +14,7 @@ from bl_ext.devrepo.motion_loom.workflows.map.model import clip_of, confidence_o
 
 from benchmarks.mesh_sequences import edge_lengths
 from tests import map_play as play
-from tests import map_scenes
+from tests import map_scenes, mesh_steps
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 Z_UP = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
@@ -166,7 +166,7 @@ def test_maps_and_holds(data, tmp_path, case):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "real.blend"))
     play.toggle(ob)
     frames = clip_of(ob).frames[:: max(1, len(clip_of(ob).frames) // 12)]
-    followed = play.shuffled(ob, frames)
+    followed = play.followed(ob, frames)
     assert play.status(ob).problem is None and np.isfinite(followed).all()
 
     space, track = target_of(ob).space, track_of(ob)
@@ -188,7 +188,7 @@ def test_maps_and_holds(data, tmp_path, case):
     assert torn.mean() < 0.02
     assert np.ptp(shapes, axis=0).max() > 0.005 * size  # it moves
 
-    baked = play.shown(play.bake(ob, "PC2"), frames)
+    baked = mesh_steps.shown(play.bake(ob, "PC2"), frames)
     assert np.abs(baked - followed).max() < 1e-5 * np.abs(followed).max()
     play.toggle(ob)
     assert not ob.hide_viewport
@@ -219,7 +219,7 @@ def test_a_walking_dog_takes_the_horse_along(data):
     play.learn(ob)
     add_suggested(ob, 6)
     play.toggle(ob)
-    centre = play.shown(ob.motion_loom_map.live_copy, [1, 300, 593]).mean(axis=1)
+    centre = mesh_steps.shown(ob.motion_loom_map.live_copy, [1, 300, 593]).mean(axis=1)
     way = centre[-1] - centre[0]
     print(f"The horse goes {way.round(2)} m; {ob.motion_loom_map.learnt_summary}")
     assert np.abs(way[:2]).max() > 1.0 and abs(way[2]) < 0.3

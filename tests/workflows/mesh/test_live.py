@@ -15,7 +15,10 @@ from bl_ext.devrepo.motion_loom.workflows.mesh.settings import MeshResultSetting
 from bl_ext.devrepo.motion_loom.workflows.mesh.workflow import MeshWorkflow
 
 from tests import map_play as play
+from tests import mesh_steps
 from tests.map_scenes import positions
+from tests.mesh_play import says
+from tests.transfer_play import TRANSFER
 
 
 class ClimbSettings(MeshResultSettings, bpy.types.PropertyGroup):
@@ -76,7 +79,7 @@ def steps(workflow, ob):
 def test_any_workflow_moves_a_copy(climb):
     ob = play.add_target()
     play.activate(ob)
-    before = play.everything()
+    before = mesh_steps.everything()
     press()
     settings = ob.motion_loom_climb
     copy = settings.live_copy
@@ -90,70 +93,46 @@ def test_any_workflow_moves_a_copy(climb):
     press()
     assert not settings.live and settings.live_copy is None and not live_runs.runs
     bpy.context.scene.frame_set(1)
-    assert play.everything() == before
+    assert mesh_steps.everything() == before
 
 
-def test_a_mesh_that_is_live_in_one_workflow_is_refused_by_another(climb):
-    ob = play.add_live()
-    play.activate(ob.motion_loom_map.live_copy)
-    before = play.everything()
-    text = "'Worm' is live in Map to Mesh; switch that off first"
-    with pytest.raises(RuntimeError, match=text):
-        press()
-    with pytest.raises(live.MotionLoomError, match=text):
-        steps(climb, ob.motion_loom_map.live_copy)
-    assert play.everything() == before and live.status(ob, "map").problem is None
-    press("map")
-    press()
-    assert ob.motion_loom_climb.live and live.status(ob, "climb").problem is None
-
-
-def test_and_the_other_way_round(climb):
+@pytest.mark.parametrize("first", ("map", "climb"))
+def test_a_mesh_that_is_live_in_one_workflow_is_refused_by_another(climb, first):
     ob = play.add_ready()
-    play.activate(ob)
-    press()
-    play.activate(ob.motion_loom_climb.live_copy)
-    before = play.everything()
-    text = "'Worm' is live in Climb; switch that off first"
+    labels = {"map": "Map to Mesh", "climb": "Climb"}
+    (second,) = set(labels) - {first}
+    press(first)
+    copy = getattr(ob, f"motion_loom_{first}").live_copy
+    play.activate(copy)
+    before = mesh_steps.everything()
+    text = f"'Worm' is live in {labels[first]}; switch that off first"
     with pytest.raises(RuntimeError, match=text):
-        press("map")
+        press(second)
     with pytest.raises(live.MotionLoomError, match=text):
-        steps(registry.by_id("map"), ob.motion_loom_climb.live_copy)
-    assert play.everything() == before and live.status(ob, "climb").problem is None
+        steps(registry.by_id(second), copy)
+    assert mesh_steps.everything() == before and live.status(ob, first).problem is None
     other = play.add_target("Other")
     play.activate(other)
     press()
-    assert other.motion_loom_climb.live_copy != ob.motion_loom_climb.live_copy
+    assert other.motion_loom_climb.live_copy not in (None, copy)
+    play.activate(copy)
+    press(first)
+    press(second)
+    assert live.status(ob, second).problem is None and live.status(ob, first) is None
 
 
-def test_a_copy_that_was_deleted_is_told(climb):
-    ob = play.add_target()
-    play.activate(ob)
-    press()
-    bpy.data.objects.remove(ob.motion_loom_climb.live_copy)
-    bpy.context.view_layer.update()
-    assert "The live copy of 'Worm' was deleted" in live.status(ob, "climb").problem
-    ob.hide_viewport = False
-    play.activate(ob)
-    press()
-    assert not ob.motion_loom_climb.live and not ob.hide_viewport and not ob.hide_render
-
-
-def test_a_duplicate_of_the_copy_is_left_alone(climb):
-    """Live makes a new copy, and removes only that."""
-    ob = play.add_target()
-    play.activate(ob)
-    press()
-    settings = ob.motion_loom_climb
-    play.activate(settings.live_copy)
-    bpy.ops.object.duplicate()
-    keep = bpy.context.object
-    keep.name = "Keep"
-    for _ in range(2):
-        play.activate(settings.live_copy)
-        press()
-        assert not settings.live and not ob.hide_viewport and not live_mesh.is_live(keep) and keep.users_scene
-        play.activate(ob)
-        press()
-        assert settings.live_copy != keep and ob.hide_viewport and live.status(ob, "climb").problem is None
-    assert "Keep" in bpy.data.objects
+def test_map_and_transfer_take_turns():
+    bob = TRANSFER.add_ready()
+    play.learn(bob, play.add_dots())
+    play.pair(bob, (3, 1), (11, 8), (22, 15))
+    before = None
+    for one, other, label in ((TRANSFER, play.MAP, "Transfer Surface Motion"), (play.MAP, TRANSFER, "Map to Mesh")):
+        one.toggle(bob)
+        found = one.followed(bob)
+        play.activate(one.copy(bob))
+        says(other, "live", f"'Bob' is live in {label}; switch that off first")
+        np.testing.assert_array_equal(one.followed(bob), found)
+        one.toggle(bob)
+        before = found if before is None else before
+    TRANSFER.toggle(bob)
+    np.testing.assert_array_equal(TRANSFER.followed(bob), before)

@@ -1,8 +1,7 @@
-"""Options of the transfer command become the target's settings; what cannot be is refused before anything is made."""
+"""The transfer command: options become the target's settings; it learns, reads and bakes what the line names."""
 
 import json
 import re
-import shlex
 
 import bpy
 import numpy as np
@@ -10,13 +9,15 @@ import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.workflows.transfer import command
 
-from tests import map_play
 from tests import transfer_play as play
-from tests.transfer_play import PAIRS
+from tests.mesh_steps import saved, shown
+from tests.transfer_play import PAIRS, TRANSFER
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
 
-NEW = np.arange(1, 31)
+NEW = TRANSFER.frames
+
+
 SETTINGS = {
     ("--components", "5"): ("components", 5),
     ("--between", "straight"): ("densify", "LINE"),
@@ -38,15 +39,9 @@ SETTINGS = {
 BAKE = ("transfer", "--target", "Bob", "--bake", "absolute-keys")
 
 
-@pytest.fixture(scope="module")
-def trained_file(tmp_path_factory):
-    """A file with Ann and Bob, trained, and a camera."""
-    bpy.ops.wm.read_homefile(use_empty=True)
-    play.add_trained()
-    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")))
-    path = str(tmp_path_factory.mktemp("transfer") / "trained.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    return path
+def reported(capfd, *words):
+    assert jobs.main([*words, "--json"]) == 0, capfd.readouterr().err
+    return json.loads(capfd.readouterr().out.splitlines()[-1])
 
 
 def named(clip="Ann:1..40=Bob:1..40", pairs=PAIRS, perform="Ann Again"):
@@ -93,11 +88,11 @@ def test_learning_alone_and_reading_again(tmp_path, capfd):
     assert bob.motion_loom_transfer.result is None
     assert jobs.main([*BAKE]) == 0
     assert not re.search("Read 'Ann'|Learnt 'Bob'", capfd.readouterr().out)
-    first = map_play.shown(bob.motion_loom_transfer.result, NEW)
+    first = shown(bob.motion_loom_transfer.result, NEW)
     assert jobs.main([*BAKE, "--read"]) == 0
     out = capfd.readouterr().out
     assert "Read 'Ann' and 'Bob'" in out and "Learnt 'Bob'" in out
-    np.testing.assert_allclose(map_play.shown(bob.motion_loom_transfer.result, NEW), first, atol=1e-6)
+    np.testing.assert_allclose(shown(bob.motion_loom_transfer.result, NEW), first, atol=1e-6)
 
 
 def test_pairs_of_several_clips():
@@ -107,81 +102,6 @@ def test_pairs_of_several_clips():
     clips = bpy.data.objects["Bob"].motion_loom_transfer.clips
     assert [clip.source_start for clip in clips] == [1, 5] and [len(clip.pairs) for clip in clips] == [len(PAIRS), 3]
     assert [pair.source_frame for pair in clips[1].pairs] == [5.0, 20.5, 40.0]
-
-
-@pytest.mark.parametrize(
-    ("words", "match"),
-    [
-        (["--target", "Nobody"], "no object 'Nobody'"),
-        (["--target", "Camera"], "'Camera' is of type CAMERA; the target must be a mesh"),
-        (["--source", "Nobody"], "--source: there is no object 'Nobody'"),
-        (["--source", "Camera"], "'Camera' is of type CAMERA"),
-        (["--source", "Bob"], "'Bob' cannot be its own source"),
-        (["--perform", "Nobody"], "--perform: there is no object 'Nobody'"),
-        (["--perform", "Bob"], "'Bob' cannot be its own new clip"),
-        (["--clip", "Ann"], "'Ann' is not a clip; write NAME:START"),
-        (["--clip", "Ann:1..40"], "is not a clip"),
-        (["--clip", "Ann:1..40=Nobody:1..40"], "--clip: there is no object 'Nobody'"),
-        (["--clip", "Ann:9..3=Bob:1..40"], "Clip 1, source: the range 9 to 3 is empty; let it end"),
-        (["--clip", "Ann:1..99999999999=Bob:1..40"], "A frame of .Ann. in --clip cannot be 9*; use"),
-        (["--clip", "Ann:1..40=Bob:1..40"], "Clip 1 of 'Bob' needs two pairs or more"),
-        (["--pair", "3"], "'3' is not a pair"),
-        (["--pair", "a=b"], "is not a pair"),
-        (["--pair", "nan=1", "2=3"], "is not a pair"),
-        (["--pair", "7:1=1"], "'7:1=1': there is no clip 7; there are 1"),
-        (["--pair", "0:1=1"], "there is no clip 0"),
-        (["--pair", "1=1"], "needs two pairs or more"),
-        (["--pair", "1=9", "9=1"], "1=9 and 9=1 are out of order"),
-        (["--pair", "1=1", "50=40"], "pair 50=40: frame 50 is outside"),
-        (["--pair", "1=1", "1e300=40"], "outside|not a pair"),
-        (["--part", "Left"], "'Left' is not a part; write NAME=GROUP"),
-        (["--part", "Torso=Nothing"], "Part 'Torso': 'Ann' has no vertex group 'Nothing'"),
-        (["--part", "Torso=Torso,Nothing"], "'Bob' has no vertex group 'Nothing'"),
-        (["--suggest-parts", "1"], "Parts cannot be 1; use 2 to 12"),
-        (["--components", "0"], "Components cannot be 0"),
-        (["--noise", "nan"], "Noise cannot be nan"),
-        (["--noise", "0"], "Noise cannot be 0"),
-        (["--stretch", "0"], "Stretch cannot be 0"),
-        (["--travel-scale", "nan"], "Travel Scale cannot be nan"),
-        (["--perform-start", "3"], "Give both --perform-start and --perform-end"),
-        (["--perform-start", "9", "--perform-end", "3"], "range of the new clip, 9 to 3"),
-        (["--perform-start", "9", "--perform-end", "99999999999"], "End cannot be 1e.11; use a smaller"),
-        (["--start", "3"], "both --start and --end"),
-        (["--start", "9", "--end", "3"], "9 to 3 is empty"),
-        (["--step", "0"], "Frame Step"),
-        (["--bake", "pc2"], "saved"),
-    ],
-)
-def test_command_lines_that_cannot_be_done(trained_file, capfd, words, match):
-    bpy.ops.wm.open_mainfile(filepath=trained_file)
-    bob, objects = bpy.data.objects["Bob"], set(bpy.data.objects.keys())
-    capfd.readouterr()
-    target = [] if "--target" in words else ["--target", "Bob"]
-    assert jobs.main(["transfer", *target, "--bake", "absolute-keys", *words]) == 1
-    error = capfd.readouterr().err
-    assert error.startswith("motion_loom transfer: ") and error.count("\n") == 1
-    assert re.search(match, error), error
-    assert set(bpy.data.objects.keys()) == objects and bob.motion_loom_transfer.result is None
-
-
-def test_too_few_pairs_are_found_before_the_clips_are_read(trained_file, monkeypatch, capfd):
-    """And before it is said that nothing would play the cache file."""
-    bpy.ops.wm.open_mainfile(filepath=trained_file)
-
-    def reading(*_):
-        yield 0.0, "Checking"
-        yield 0.1, "Reading"
-        pytest.fail("it read first")
-
-    monkeypatch.setattr(command, "read_steps", reading)
-    assert jobs.main(["transfer", "--target", "Bob", "--read", "--pair", "1=1"]) == 1
-    assert "Clip 1 of 'Bob' needs two pairs or more" in capfd.readouterr().err
-
-
-@pytest.mark.parametrize("words", (["--travel", "by train"], ["--kernel", "magic"], ["--noise", "much"], ["--what"]))
-def test_words_that_it_does_not_know(trained_file, words):
-    bpy.ops.wm.open_mainfile(filepath=trained_file)
-    assert jobs.main([*BAKE, *words]) == 2
 
 
 def test_a_file_in_which_nothing_is_chosen(capfd):
@@ -196,42 +116,54 @@ def test_a_file_in_which_nothing_is_chosen(capfd):
         assert re.search(match, capfd.readouterr().err)
 
 
-NAMES = ("-bob", 'it\'s "odd" $HOME', "a:1..2=b:3..4", "Körper 骨, links", "..", 63 * "x")
+def test_everything_is_named_on_the_line_alone(capfd):
+    play.add_scene()
+    commanded = shown(bpy.data.objects[reported(capfd, *BAKE, *named())["object"]], NEW)
+    assert np.linalg.norm(commanded - play.followed(TRANSFER.add_live()), axis=-1).max() < 1e-5
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_odd_names(tmp_path, name, capfd):
-    """Of both subjects and of all groups, by the line that the panel copies and by one that names everything."""
-    ann, bob, new = play.add_read()
-    bob.name, ann.name, new.name = name, f"{name[:50]} A", f"{name[:50]} N"
-    for ob in (ann, bob):
-        for group in ob.vertex_groups:
-            group.name = f"{group.name} {name}"[:60]
-    settings = bob.motion_loom_transfer
-    for part, group in zip(settings.parts, bob.vertex_groups, strict=True):
-        part.source_group = part.target_group = group.name
-    map_play.activate(bob)
-    map_play.press("fit", workflow="transfer")
-    map_play.press("train", workflow="transfer")
-    settings.performed = new
-    play.toggle(bob)
-    expected = map_play.shown(settings.live_copy, NEW[::7])
-    assert play.status(bob).problem is None
-    path = str(tmp_path / "scene.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    words = shlex.split(command.command_of(bpy.context, bob, "blender"))
-    bpy.ops.wm.open_mainfile(filepath=words[2])
-    assert jobs.main(words[words.index("transfer") :]) == 0, capfd.readouterr().err
-    bob = bpy.data.objects[name]
-    np.testing.assert_allclose(map_play.shown(bob.motion_loom_transfer.result, NEW[::7]), expected, atol=1e-6)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    parts = [f"{part.name}={part.source_group}" for part in bpy.data.objects[name].motion_loom_transfer.parts]
-    words = [
-        "transfer", f"--target={name}", f"--source={name[:50]} A", f"--clip={name[:50]} A:1..40={name}:1..40",
-        "--pair", *(f"{source:g}={target:g}" for source, target in PAIRS),
-        "--part", *parts, f"--perform={name[:50]} N", "--bake", "absolute-keys",
-    ]  # fmt: skip
-    code = jobs.main(words)
-    assert code == 0, capfd.readouterr().err
-    bob = bpy.data.objects[name]
-    np.testing.assert_allclose(map_play.shown(bob.motion_loom_transfer.result, NEW[::7]), expected, atol=1e-5)
+@pytest.mark.parametrize("scale", (1.0, 100.0))
+def test_keys_tell_their_error_in_metres(capfd, scale):
+    """Also where the target's own space is another one, as glTF leaves it."""
+    _, bob, _ = play.add_scene()
+    parent = bpy.data.objects.new("Armature", None)
+    bpy.context.scene.collection.objects.link(parent)
+    parent.scale, bob.parent = (scale, scale, scale), parent
+    small = play.shapes(play.TARGET, play.warped(), 1.0)[0].astype(np.float32) / scale
+    for block, shape in zip(bob.data.shape_keys.key_blocks, small, strict=True):
+        block.points.foreach_set("co", shape.ravel())
+    bob.data.vertices.foreach_set("co", small[0].ravel())
+    bpy.context.view_layer.update()
+    ann = bpy.data.objects["Ann"]
+    play.add_clip(bob, ann, PAIRS)
+    play.add_parts(bob)
+    for step in ("fit", "train"):
+        play.press(bob, step)
+    bob.motion_loom_transfer.performed = bpy.data.objects["Ann Again"]
+    report = reported(capfd, "transfer", "--target", "Bob", "--bake", "pca-keys", "--keys", "2")
+    near = shown(bpy.data.objects[report["object"]], NEW)
+    exact = shown(play.bake(bob), NEW)
+    apart = np.linalg.norm(near - exact, axis=-1)
+    assert apart.max() > 0.005
+    assert report["error_max"] == pytest.approx(apart.max(), rel=1e-3)
+    assert report["error_rms"] == pytest.approx(np.sqrt(np.square(apart).mean()), rel=1e-3)
+    within = re.search(r"shape keys within ([\d.]+) mm", command.summary(report))
+    assert float(within[1]) == pytest.approx(1e3 * apart.max(), rel=0.1)
+
+
+@pytest.mark.parametrize("kind", ("pca-keys", "absolute-keys", "pc2"))
+def test_a_step_that_does_not_meet_the_last_frame(tmp_path, capfd, kind):
+    """Shape keys have it all the same; a cache file ends before, and the report says so."""
+    _, bob, _ = play.add_trained()
+    saved(tmp_path)
+    report = reported(capfd, *BAKE[:-1], kind, "--step", "4", "--output", str(tmp_path / "done.blend"))
+    is_met, text = kind != "pc2", command.summary(report)
+    assert (report["end"], report["left_out"]) == ((30, None) if is_met else (29, 30))
+    assert ("steps of 4 do not meet frame 30" in text) != is_met
+    bob.motion_loom_transfer.bake_step = 1
+    every = shown(play.bake(bob), NEW)
+    found = shown(bpy.data.objects[report["object"]], NEW)
+    at = [*range(0, 29, 4), 29] if is_met else [*range(0, 29, 4)]
+    np.testing.assert_allclose(found[at], every[at], atol=report["error_max"] + 1e-5)
+    report = reported(capfd, *BAKE, "--step", "29")
+    assert (report["frames"], report["left_out"]) == (2, None)

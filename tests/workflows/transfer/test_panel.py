@@ -5,12 +5,9 @@ The panel is drawn on a layout that checks what it is given; how it looks is see
 
 import bpy
 import numpy as np
-import pytest
-from bl_ext.devrepo.motion_loom.solvers.core.errors import MotionLoomError
 from bl_ext.devrepo.motion_loom.workflows.core import registry
-from bl_ext.devrepo.motion_loom.workflows.transfer.overlay import overlay_of
 
-from tests import map_play
+from tests import mesh_steps
 from tests import transfer_play as play
 from tests.panel_layout import Context, Layout
 from tests.transfer_play import PAIRS
@@ -51,11 +48,11 @@ def test_every_state_is_drawn():
     play.add_clip(bob, ann, PAIRS)
     play.add_parts(bob)
     drawn(bob)
-    map_play.press("fit", workflow="transfer")
+    mesh_steps.press("fit", workflow="transfer")
     assert "Read Clips Again" in drawn(bob)
-    map_play.press("densify", workflow="transfer")
+    mesh_steps.press("densify", workflow="transfer")
     assert "(picture)" in drawn(bob)
-    map_play.press("train", workflow="transfer")
+    mesh_steps.press("train", workflow="transfer")
     assert any("40 pairs of 1 clip" in text for text in drawn(bob))
     settings.performed = new
     for kind, size in (("PC2", "0.1 MB in a file"), ("PCA_KEYS", "at most"), ("ABSOLUTE_KEYS", "30 keys")):
@@ -76,38 +73,6 @@ def test_every_state_is_drawn():
     settings.subjects = settings.learnt = settings.clip = settings.source = None
     bpy.context.view_layer.update()
     drawn(bob)
-
-
-def test_the_overlay_in_every_state():
-    _, bob, _ = play.add_read(())
-    settings, clip = bob.motion_loom_transfer, bob.motion_loom_transfer.clips[0]
-    assert overlay_of(bpy.context, bob) is not None  # the pose to be paired
-    settings.show_parts = True
-    settings.source, ann = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")), settings.source
-    bpy.context.scene.collection.objects.link(settings.source)
-    assert overlay_of(bpy.context, bob) is not None
-    settings.source = ann
-    bob.vertex_groups["Left"].name = "Other"
-    with pytest.raises(MotionLoomError, match="'Bob' has no vertex group 'Left'"):
-        overlay_of(bpy.context, bob)
-    settings.show_parts = False
-    settings.target_frame = np.nan
-    with pytest.raises(MotionLoomError):
-        overlay_of(bpy.context, bob)
-    settings.target_frame = 1e6
-    assert overlay_of(bpy.context, bob) is not None
-    for source, target in PAIRS:
-        pair = clip.pairs.add()
-        pair.source_frame, pair.target_frame = source, target
-    clip.active_pair = 3
-    assert overlay_of(bpy.context, bob) is not None
-    clip.pairs[3].target_frame = 2
-    assert overlay_of(bpy.context, bob) is not None  # contradicting pairs: no path, and no traceback
-    settings.active_clip = 7  # as a script may: the last one is meant
-    assert overlay_of(bpy.context, bob) is not None
-    settings.active_clip = 0
-    settings.show_pair = settings.show_path = False
-    assert overlay_of(bpy.context, bob) is None
 
 
 def test_choices_that_are_gone_are_named():

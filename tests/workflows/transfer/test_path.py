@@ -83,8 +83,7 @@ def test_all_is_put_back(bob):
     assert frames(bob) == list(PAIRS) == before
 
 
-def test_why_there_is_no_path(bob):
-    settings = bob.motion_loom_transfer
+def test_why_there_is_no_path(bob, settings):
     assert path.why_no_path(bpy.context) is None
     settings.clips[0].use = False
     assert "switched off" in path.why_no_path(bpy.context)

@@ -6,7 +6,7 @@ import pytest
 from bl_ext.devrepo.motion_loom.scene.part_groups import part_masks
 
 from benchmarks.mesh_sequences import edge_lengths
-from tests import map_play, transfer_pairs
+from tests import map_play, mesh_steps, transfer_pairs
 from tests import transfer_play as play
 
 pytestmark = pytest.mark.usefixtures("data", "silent")
@@ -19,6 +19,23 @@ def add_captured(name, vertices, triangles):
     return map_play.add_target(name, vertices, triangles, start=0)
 
 
+def learn(ob, source, part_count=None):
+    """Suggest parts, if any are asked for, read, train, and let it perform the source itself."""
+    settings = ob.motion_loom_transfer
+    if part_count:
+        settings.part_count = part_count
+        mesh_steps.press("transfer_suggest_parts")
+    for step in ("fit", "train"):
+        play.press(ob, step)
+    settings.performed = source
+
+
+def off_by(found, truth):
+    """RMS distance, each frame moved onto its truth, in sizes of the truth."""
+    away = np.linalg.norm((found - found.mean(1, keepdims=True)) - (truth - truth.mean(1, keepdims=True)), axis=2)
+    return np.sqrt(np.square(away).mean()) / np.ptp(truth[0], axis=0).max()
+
+
 def add_people(source, target):
     """Two captured people, read in suggested parts, paired and trained; the new clip is the source itself."""
     of_source, of_target = (transfer_pairs.person(name) for name in (source, target))
@@ -27,10 +44,7 @@ def add_people(source, target):
     for pairs in (STANDING, STEPPING):
         play.add_clip(he, she, pairs[:, turned].tolist())
     bpy.context.scene.frame_set(0)
-    map_play.press("transfer_suggest_parts")
-    map_play.press("fit", workflow="transfer")
-    map_play.press("train", workflow="transfer")
-    he.motion_loom_transfer.performed = she
+    learn(he, she, he.motion_loom_transfer.part_count)
     return she, he
 
 
@@ -42,8 +56,8 @@ def test_one_person_performs_the_other(source, target):
     status = play.status(he)
     assert status.problem is None and status.track == "READY"
     frames = np.arange(0, 40, 3)
-    found = map_play.shown(he.motion_loom_transfer.live_copy, frames)
-    baked = map_play.shown(play.bake(he), frames)
+    found = mesh_steps.shown(he.motion_loom_transfer.live_copy, frames)
+    baked = mesh_steps.shown(play.bake(he), frames)
     assert np.abs(baked - found).max() < 1e-5
     captured, triangles = transfer_pairs.person(target)
     lengths, known = edge_lengths(found, triangles), edge_lengths(captured, triangles)
@@ -60,12 +74,12 @@ def test_parts_of_people_are_suggested_alike():
     """A torso with the head, and limbs that are on the same side of both bodies."""
     she, he = (add_captured(name, *transfer_pairs.person(name)) for name in ("human_samba", "human_crane"))
     play.add_clip(he, she)
-    map_play.press("transfer_suggest_parts")
+    mesh_steps.press("transfer_suggest_parts")
     groups = [part.source_group for part in he.motion_loom_transfer.parts]
     assert len(groups) == 5
     places = []
     for ob in (she, he):
-        vertices = map_play.shown(ob, [0])[0]
+        vertices = mesh_steps.shown(ob, [0])[0]
         masks = part_masks(ob, groups)
         assert masks.any(axis=0).all() and masks[0][vertices[:, 2].argmax()]
         centre = vertices[masks[0]].mean(axis=0)
@@ -81,18 +95,12 @@ def test_a_camel_gallops_as_the_horse_does():
     horse, camel, pairs, _ = transfer_pairs.horse_and_camel()
     mare, other = add_captured("Horse", *horse), add_captured("Camel", *camel)
     play.add_clip(other, mare, pairs[::5].tolist())
-    other.motion_loom_transfer.part_count = 5
-    map_play.press("transfer_suggest_parts")
-    map_play.press("fit", workflow="transfer")
-    map_play.press("train", workflow="transfer")
-    other.motion_loom_transfer.performed = mare
+    learn(other, mare, 5)
     play.toggle(other)
     assert play.status(other).problem is None
     frames = np.array([2, 7, 13, 18])
-    found = map_play.shown(other.motion_loom_transfer.live_copy, frames)
-    truth = camel[0][frames]
-    away = np.linalg.norm((found - found.mean(1, keepdims=True)) - (truth - truth.mean(1, keepdims=True)), axis=2)
-    assert np.sqrt(np.square(away).mean()) < 0.02 * np.ptp(truth[0], axis=0).max()
+    found = mesh_steps.shown(other.motion_loom_transfer.live_copy, frames)
+    assert off_by(found, camel[0][frames]) < 0.02
 
 
 def test_a_lion_takes_the_poses_of_a_cat():
@@ -100,13 +108,10 @@ def test_a_lion_takes_the_poses_of_a_cat():
     cat, lion, pairs, _ = transfer_pairs.cat_and_lion()
     tom, king = add_captured("Cat", *cat), add_captured("Lion", *lion)
     play.add_clip(king, tom, pairs.tolist())
-    map_play.press("fit", workflow="transfer")
-    map_play.press("train", workflow="transfer")
-    king.motion_loom_transfer.performed = tom
+    learn(king, tom)
     play.toggle(king)
-    found = map_play.shown(king.motion_loom_transfer.live_copy, np.arange(9))
-    away = np.linalg.norm((found - found.mean(1, keepdims=True)) - (lion[0] - lion[0].mean(1, keepdims=True)), axis=2)
-    assert np.sqrt(np.square(away).mean()) < 0.05 * np.ptp(lion[0][0], axis=0).max()
+    found = mesh_steps.shown(king.motion_loom_transfer.live_copy, np.arange(9))
+    assert off_by(found, lion[0]) < 0.05
 
 
 def add_animal(data, name, actions):
@@ -147,22 +152,11 @@ def test_a_rigged_animal_kicks_as_another(data, source, target):
         clip = settings.clips[settings.active_clip]
         clip.source_start, clip.source_end, clip.target_start, clip.target_end = *here, *there
         play.add_pairs(clip, pairs.tolist())
-    settings.part_count = 6
     bpy.context.scene.frame_set(1)
-    map_play.press("transfer_suggest_parts")
-    map_play.press("fit", workflow="transfer")
-    map_play.press("train", workflow="transfer")
-    settings.performed, settings.use_performed_range = one, True
-    settings.performed_start, settings.performed_end = ranges[2]
+    learn(other, one, 6)
+    settings.use_performed_range, (settings.performed_start, settings.performed_end) = True, ranges[2]
     frames = np.arange(answers[2][0], answers[2][1] + 1)
-    truth, walk = map_play.shown(other, frames), map_play.shown(other, range(*answers[0]))
-    found = map_play.shown(play.bake(other), np.linspace(*ranges[2], len(frames)))
-
-    def centred(clip):
-        return clip - clip.mean(axis=1, keepdims=True)
-
-    def apart(clip):
-        return np.sqrt(np.square(centred(clip) - centred(truth)).sum(axis=2).mean())
-
-    assert apart(found) < 0.8 * apart(np.broadcast_to(walk.mean(axis=0), truth.shape))
+    truth, walk = mesh_steps.shown(other, frames), mesh_steps.shown(other, range(*answers[0]))
+    found = mesh_steps.shown(play.bake(other), np.linspace(*ranges[2], len(frames)))
+    assert off_by(found, truth) < 0.8 * off_by(np.broadcast_to(walk.mean(axis=0), truth.shape), truth)
     assert np.abs(np.diff(found, axis=0)).max() < 0.5 * np.ptp(truth[0], axis=0).max()

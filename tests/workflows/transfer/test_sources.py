@@ -10,24 +10,19 @@ from bl_ext.devrepo.motion_loom.scene import pc2
 from bl_ext.devrepo.motion_loom.scene.part_groups import write_parts
 from mathutils import Matrix
 
-from tests import map_play, map_scenes
+from tests import map_play, map_scenes, mesh_steps
 from tests import transfer_play as play
-from tests.transfer_play import FRAMES, PAIRS, healthy
-from tests.workflows.map import test_refusals as odd
+from tests.mesh_steps import once, shown
+from tests.transfer_play import FRAMES, PAIRS, TRANSFER, healthy
 
 pytestmark = pytest.mark.usefixtures("silent")
 
-NEW = np.arange(1, 31)
-CLIPS = {
-    "Ann": (play.SOURCE, np.arange(FRAMES), 0.0),
-    "Bob": (play.TARGET, play.warped(), 1.0),
-    "Ann Again": (play.SOURCE, 7.0 + 1.2 * np.arange(30), 0.0),
-}
+NEW = TRANSFER.frames
 
 
 def cached(name, folder):
     """A mesh that a PC2 file moves."""
-    vertices, faces = play.shapes(*CLIPS[name])
+    vertices, faces = play.shapes(*play.CLIPS[name])
     ob = map_scenes.add_mesh(name, vertices[0], faces)
     path = folder / f"{name}.pc2"
     with pc2.writing(path, vertices.shape[1], len(vertices), 1.0, 1.0) as writer:
@@ -39,13 +34,13 @@ def cached(name, folder):
 
 def carried(name, _folder):
     """A mesh whose shape keys bend it, and whose object's keys carry and turn it."""
-    shape, time, style = CLIPS[name]
+    shape, time, style = play.CLIPS[name]
     angles, places, yaws = play.motion(time, style)
     found = [play.body(shape, bend, (0.0, 0.0, 0.0)) for bend in angles]
     ob = map_play.add_target(name, np.stack([vertices for vertices, _ in found]), found[0][1])
     frames = np.arange(1, len(time) + 1)
-    map_play.write_keys(ob, "location", frames, places * (1, shape[2], shape[2]))
-    map_play.write_keys(ob, "rotation_euler", frames, np.stack((0 * yaws, 0 * yaws, yaws), axis=1))
+    mesh_steps.write_keys(ob, "location", frames, places * (1, shape[2], shape[2]))
+    mesh_steps.write_keys(ob, "rotation_euler", frames, np.stack((0 * yaws, 0 * yaws, yaws), axis=1))
     return ob
 
 
@@ -62,56 +57,49 @@ def on_a_cart(name, folder):
     return ob
 
 
-def add_live(ann, bob, new):
+def train(ann, bob, new):
+    """Bob, ready to perform the new clip."""
     for ob in (ann, bob):
         write_parts(ob, play.PARTS, play.masks(play.SOURCE if ob == ann else play.TARGET))
     clip = play.add_clip(bob, ann, PAIRS)
     clip.source_start, clip.source_end, clip.target_start, clip.target_end = 1, FRAMES, 1, FRAMES
     play.add_parts(bob)
     for step in ("fit", "train"):
-        map_play.press(step, workflow="transfer")
+        play.press(bob, step)
     settings = bob.motion_loom_transfer
     settings.performed, settings.use_performed_range = new, True
     settings.performed_start, settings.performed_end = 1, 30
-    play.toggle(bob)
-    assert healthy(bob)
+    return bob
 
 
 @pytest.mark.parametrize("make", (cached, carried, on_a_cart))
 def test_what_plays_the_motion_makes_no_difference(make, tmp_path):
-    _, bob, _ = play.add_live()
-    expected = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    expected = play.followed(TRANSFER.add_live())
     bpy.ops.wm.read_homefile(use_empty=True)
-    ann, bob, new = (make(name, tmp_path) for name in CLIPS)
-    before = map_play.shown(bob, NEW)
-    add_live(ann, bob, new)
-    found = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
-    np.testing.assert_allclose(found, expected, atol=1e-3)
-    np.testing.assert_allclose(map_play.shown(play.bake(bob), NEW), found, atol=2e-6)
-    assert healthy(bob)
+    ann, bob, new = (make(name, tmp_path) for name in play.CLIPS)
+    before = shown(bob, NEW)
+    play.toggle(train(ann, bob, new))
+    np.testing.assert_allclose(TRANSFER.follows_as_baked(bob), expected, atol=1e-3)
     play.toggle(bob)
-    np.testing.assert_array_equal(map_play.shown(bob, NEW), before)
+    np.testing.assert_array_equal(shown(bob, NEW), before)
 
 
 def test_an_object_is_moved_while_live(tmp_path):
     """Its place counts as its shape does, frame by frame; where it all starts from makes no difference."""
-    ann, bob, new = (carried(name, tmp_path) for name in CLIPS)
-    add_live(ann, bob, new)
-    settings = bob.motion_loom_transfer
-    before = map_play.shown(settings.live_copy, NEW)
+    ann, bob, new = (carried(name, tmp_path) for name in play.CLIPS)
+    play.toggle(train(ann, bob, new))
+    before = play.followed(bob)
     new.delta_location.x = 0.7
     bpy.context.scene.frame_set(12)
     bpy.context.scene.frame_set(12)
     assert play.status(bob).track == "SWEEP"
-    map_play.activate(settings.live_copy)
-    map_play.press("live_refresh", workflow="transfer")
-    after = map_play.shown(settings.live_copy, NEW)
+    play.press(bob, "live_refresh")
     assert healthy(bob)
-    np.testing.assert_allclose(after, before, atol=1e-5)
+    np.testing.assert_allclose(play.followed(bob), before, atol=1e-5)
 
 
 def test_a_cache_file_that_is_gone(tmp_path):
-    ann, bob, new = (cached(name, tmp_path) for name in CLIPS)
+    ann, bob, new = (cached(name, tmp_path) for name in play.CLIPS)
     new.modifiers[0].filepath = str(tmp_path / "nowhere.pc2")
     (tmp_path / "Ann.pc2").unlink()
     ann.modifiers[0].filepath = str(tmp_path / "Ann.pc2")
@@ -121,35 +109,6 @@ def test_a_cache_file_that_is_gone(tmp_path):
     play.add_parts(bob)
     with pytest.raises(RuntimeError, match="'Ann' does not change: its cache file '.*Ann.pc2' is not there"):
         bpy.ops.motion_loom.fit(workflow="transfer")
-
-
-# ------------------------------------------------------------------------------------------------------- odd meshes
-
-
-@pytest.mark.parametrize(
-    "change",
-    (odd.flipped, odd.zero_area, odd.slivers, odd.loose_vertices, odd.double_faces, odd.collapses, odd.inside_out),
-)
-def test_meshes_that_are_not_clean(change):
-    """Of both subjects, their bodies as one part; what is inside out for a while is told otherwise, but whole."""
-    made = []
-    for name, (shape, time, style) in CLIPS.items():
-        vertices, faces = play.shapes(shape, time, style)
-        made.append(map_play.add_target(name, *change(vertices, [list(face) for face in faces])))
-    ann, bob, new = made
-    play.add_clip(bob, ann, PAIRS)
-    for step in ("fit", "train"):
-        map_play.press(step, workflow="transfer")
-    bob.motion_loom_transfer.performed = new
-    play.toggle(bob)
-    found = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
-    assert healthy(bob) and np.isfinite(found).all()
-    np.testing.assert_allclose(map_play.shown(play.bake(bob), NEW), found, atol=2e-6)
-    truth = play.shapes(play.TARGET, 7.0 + 1.2 * np.arange(30), 1.0)[0]
-    found = found[:, : truth.shape[1]]
-    poses = [clip - clip.mean(axis=1, keepdims=True) for clip in (found, truth)]
-    allowed = 0.2 if change is odd.inside_out else 0.03
-    assert np.linalg.norm(poses[0] - poses[1], axis=-1).mean() < allowed * np.ptp(truth[0], axis=0).max()
 
 
 def test_faces_of_many_corners_in_several_clips():
@@ -163,35 +122,29 @@ def test_faces_of_many_corners_in_several_clips():
         return map_play.add_target(name, vertices, faces)
 
     ann, other = add("Ann", np.arange(FRAMES)), add("Other", 11.3 + np.arange(FRAMES))
-    bob = play.add_subject("Bob", *CLIPS["Bob"], groups=False)
+    bob = play.add_subject("Bob", *play.CLIPS["Bob"], groups=False)
     for source in (ann, other):
         play.add_clip(bob, ann, PAIRS).source = source
     for step in ("fit", "train"):
-        map_play.press(step, workflow="transfer")
+        play.press(bob, step)
     bob.motion_loom_transfer.performed = other
     play.toggle(bob)
     assert healthy(bob)
 
 
-# ----------------------------------------------------------------------------------------------------------- armature
-
-
 def add_rigged(name, shape, time, style=0.0):
-    """A beam that an armature of three bones bends, walks and turns; the armature."""
+    """A beam that an armature of three bones bends, walks and turns."""
     vertices, faces = play.body(shape, (0.0, 0.0), (0.0, 0.0, 0.0))
     ob = map_scenes.add_mesh(name, vertices, faces)
     size = shape[2]
     rig = bpy.data.objects.new(f"{name}'s rig", bpy.data.armatures.new(name))
     bpy.context.scene.collection.objects.link(rig)
-    map_play.activate(rig)
-    bpy.ops.object.mode_set(mode="EDIT")
-    ends = {"spine": (0.0, 0.3), "arm.L": (-0.4, -1.0), "arm.R": (0.4, 1.0)}
-    for bone, (head, tail) in ends.items():
-        new = rig.data.edit_bones.new(bone)
-        new.head, new.tail = (head * size, 0, 0), (tail * size, 0, 0)
-        if bone != "spine":
-            new.parent = rig.data.edit_bones["spine"]
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with mesh_steps.edited(rig):
+        for bone, (head, tail) in {"spine": (0.0, 0.3), "arm.L": (-0.4, -1.0), "arm.R": (0.4, 1.0)}.items():
+            new = rig.data.edit_bones.new(bone)
+            new.head, new.tail = (head * size, 0, 0), (tail * size, 0, 0)
+            if bone != "spine":
+                new.parent = rig.data.edit_bones["spine"]
     along = vertices[:, 0] / size
     share = np.clip((np.abs(along) - 0.2) / 0.4, 0.0, 1.0)
     weights = {"spine": 1 - share, "arm.L": share * (along < 0), "arm.R": share * (along > 0)}
@@ -206,43 +159,44 @@ def add_rigged(name, shape, time, style=0.0):
     frames = np.arange(1, len(time) + 1)
     for bone, turned in (("arm.L", -angles[:, 0]), ("arm.R", -angles[:, 1])):
         rig.pose.bones[bone].rotation_mode = "XYZ"
-        for frame, angle in zip(frames, turned, strict=True):
-            rig.pose.bones[bone].rotation_euler = 0.0, 0.0, angle
-            rig.pose.bones[bone].keyframe_insert("rotation_euler", frame=int(frame))
-    for frame, place, yaw in zip(frames, places * (1, size, size), yaws, strict=True):
-        rig.location, rig.rotation_euler.z = place, yaw
-        rig.keyframe_insert("location", frame=int(frame))
-        rig.keyframe_insert("rotation_euler", frame=int(frame))
-    return ob, rig
+        turns = np.stack((0 * turned, 0 * turned, turned), axis=1)
+        mesh_steps.write_keys(rig, f'pose.bones["{bone}"].rotation_euler', frames, turns)
+    mesh_steps.write_keys(rig, "location", frames, places * (1, size, size))
+    mesh_steps.write_keys(rig, "rotation_euler", frames, np.stack((0 * yaws, 0 * yaws, yaws), axis=1))
+    return ob
+
+
+def make_rigged():
+    return train(*(add_rigged(name, *clip) for name, clip in play.CLIPS.items()))
 
 
 @pytest.fixture
-def rigged():
-    """Ann and Bob, moved by armatures, live; and the rig of Ann's new clip."""
-    ann, _ = add_rigged("Ann", *CLIPS["Ann"])
-    bob, _ = add_rigged("Bob", *CLIPS["Bob"])
-    new, rig = add_rigged("Ann Again", *CLIPS["Ann Again"])
-    add_live(ann, bob, new)
-    return bob, rig
+def bob():
+    """Moved by an armature as Ann is, live."""
+    bob = once(make_rigged)
+    play.toggle(bob)
+    return bob
 
 
-def test_armatures(rigged):
-    bob, _ = rigged
-    found = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
-    himself, _ = add_rigged("Bob Himself", play.TARGET, 7.0 + 1.2 * np.arange(30), 1.0)
-    truth = map_play.shown(himself, NEW)
+@pytest.fixture
+def rig(bob):
+    """What moves the new clip."""
+    return bpy.data.objects["Ann Again's rig"]
+
+
+def test_armatures(bob):
+    found = TRANSFER.follows_as_baked(bob)
+    himself = add_rigged("Bob Himself", play.TARGET, play.AGAIN, 1.0)
+    truth = shown(himself, NEW)
     poses = [clip - clip.mean(axis=1, keepdims=True) for clip in (found, truth)]
     size = np.ptp(truth[0], axis=0).max()
     assert np.sqrt(np.square(poses[0] - poses[1]).sum(axis=-1).mean()) < 0.03 * size
     way, true_way = (clip[-1].mean(axis=0) - clip[0].mean(axis=0) for clip in (found, truth))
     assert np.linalg.norm(way - true_way) < 0.1 * np.linalg.norm(true_way)
-    np.testing.assert_allclose(map_play.shown(play.bake(bob), NEW), found, atol=2e-6)
-    assert healthy(bob)
 
 
-def test_a_bone_is_posed_while_live(rigged):
+def test_a_bone_is_posed_while_live(bob, rig):
     """Keys that are evaluated in the viewport move the target at that frame at once."""
-    bob, rig = rigged
     bpy.context.scene.frame_set(12)
     before = play.now(bob)
     bone = rig.pose.bones["arm.L"]
@@ -251,39 +205,34 @@ def test_a_bone_is_posed_while_live(rigged):
     posed = play.now(bob)
     assert play.status(bob).track == "SWEEP" and np.abs(posed - before).max() > 0.05
     bone.keyframe_insert("rotation_euler", frame=12)
-    map_play.activate(bob.motion_loom_transfer.live_copy)
-    map_play.press("live_refresh", workflow="transfer")
+    play.press(bob, "live_refresh")
     bpy.context.scene.frame_set(12)
     assert healthy(bob)
     np.testing.assert_allclose(play.now(bob), posed, atol=0.05)
 
 
-def test_the_armature_of_the_new_clip_is_deleted_and_hidden(rigged):
+def test_the_armature_of_the_new_clip_is_deleted_and_hidden(bob, rig):
     """Hidden it moves on; without it nothing moves, which is an edit of every frame, and then a pose that is held."""
-    bob, rig = rigged
-    before = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    before = play.followed(bob)
     rig.hide_viewport = True
-    np.testing.assert_array_equal(map_play.shown(bob.motion_loom_transfer.live_copy, NEW), before)
+    np.testing.assert_array_equal(play.followed(bob), before)
     assert healthy(bob)
     bpy.data.objects.remove(rig)
     bpy.context.scene.frame_set(5)
     assert play.status(bob).track == "SWEEP" and play.status(bob).problem is None
-    map_play.activate(bob.motion_loom_transfer.live_copy)
-    map_play.press("live_refresh", workflow="transfer")
+    play.press(bob, "live_refresh")
     assert healthy(bob) and "one pose that is held" in bob.motion_loom_transfer.clip_summary
 
 
-def test_an_armature_on_a_turned_parent(rigged):
+def test_an_armature_on_a_turned_parent(bob, rig):
     """The target goes and turns the way that its source does in the world."""
-    bob, rig = rigged
-    before = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    before = play.followed(bob)
     rig.parent = holder = bpy.data.objects.new("Holder", None)
     bpy.context.scene.collection.objects.link(holder)
     holder.matrix_world = Matrix.Rotation(np.pi / 2, 4, "Z")
-    map_play.activate(bob.motion_loom_transfer.live_copy)
     bpy.context.view_layer.update()
-    map_play.press("live_refresh", workflow="transfer")
-    after = map_play.shown(bob.motion_loom_transfer.live_copy, NEW)
+    play.press(bob, "live_refresh")
+    after = play.followed(bob)
     ways = [clip[-1].mean(axis=0) - clip[0].mean(axis=0) for clip in (before, after)]
     turned = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]) @ ways[0]
     np.testing.assert_allclose(ways[1], turned, atol=0.02 * np.linalg.norm(turned))
