@@ -16,6 +16,8 @@ import checkout
 from tests import live_contract, mesh_play
 from tests.commands import run
 
+pytestmark = pytest.mark.versions
+
 STEP = 12
 
 

@@ -17,6 +17,8 @@ from tests.adapt_scenes import raise_step
 from tests.commands import adapt, bind, refused
 from tests.rig_scenes import add_strip, fingerprint, watch
 
+pytestmark = pytest.mark.versions
+
 HALVES = np.arange(scenes.FRAMES[0], scenes.FRAMES[-1] + 0.25, 0.5)
 
 

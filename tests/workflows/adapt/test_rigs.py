@@ -13,6 +13,8 @@ from tests.commands import adapt, bind, run
 from tests.objects import key
 from tests.rig_scenes import add_chain, fingerprint
 
+pytestmark = pytest.mark.versions
+
 
 def moved(rig, capsys, *words):
     """Bind, raise the step, adapt: (report, joints before, joints after), each (F, B, 3)."""

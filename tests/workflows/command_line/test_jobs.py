@@ -96,6 +96,7 @@ def objects_in(path):
         return set(there.objects)
 
 
+@pytest.mark.versions
 def test_json_report_is_the_last_line(naming, tmp_path, capsys):
     out = tmp_path / "out.blend"
     assert jobs.main(["add", "--name", "Kopf.δ", "--output", str(out), "--json"]) == 0
@@ -153,11 +154,13 @@ def test_without_output_nothing_is_saved_and_it_says_so(naming, blend, capsys):
     assert blend.read_bytes() == before
 
 
+@pytest.mark.versions
 def test_save_overwrites_the_opened_file(naming, blend):
     assert jobs.main(["add", str(blend), "--name", "New", "--save"], opens_file=True) == 0
     assert objects_in(blend) == {"Kept", "New"}
 
 
+@pytest.mark.versions
 def test_output_leaves_the_opened_file_alone(naming, blend):
     out = blend.with_name("out.blend")
     assert jobs.main(["add", str(blend), "--name", "New", "--output", str(out)], opens_file=True) == 0
@@ -165,6 +168,7 @@ def test_output_leaves_the_opened_file_alone(naming, blend):
     assert objects_in(out) == {"Kept", "New"}
 
 
+@pytest.mark.versions
 def test_failure_gives_the_reason_and_no_traceback(naming, tmp_path, capsys):
     out = tmp_path / "out.blend"
     assert jobs.main(["add", "--name", "forbidden", "--output", str(out), "--json"]) == 1
@@ -264,6 +268,7 @@ def test_save_without_a_file_fails(naming, capsys):
     assert "--output" in capsys.readouterr().err
 
 
+@pytest.mark.versions
 @pytest.mark.parametrize("content", [None, b"not a blend file"])
 def test_file_that_cannot_be_opened(naming, tmp_path, content, capsys):
     path = tmp_path / "broken.blend"
@@ -294,6 +299,7 @@ def test_help_lists_every_command(naming, capsys):
     assert "Add an empty" in text and "Count objects" in text
 
 
+@pytest.mark.versions
 @pytest.mark.parametrize(("argv", "code"), [(["--help"], 0), (["nothing", "scene.blend"], 2)])
 def test_script(argv, code):
     """``python jobs.py`` in a process of its own."""
@@ -344,6 +350,7 @@ jobs.main(["tiny", "--json"], workflows=[Tiny()])
 """
 
 
+@pytest.mark.versions
 @pytest.mark.skipif(sys.platform == "win32", reason="the C library is found by another name")
 def test_json_report_follows_what_blender_printed():
     """Blender's own lines wait in C's buffer while stdout is a pipe, and came after the report at exit."""

@@ -13,6 +13,8 @@ from bl_ext.devrepo.motion_loom.workflows.transfer import model as transfer_mode
 
 from tests import adapt_scenes, map_play, transfer_play
 
+pytestmark = pytest.mark.versions
+
 
 def bound_of(ob):
     return stored_of(ob, adapt_scenes.workflow())

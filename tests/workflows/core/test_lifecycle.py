@@ -15,6 +15,8 @@ from bl_ext.devrepo.motion_loom.workflows.core import live
 from bl_ext.devrepo.motion_loom.workflows.core.base import Workflow
 from bl_ext.devrepo.motion_loom.workflows.core.follower import Follower
 
+pytestmark = pytest.mark.versions
+
 PACKAGE = live.__name__.partition(".workflows")[0]
 registration = importlib.import_module(f"{PACKAGE}.registration")
 

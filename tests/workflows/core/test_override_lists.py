@@ -11,7 +11,7 @@ from tests import map_play
 from tests import transfer_play as play
 from tests.mesh_play import link, saved
 
-pytestmark = pytest.mark.usefixtures("no_traceback")
+pytestmark = [pytest.mark.usefixtures("no_traceback"), pytest.mark.versions]
 
 
 def overriding(tmp_path, *names, active):

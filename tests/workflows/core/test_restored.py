@@ -24,6 +24,8 @@ from bl_ext.devrepo.motion_loom.workflows.mesh import bake as mesh_bake
 from tests import adapt_scenes, map_play
 from tests.rig_scenes import fingerprint
 
+pytestmark = pytest.mark.versions
+
 PACKAGE = Path(restored.__file__).parents[2]
 KINDS = ("objects", "meshes", "shape_keys", "actions", "images", "collections")
 ERRORS = (MemoryError, KeyboardInterrupt, RuntimeError)

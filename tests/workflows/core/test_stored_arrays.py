@@ -5,6 +5,8 @@ import pytest
 from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
 from bl_ext.devrepo.motion_loom.workflows.core.stored_arrays import StoredKind, by_part, flattened, require_counts
 
+pytestmark = pytest.mark.versions
+
 KIND = StoredKind("example", 3, "poses", "read them again")
 
 

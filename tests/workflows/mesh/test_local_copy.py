@@ -10,6 +10,8 @@ from tests import adapt_scenes as scenes
 from tests.adapt_scenes import bones_of, joints_of
 from tests.commands import run
 
+pytestmark = pytest.mark.versions
+
 
 def make_library(path):
     """A file with Rig, a skin by modifier, a hat on the head, Floor and Step."""

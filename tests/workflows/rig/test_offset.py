@@ -20,6 +20,8 @@ from tests.offset_workflow import Offset
 from tests.panel_layout import Context, Layout
 from tests.rig_scenes import fingerprint
 
+pytestmark = pytest.mark.versions
+
 SHIFT = np.array([0.3, 0.1, 0.2])
 
 
