@@ -56,6 +56,22 @@ def drive(owner, path, expression, index=-1):
     owner.driver_add(path, index).driver.expression = expression
 
 
+def key_custom(owner, name, values):
+    """Key a custom property with values by frame."""
+    for frame, value in values.items():
+        owner[name] = value
+        owner.keyframe_insert(f'["{name}"]', frame=frame)
+
+
+def drive_by(owner, path, source, name, index=-1):
+    """A property becomes what a custom property of an object is."""
+    driver = owner.driver_add(path, index).driver
+    variable = driver.variables.new()
+    variable.name = driver.expression = "told"
+    variable.targets[0].id, variable.targets[0].data_path = source, f'["{name}"]'
+    return driver
+
+
 def add_nodes(ob, *kinds):
     """Geometry nodes that show what comes in; nodes of other kinds beside them, which are returned, and the tree."""
     tree = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")

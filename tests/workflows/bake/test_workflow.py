@@ -1,14 +1,12 @@
 """Baking an animation as it is: through the command line, on the states a rig can be in."""
 
-import json
-
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.workflows.core import registry
 
+from tests import commands
 from tests import rig_scenes as scenes
 
 FRAMES = np.arange(1, 13)
@@ -25,18 +23,15 @@ def knight():
 
 
 def bake(capsys, *words):
-    """Run the sub-command; returns its report."""
-    assert jobs.main(["bake", *words, "--json"]) == 0
-    return json.loads(capsys.readouterr().out.splitlines()[-1])
+    """Run the sub-command on the knight; returns its report."""
+    return commands.run(capsys, "bake", "--rig", "Knight", *words)
 
 
 def refused(capsys, *words):
-    """Run the sub-command, which must fail; returns the reason, with nothing changed and no traceback."""
+    """Run the sub-command, which must fail; returns the reason, with nothing changed."""
     before = {action.name: scenes.fingerprint(action) for action in bpy.data.actions}
-    assert jobs.main(["bake", *words]) == 1
+    reason = commands.refused(capsys, "bake", *words)
     assert {action.name: scenes.fingerprint(action) for action in bpy.data.actions} == before
-    reason = capsys.readouterr().err
-    assert "Traceback" not in reason
     return reason
 
 
@@ -58,7 +53,7 @@ def assert_same_curves(new, old, at=FRAMES, moved_to=None):
 def test_unchanged_bake_has_identical_curves(knight, capsys):
     source = knight.animation_data.action
     before = scenes.fingerprint(source)
-    report = bake(capsys, "--rig", "Knight")
+    report = bake(capsys)
     assert report["source"] == source.name and report["action"] == f"{source.name} (baked)"
     assert (report["start"], report["end"], report["keys_per_curve"]) == (1.0, 12.0, 12)
     new = bpy.data.actions[report["action"]]
@@ -69,7 +64,7 @@ def test_unchanged_bake_has_identical_curves(knight, capsys):
 
 
 def test_trim_step_and_name(knight, capsys):
-    report = bake(capsys, "--rig", "Knight", "--start", "3", "--end", "10", "--step", "2.5", "--name", "Teil – 1")
+    report = bake(capsys, "--start", "3", "--end", "10", "--step", "2.5", "--name", "Teil – 1")
     assert report["action"] == "Teil – 1" and report["keys_per_curve"] == 4
     new = bpy.data.actions["Teil – 1"]
     assert_same_curves(new, knight.animation_data.action, at=[3, 5.5, 8, 10])
@@ -82,7 +77,7 @@ def test_another_frame_rate_keeps_the_duration_and_the_last_pose(knight, capsys)
 
     It ends between two frames: the last pose is keyed there, and again at the next frame, where the result ends.
     """
-    report = bake(capsys, "--rig", "Knight", "--fps", "48")
+    report = bake(capsys, "--fps", "48")
     assert (report["start"], report["end"], report["keys_per_curve"]) == (1.0, 7.0, 8)
     new = bpy.data.actions[report["action"]]
     moved_to = [1, 2, 3, 4, 5, 6, 6.5, 7]
@@ -92,7 +87,7 @@ def test_another_frame_rate_keeps_the_duration_and_the_last_pose(knight, capsys)
 @pytest.mark.parametrize("rate", [29.476, 30.0, 48.0, 23.976])
 def test_the_pose_after_another_rate_is_the_last_of_the_source(knight, capsys, rate):
     last, _ = scenes.watch(knight, [12])
-    report = bake(capsys, "--rig", "Knight", "--fps", str(rate), "--assign")
+    report = bake(capsys, "--fps", str(rate), "--assign")
     assert report["end"] == np.ceil(1 + 11 * 24 / rate)
     np.testing.assert_allclose(scenes.watch(knight, [report["end"], 40])[0], np.repeat(last, 2, axis=0), atol=1e-5)
 
@@ -114,7 +109,7 @@ def test_a_rate_that_differs_by_rounding_makes_no_further_key(knight, capsys):
     """23.976 and 24000 / 1001 are one rate: no key a hair after the last whole frame, and none after that."""
     render = bpy.context.scene.render
     render.fps, render.fps_base = 24, 1.001
-    report = bake(capsys, "--rig", "Knight", "--fps", "23.976")
+    report = bake(capsys, "--fps", "23.976")
     assert (report["end"], report["keys_per_curve"]) == (12.0, 12)
 
 
@@ -122,17 +117,17 @@ def test_a_strip_plays_like_the_assigned_result(knight, capsys):
     """Mute unless asked to play; before and after its frames it holds."""
     source = knight.animation_data.action
     before, _ = scenes.watch(knight, FRAMES)
-    report = bake(capsys, "--rig", "Knight", "--strip", "--start", "2", "--end", "9")
+    report = bake(capsys, "--strip", "--start", "2", "--end", "9")
     data = knight.animation_data
     assert report["strip"] and data.action == source and data.nla_tracks[0].mute
     np.testing.assert_allclose(scenes.watch(knight, FRAMES)[0], before, atol=1e-6)
-    bake(capsys, "--rig", "Knight", "--assign", "--start", "2", "--end", "9", "--name", "Assigned")
+    bake(capsys, "--assign", "--start", "2", "--end", "9", "--name", "Assigned")
     seen, _ = scenes.watch(knight, [-3, *FRAMES, 30])
     data.action = source
     if actions.HAS_SLOTS:
         data.action_slot = source.slots[0]
     data.nla_tracks.remove(data.nla_tracks[0])
-    report = bake(capsys, "--rig", "Knight", "--strip", "--assign", "--start", "2", "--end", "9")
+    report = bake(capsys, "--strip", "--assign", "--start", "2", "--end", "9")
     assert data.action is None and source.use_fake_user and not data.nla_tracks[0].mute
     assert data.nla_tracks[0].name == report["action"] and not bpy.data.actions[report["action"]].use_fake_user
     np.testing.assert_allclose(scenes.watch(knight, [-3, *FRAMES, 30])[0], seen, atol=1e-5)
@@ -147,7 +142,7 @@ def test_a_strip_is_refused_while_another_is_tweaked_or_the_nla_is_off(knight, c
 def test_assigned_result_plays_and_the_source_is_kept(knight, capsys):
     source = knight.animation_data.action
     poses, _ = scenes.watch(knight, FRAMES)
-    report = bake(capsys, "--rig", "Knight", "--assign")
+    report = bake(capsys, "--assign")
     assert knight.animation_data.action.name == report["action"] and source.use_fake_user
     np.testing.assert_allclose(scenes.watch(knight, FRAMES)[0], poses, atol=1e-5)
 
@@ -156,7 +151,7 @@ def test_constraints_go_on_working(knight, capsys):
     limit = knight.pose.bones["arm.L"].constraints.new("LIMIT_ROTATION")
     limit.use_limit_x, limit.owner_space = True, "LOCAL"
     poses, _ = scenes.watch(knight, FRAMES)
-    bake(capsys, "--rig", "Knight", "--assign")
+    bake(capsys, "--assign")
     np.testing.assert_allclose(scenes.watch(knight, FRAMES)[0], poses, atol=1e-5)
 
 
@@ -181,7 +176,7 @@ def test_strips_are_baked_as_they_play(knight, capsys):
     poses, worlds = scenes.watch(knight, frames)
     bpy.context.scene.frame_set(16)
     mood = knight["mood"]
-    report = bake(capsys, "--rig", "Knight")
+    report = bake(capsys)
     assert (report["source"], report["start"], report["end"]) == ("Knight", 5.0, 22.0)
     new = bpy.data.actions[report["action"]]
     knight.animation_data.use_nla = False
@@ -197,7 +192,7 @@ def test_two_rigs_of_one_action(knight, capsys):
     squire = scenes.add_chain(NAMES, name="Squire")
     actions.assign(squire, *actions.assigned(knight))
     source = knight.animation_data.action
-    report = bake(capsys, "--rig", "Squire", "--assign")
+    report = commands.run(capsys, "bake", "--rig", "Squire", "--assign")
     assert knight.animation_data.action == source
     assert squire.animation_data.action.name == report["action"]
     assert_same_curves(squire.animation_data.action, source)
@@ -208,7 +203,7 @@ def test_only_the_rigs_own_slot_is_baked(knight, capsys):
     action = knight.animation_data.action
     other = action.slots.new(id_type="OBJECT", name="Other")
     actions.write_curve(actions.curve_list(action, other, create=True), "location", 0, None, [1, 99], [0, 1])
-    report = bake(capsys, "--rig", "Knight")
+    report = bake(capsys)
     assert report["end"] == 12.0
     assert [slot.identifier for slot in bpy.data.actions[report["action"]].slots] == ["OBKnight"]
 
@@ -219,7 +214,7 @@ def test_switches_stay_switches_and_muted_curves_muted(knight, capsys):
         knight.keyframe_insert("hide_viewport", frame=frame)
     muted = actions.all_curves(*actions.assigned(knight))[0]
     muted.mute = True
-    report = bake(capsys, "--rig", "Knight")
+    report = bake(capsys)
     curves = curves_of(bpy.data.actions[report["action"]])
     kept = curves[muted.data_path, muted.array_index]
     assert kept.mute and len(kept.keyframe_points) == 4
@@ -231,7 +226,7 @@ def test_switches_stay_switches_and_muted_curves_muted(knight, capsys):
 def test_saved_result_survives_reopening(knight, capsys, tmp_path):
     source = knight.animation_data.action.name
     out = tmp_path / "out.blend"
-    report = bake(capsys, "--rig", "Knight", "--output", str(out))
+    report = bake(capsys, "--output", str(out))
     bpy.ops.wm.open_mainfile(filepath=str(out))
     assert_same_curves(bpy.data.actions[report["action"]], bpy.data.actions[source])
 
@@ -325,4 +320,4 @@ def test_a_name_that_blender_would_cut_is_refused(knight, capsys):
     for name in ("n" * (longest + 1), "ä" * (longest // 2 + 1)):
         reason = refused(capsys, "--rig", "Knight", "--name", name)
         assert f"'{name}' has {longest + 1} bytes" in reason and "choose a shorter --name" in reason
-    assert bake(capsys, "--rig", "Knight", "--name", "n" * longest)["action"] == "n" * longest
+    assert bake(capsys, "--name", "n" * longest)["action"] == "n" * longest

@@ -1,39 +1,25 @@
 """Rigs that move on beyond their keys, or have none: by curves that repeat, parents, constraints' targets, drivers."""
 
-import json
-
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.scene.animated_range import animated_range
 from bl_ext.devrepo.motion_loom.scene.motion import motion_range
 from bl_ext.devrepo.motion_loom.workflows.adapt import deform_copy
-from bl_ext.devrepo.motion_loom.workflows.core import live, registry
-from bl_ext.devrepo.motion_loom.workflows.map import learn
+from bl_ext.devrepo.motion_loom.workflows.core import registry
 from bl_ext.devrepo.motion_loom.workflows.rig.read import bound_frames
-from bl_ext.devrepo.motion_loom.workflows.transfer import read
 from mathutils import Matrix
 
+from tests import adapt_play as play
 from tests import adapt_scenes as scenes
+from tests.commands import bind, refused, run
+from tests.objects import add_object, drive, drive_by, key, key_custom
 from tests.rig_scenes import add_strip
 
 KEYS, SCENE = scenes.FRAMES, np.arange(1, 41)
 BIND = ("bind", "--rig", "Rig", "--environment", "Floor", "Step")
 LIFT = np.array([0.0, 0.0, 0.1])
-
-
-def run(capsys, *words):
-    """A command that succeeds; returns its report."""
-    assert jobs.main([*words, "--json"]) == 0
-    return json.loads(capsys.readouterr().out.splitlines()[-1])
-
-
-def refused(capsys, *words):
-    """The reason why a command fails."""
-    assert jobs.main([*words]) == 1
-    return capsys.readouterr().err
 
 
 def lift():
@@ -42,13 +28,10 @@ def lift():
     bpy.context.view_layer.update()
 
 
-def add_empty(name, keys=()):
-    """An empty; keys: frame and height of each."""
-    empty = bpy.data.objects.new(name, None)
-    bpy.context.scene.collection.objects.link(empty)
-    for frame, height in keys:
-        empty.location.z = height
-        empty.keyframe_insert("location", frame=frame)
+def add_empty(name, heights=()):
+    """An empty with keys of these heights by frame."""
+    empty = add_object(name)
+    key(empty, "location", dict(heights), index=2)
     return empty
 
 
@@ -79,7 +62,7 @@ def follow_points(rig):
     names, points, child_of = walk.skeleton.names, {}, {}
     for joint, name in enumerate(names):
         child_of.setdefault(names[walk.skeleton.parents[joint]], name)
-        points[name] = add_empty(f"point {name}")
+        points[name] = add_object(f"point {name}")
         action, slot = actions.create(points[name], f"capture {name}")
         holder = actions.curve_list(action, slot, create=True)
         for axis in range(3):
@@ -97,31 +80,45 @@ def follow_points(rig):
     bpy.context.scene.frame_set(1)
 
 
+@pytest.fixture
+def captured(rig):
+    """The walker, moved by constraints alone over frames 1 to 24."""
+    follow_points(rig)
+    return rig
+
+
 # -------------------------------------------------------------------------------------------- which frames
 
 
 def by_parent(rig):
-    rig.parent = add_empty("Ship", [(1, 0.0), (40, 1.0)])
+    rig.parent = add_empty("Ship", {1: 0.0, 40: 1.0})
 
 
 def by_parents_parent(rig):
     rig.parent = add_empty("Deck")
-    rig.parent.parent = add_empty("Ship", [(1, 0.0), (40, 1.0)])
+    rig.parent.parent = add_empty("Ship", {1: 0.0, 40: 1.0})
 
 
-def by_target(rig):
-    rig.pose.bones["hips"].constraints.new("COPY_ROTATION").target = add_empty("Target", [(1, 0.0), (40, 1.0)])
+def turned_by(heights):
+    """The hips turn as an empty with these keys does."""
+
+    def constrain(rig):
+        copy = rig.pose.bones["hips"].constraints.new("COPY_ROTATION")
+        copy.target = add_empty("Target", heights)
+        return copy
+
+    return constrain
 
 
 def by_repeated_target(rig):
-    target = add_empty("Target", [(1, 0.0), (12, 1.0)])
+    target = add_empty("Target", {1: 0.0, 12: 1.0})
     for curve in curves_of(target):
         curve.modifiers.new("CYCLES")
     rig.constraints.new("COPY_LOCATION").target = target
 
 
 def by_driver(rig):
-    rig.driver_add("location", 0).driver.expression = "frame / 100"
+    drive(rig, "location", "frame / 100", 0)
 
 
 def by_driver_of_the_scene(rig):
@@ -137,7 +134,7 @@ def by_driver_of_another(rig):
     driver = rig.driver_add("location", 0).driver
     variable = driver.variables.new()
     driver.type, variable.type = "AVERAGE", "TRANSFORMS"
-    variable.targets[0].id = add_empty("Slider", [(1, 0.0), (40, 1.0)])
+    variable.targets[0].id = add_empty("Slider", {1: 0.0, 40: 1.0})
 
 
 def by_slope(rig):
@@ -147,20 +144,9 @@ def by_slope(rig):
     hips.extrapolation = "LINEAR"
 
 
-def by_noise(rig):
-    curves_of(rig)[0].modifiers.new("NOISE")
-
-
 def by_a_curve_without_keys(rig):
     curve = actions.curve_list(*actions.assigned(rig)).fcurves.new("delta_location", index=2)
     curve.modifiers.new("GENERATOR")
-
-
-def by_armature_data(rig):
-    rig.data["mood"] = 0.0
-    rig.data.keyframe_insert('["mood"]', frame=1)
-    rig.data["mood"] = 1.0
-    rig.data.keyframe_insert('["mood"]', frame=40)
 
 
 def by_repeated_manual_range(rig):
@@ -169,30 +155,28 @@ def by_repeated_manual_range(rig):
     repeat(rig)
 
 
-@pytest.mark.parametrize(
-    "moved",
-    [
-        repeat, by_parent, by_parents_parent, by_target, by_repeated_target, by_driver, by_driver_of_the_scene,
-        by_driver_of_another, by_slope, by_noise, by_a_curve_without_keys, by_armature_data, by_repeated_manual_range,
-    ],
-)  # fmt: skip
+MOVED_ON = {
+    "repeated": repeat,
+    "parent": by_parent,
+    "its parent": by_parents_parent,
+    "target": turned_by({1: 0.0, 40: 1.0}),
+    "repeated target": by_repeated_target,
+    "driver": by_driver,
+    "driver of the scene": by_driver_of_the_scene,
+    "driver of another": by_driver_of_another,
+    "slope": by_slope,
+    "noise": lambda rig: curves_of(rig)[0].modifiers.new("NOISE"),
+    "a curve without keys": by_a_curve_without_keys,
+    "data of the armature": lambda rig: key_custom(rig.data, "mood", {1: 0.0, 40: 1.0}),
+    "repeated manual range": by_repeated_manual_range,
+}
+
+
+@pytest.mark.parametrize("moved", MOVED_ON)
 def test_what_moves_on_is_bound_over_the_scenes_range(rig, moved):
     assert motion_range(bpy.context.scene, rig) == (1, 24)
-    moved(rig)
+    MOVED_ON[moved](rig)
     assert motion_range(bpy.context.scene, rig) == (1, 40)
-
-
-def by_a_muted_constraint(rig):
-    by_target(rig)
-    rig.pose.bones["hips"].constraints[0].mute = True
-
-
-def by_a_still_target(rig):
-    rig.pose.bones["hips"].constraints.new("COPY_ROTATION").target = add_empty("Target", [(30, 1.0)])
-
-
-def by_a_target_that_ends_with_it(rig):
-    rig.pose.bones["hips"].constraints.new("COPY_ROTATION").target = add_empty("Target", [(1, 0.0), (24, 1.0)])
 
 
 def by_its_own_bone(rig):
@@ -202,11 +186,7 @@ def by_its_own_bone(rig):
 
 def by_a_driver_of_its_own(rig):
     rig["mood"] = 0.0
-    driver = rig.driver_add("location", 0).driver
-    variable = driver.variables.new()
-    variable.name = "mood"
-    variable.targets[0].id, variable.targets[0].data_path = rig, '["mood"]'
-    driver.expression = "sin(mood) + 1"
+    drive_by(rig, "location", rig, "mood", 0).expression = "sin(told) + 1"
 
 
 def by_no_slope(rig):
@@ -223,48 +203,37 @@ def by_one_repeated_key(rig):
             curve.modifiers.new("CYCLES")
 
 
-@pytest.mark.parametrize(
-    "held",
-    [
-        by_a_muted_constraint, by_a_still_target, by_a_target_that_ends_with_it, by_its_own_bone,
-        by_a_driver_of_its_own, by_no_slope, by_one_repeated_key,
-    ],
-)  # fmt: skip
+HELD = {
+    "a muted constraint": lambda rig: setattr(turned_by({1: 0.0, 40: 1.0})(rig), "mute", True),
+    "a still target": turned_by({30: 1.0}),
+    "a target that ends with it": turned_by({1: 0.0, 24: 1.0}),
+    "its own bone": by_its_own_bone,
+    "a driver of its own": by_a_driver_of_its_own,
+    "no slope": by_no_slope,
+    "one repeated key": by_one_repeated_key,
+}
+
+
+@pytest.mark.parametrize("held", HELD)
 def test_what_ends_with_the_keys_is_bound_over_those(rig, held):
-    held(rig)
+    HELD[held](rig)
     assert motion_range(bpy.context.scene, rig) == (1, 24)
 
 
-def test_a_mesh_that_goes_with_a_captured_rig_is_read_over_its_capture(rig):
+def test_a_mesh_that_goes_with_a_captured_rig_is_read_over_its_capture(captured):
     """Map and Transfer ask for that: a single key on a property of the rig once made it one frame."""
-    follow_points(rig)
-    rig["mood"] = 1.0
-    rig.keyframe_insert('["mood"]', frame=1)
+    key_custom(captured, "mood", {1: 1.0})
     skin = scenes.add_grid("Skin", (0, 1), (0, 1))
-    skin.modifiers.new("Armature", "ARMATURE").object = rig
+    skin.modifiers.new("Armature", "ARMATURE").object = captured
     assert animated_range(bpy.context.scene, [skin]) == (1, 24)
     assert animated_range(bpy.context.scene, [bpy.data.objects["Floor"]]) is None
-
-
-def test_a_clip_that_ends_between_frames_keeps_its_last_pose():
-    """Map and Transfer left the frame out that shows it."""
-    skin = scenes.add_grid("Skin", (0, 1), (0, 1))
-    for frame, place in ((1.4, 0.0), (24.4, 1.0)):
-        skin.location.x = place
-        skin.keyframe_insert("location", frame=frame)
-    skin.motion_loom_transfer.performed = skin
-    for frames in (
-        learn.target_frames(bpy.context.scene, skin),
-        read.performed_frames(bpy.context.scene, skin.motion_loom_transfer),
-    ):
-        assert (frames[0], frames[-1]) == (1, 25)
 
 
 def test_a_scene_beyond_reason_is_refused_with_the_way_out(rig, capsys):
     repeat(rig)
     bpy.context.scene.frame_end = 1_048_574
     assert "1 to 1,048,574, has more than the 100,000 frames" in refused(capsys, *BIND)
-    run(capsys, *BIND, "--end", "24")
+    bind(capsys, "--end", "24")
     assert len(bound_frames(bpy.context, rig, None, 30.0)) == 30
 
 
@@ -274,7 +243,7 @@ def test_a_scene_beyond_reason_is_refused_with_the_way_out(rig, capsys):
 def test_a_repeated_walk_follows_over_the_scenes_range(rig, capsys):
     repeat(rig)
     before = scenes.joints_of(rig, SCENE)
-    report = run(capsys, *BIND)
+    report = bind(capsys)
     assert "frames 1 to 40" in report["bound"]
     assert "after frame 40 (its curves go on beyond their keys), which is not bound" in report["notes"][0]
     lift()
@@ -285,7 +254,7 @@ def test_a_repeated_walk_follows_over_the_scenes_range(rig, capsys):
 def test_a_part_of_it_is_told_and_the_whole_body_holds_still_outside(rig, capsys):
     """Bones that had to change stood still there once, while the others walked on."""
     repeat(rig)
-    report = run(capsys, *BIND, "--start", "3", "--end", "24")
+    report = bind(capsys, "--start", "3", "--end", "24")
     assert "before frame 3 and after frame 24" in report["notes"][0]
     bpy.data.objects["Step"].location.z += LIFT[2]
     bpy.context.view_layer.update()
@@ -297,29 +266,23 @@ def test_a_part_of_it_is_told_and_the_whole_body_holds_still_outside(rig, capsys
 
 def test_a_strip_that_does_not_hold_is_told(rig, capsys):
     """After it the rig stands in its rest pose, where the result holds the strip's last one."""
+    for report in (bind(capsys), run(capsys, "bake", "--rig", "Rig")):
+        assert report["notes"] == []
     strip = add_strip(rig, *actions.assigned(rig), 1)
     rig.animation_data.action = None
-    assert run(capsys, *BIND)["notes"] == []
+    assert bind(capsys)["notes"] == []
     strip.extrapolation = "NOTHING"
-    assert "before frame 1 and after frame 24 (strip " in run(capsys, *BIND)["notes"][0]
+    assert "before frame 1 and after frame 24 (strip " in bind(capsys)["notes"][0]
 
 
 def test_live_says_where_a_part_of_a_repeated_walk_holds_still(rig):
     repeat(rig)
     settings = rig.motion_loom_adapt
     settings.use_range, settings.start, settings.end = True, 1, 24
-    for name in ("Floor", "Step"):
-        settings.surfaces.add().target = bpy.data.objects[name]
-    for button in ("fit", "live"):
-        assert getattr(bpy.ops.motion_loom, button)(workflow="adapt") == {"FINISHED"}
+    play.press(play.bind(rig))
     lift()
-    assert bpy.ops.motion_loom.live_refresh(workflow="adapt") == {"FINISHED"}
-    assert live.status(rig, "adapt").note == "Frames outside 1 to 24 hold the pose of the nearest one"
-
-
-def test_all_that_is_bound_says_nothing(rig, capsys):
-    assert run(capsys, *BIND)["notes"] == []
-    assert run(capsys, "bake", "--rig", "Rig")["notes"] == []
+    play.press(rig, "live_refresh")
+    assert play.status(rig).note == "Frames outside 1 to 24 hold the pose of the nearest one"
 
 
 def test_bake_action_plays_a_repeated_walk_over_the_scenes_range(rig, capsys):
@@ -355,80 +318,69 @@ def test_another_rate_says_what_is_left_out_in_frames_of_each(rig, capsys):
 
 
 @pytest.mark.parametrize("has_key", [False, True])
-def test_a_captured_rig_without_keys_is_bound_over_the_scenes_range(rig, capsys, has_key):
+def test_a_captured_rig_without_keys_is_bound_over_the_scenes_range(captured, capsys, has_key):
     """A single key on a custom property once made the range one frame."""
-    follow_points(rig)
     if has_key:
-        rig["mood"] = 1.0
-        rig.keyframe_insert('["mood"]', frame=1)
-    before = scenes.joints_of(rig, KEYS)
-    assert "frames 1 to 24" in run(capsys, *BIND)["bound"]
+        key_custom(captured, "mood", {1: 1.0})
+    before = scenes.joints_of(captured, KEYS)
+    assert "frames 1 to 24" in bind(capsys)["bound"]
     lift()
     run(capsys, "adapt", "--rig", "Rig")
-    np.testing.assert_allclose(scenes.joints_of(rig, KEYS), before + LIFT, atol=1e-5)
-    bpy.context.view_layer.objects.active = rig
-    assert bpy.ops.motion_loom.adapt_play_source() == {"FINISHED"}
-    np.testing.assert_allclose(scenes.joints_of(rig, KEYS), before, atol=1e-6)
+    np.testing.assert_allclose(scenes.joints_of(captured, KEYS), before + LIFT, atol=1e-5)
+    play.play_source(captured)
+    np.testing.assert_allclose(scenes.joints_of(captured, KEYS), before, atol=1e-6)
 
 
-def test_a_strip_of_the_result_lets_the_source_be_read_again(rig, capsys):
+def test_a_strip_of_the_result_lets_the_source_be_read_again(captured, capsys):
     """Constraints were off in what was read: a muted strip sets their influence to zero, a muted track does not."""
-    follow_points(rig)
-    before = scenes.joints_of(rig, KEYS)
-    run(capsys, *BIND)
+    before = scenes.joints_of(captured, KEYS)
+    bind(capsys)
     lift()
     for words in (("--strip",), ()):
         run(capsys, "adapt", "--rig", "Rig", *words)
-        np.testing.assert_allclose(scenes.joints_of(rig, KEYS), before + LIFT, atol=1e-5)
+        np.testing.assert_allclose(scenes.joints_of(captured, KEYS), before + LIFT, atol=1e-5)
 
 
-def test_the_buttons_take_it_and_live_follows(rig):
-    follow_points(rig)
-    before = scenes.joints_of(rig, KEYS)
+def test_the_buttons_take_it_and_live_follows(captured):
+    before = scenes.joints_of(captured, KEYS)
     for name in ("Floor", "Step"):
-        rig.motion_loom_adapt.surfaces.add().target = bpy.data.objects[name]
+        captured.motion_loom_adapt.surfaces.add().target = bpy.data.objects[name]
     assert registry.by_id("adapt").poll(bpy.context, "fit") is None
     assert registry.by_id("bake").poll(bpy.context, "bake") is None
-    assert bpy.ops.motion_loom.fit(workflow="adapt") == {"FINISHED"}
-    assert bpy.ops.motion_loom.live(workflow="adapt") == {"FINISHED"}
+    play.press(play.bind(captured))
     lift()
-    assert bpy.ops.motion_loom.live_refresh(workflow="adapt") == {"FINISHED"}
-    np.testing.assert_allclose(scenes.joints_of(rig, KEYS), before + LIFT, atol=1e-5)
-    assert bpy.ops.motion_loom.live(workflow="adapt") == {"FINISHED"}
-    assert rig.animation_data.action is None
-    np.testing.assert_allclose(scenes.joints_of(rig, KEYS), before, atol=1e-5)
+    play.press(captured, "live_refresh")
+    np.testing.assert_allclose(scenes.joints_of(captured, KEYS), before + LIFT, atol=1e-5)
+    play.press(captured)
+    assert captured.animation_data.action is None
+    np.testing.assert_allclose(scenes.joints_of(captured, KEYS), before, atol=1e-5)
 
 
-def test_bake_action_keys_what_constraints_do(rig, capsys):
-    follow_points(rig)
-    before = scenes.joints_of(rig, KEYS)
+def test_bake_action_keys_what_constraints_do(captured, capsys):
+    before, end = scenes.joints_of(captured, KEYS), bpy.context.scene.frame_end
+    bpy.context.scene.frame_end = 1_048_574  # no more frames are baked than can be read
+    assert "has more than the 100,000 frames" in refused(capsys, "bake", "--rig", "Rig")
+    bpy.context.scene.frame_end = end
     report = run(capsys, "bake", "--rig", "Rig", "--assign")
     assert (report["start"], report["end"], report["keys_per_curve"]) == (1, 24, 24)
     assert "hips: Copy Location" in report["silenced_constraints"] and "influence of constraints" in report["notes"][0]
     for point in [ob for ob in bpy.data.objects if ob.name.startswith("point")]:
         bpy.data.objects.remove(point)
-    np.testing.assert_allclose(scenes.joints_of(rig, KEYS), before, atol=1e-5)
+    np.testing.assert_allclose(scenes.joints_of(captured, KEYS), before, atol=1e-5)
 
 
-def test_another_speed_of_a_captured_rig_is_that_of_all_its_bones(rig, capsys):
-    follow_points(rig)
-    before = scenes.joints_of(rig, KEYS)
+def test_another_speed_of_a_captured_rig_is_that_of_all_its_bones(captured, capsys):
+    before = scenes.joints_of(captured, KEYS)
     report = run(capsys, "bake", "--rig", "Rig", "--fps", "48", "--assign")
     assert report["end"] == 13 and not any("speed" in note for note in report["notes"])
-    np.testing.assert_allclose(scenes.joints_of(rig, np.arange(1, 13)), before[::2], atol=1e-5)
-
-
-def test_no_more_frames_of_it_are_baked_than_can_be_read(rig, capsys):
-    follow_points(rig)
-    bpy.context.scene.frame_end = 1_048_574
-    assert "has more than the 100,000 frames" in refused(capsys, "bake", "--rig", "Rig")
+    np.testing.assert_allclose(scenes.joints_of(captured, np.arange(1, 13)), before[::2], atol=1e-5)
 
 
 def test_a_rig_that_rides_on_a_parent_alone_is_bound_and_its_bake_refused_by_name(rig, capsys):
     rig.animation_data_clear()
     by_parent(rig)
     before = scenes.joints_of(rig, SCENE)
-    assert "frames 1 to 40" in run(capsys, *BIND)["bound"]
+    assert "frames 1 to 40" in bind(capsys)["bound"]
     lift()
     run(capsys, "adapt", "--rig", "Rig")
     np.testing.assert_allclose(scenes.joints_of(rig, SCENE), before + LIFT, atol=1e-4)
@@ -440,7 +392,7 @@ def test_a_rig_that_rides_on_a_parent_alone_is_bound_and_its_bake_refused_by_nam
 
 def test_without_keys_and_movers_it_is_refused_by_name(rig, capsys):
     rig.animation_data_clear()
-    by_a_still_target(rig)
+    turned_by({30: 1.0})(rig)
     for words in (BIND, ("bake", "--rig", "Rig")):
         assert "'Rig' has no action" in refused(capsys, *words)
     rig.motion_loom_adapt.surfaces.add().target = bpy.data.objects["Floor"]

@@ -1,7 +1,6 @@
 """Two objects of one name, which a library makes possible, are told apart: by pointer, and by Blender's full name."""
 
 import importlib
-import json
 import shlex
 
 import bpy
@@ -11,6 +10,7 @@ from bl_ext.devrepo.motion_loom import jobs
 
 from tests import adapt_scenes as scenes
 from tests import map_play
+from tests.commands import refused, run
 from tests.linked import linked_instead
 
 commands, map_model = (
@@ -28,16 +28,6 @@ def rig(tmp_path):
     scenes.add_box("Step", (40, 0, 0), (41, 1, 1))
     bpy.context.view_layer.update()
     return rig
-
-
-def run(capsys, *words):
-    assert jobs.main([*words, "--json"]) == 0
-    return json.loads(capsys.readouterr().out.splitlines()[-1])
-
-
-def refused(capsys, *words):
-    assert jobs.main(list(words)) == 1
-    return capsys.readouterr().err
 
 
 def linked_step():

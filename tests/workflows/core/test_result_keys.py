@@ -9,6 +9,7 @@ from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError
 from bl_ext.devrepo.motion_loom.workflows.core.result_keys import KeyOptions, choose_keys
 
 from tests import rig_scenes as scenes
+from tests.adapt_scenes import ends_of
 
 FRAMES = np.arange(1.0, 41.0)
 HALVES = np.arange(1.0, 40.1, 0.5)
@@ -31,14 +32,8 @@ def chosen(ob, found, **options):
     return choose_keys(bpy.context, ob, found, found, KeyOptions(only_changed=False, **options))
 
 
-def ends(ob, frames=HALVES):
-    """(F, B, 4, 3) heads of all bones and the ends of their axes in world space."""
-    pose, world = scenes.watch(ob, frames)
-    lengths = np.array([bone.length for bone in ob.data.bones])
-    heads = pose[..., :3, 3]
-    axes = heads[:, :, None] + np.swapaxes(pose[..., :3, :3], -1, -2) * lengths[:, None, None]
-    points = np.concatenate((heads[:, :, None], axes), axis=2)
-    return np.einsum("fab,fkpb->fkpa", world[:, :3, :3], points) + world[:, None, None, :3, 3]
+def ends(ob):
+    return ends_of(ob, HALVES)
 
 
 @pytest.mark.parametrize(
