@@ -112,9 +112,9 @@ def settle():
 
 
 @contextlib.contextmanager
-def interactive():
-    """Single frames in handlers, tracks by the timer."""
-    live_runs.at_once = False
+def interactive(at_once=False):
+    """Single frames in handlers, tracks by the timer; or as without a window, all at once in handlers."""
+    live_runs.at_once = at_once
     try:
         yield
     finally:
@@ -134,6 +134,15 @@ def lift(height=STEP, name="Step"):
 def is_ready(rig):
     found = status(rig)
     return found.problem is None and found.track == "READY"
+
+
+def needs_refresh(rig):
+    return (status(rig).track, status(rig).remedy, status(rig).problem) == ("SWEEP", "REFRESH", None)
+
+
+def assert_ready(rig):
+    settle()
+    assert is_ready(rig), status(rig)
 
 
 def ready_at_all_frames(rig):

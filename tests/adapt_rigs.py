@@ -58,7 +58,7 @@ def turned_and_away(rig):
 
 def with_object_keys(rig):
     """The object walks."""
-    key(rig, "location", {1: 0.0, 24: 0.05}, index=1)
+    key(rig, "location", {1: (0, 0, 0), 24: (0, 0.05, 0)})
 
 
 def with_a_moving_parent(rig):

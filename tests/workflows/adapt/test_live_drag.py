@@ -3,40 +3,22 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
-from bl_ext.devrepo.motion_loom.workflows.core import live
 
-from tests import adapt_scenes as scenes
+from tests.adapt_play import STEP, interactive, press, status
+from tests.adapt_scenes import raise_step
 
-STEP = 0.12
 SAME = 1e-5  # curves and poses hold single precision
 
 
-@pytest.fixture(autouse=True)
-def interactive(monkeypatch):
-    """No track is begun by itself: the pause never ends."""
-    monkeypatch.setattr(live_runs, "at_once", False)
-
-
 @pytest.fixture
-def rig():
-    """A live walker with a track in memory, in front of a step that was raised."""
-    rig = scenes.add_scene()
-    bpy.context.view_layer.objects.active = rig
-    for name in ("Floor", "Step"):
-        rig.motion_loom_adapt.surfaces.add().target = bpy.data.objects[name]
-    assert bpy.ops.motion_loom.fit(workflow="adapt") == {"FINISHED"}
-    assert bpy.ops.motion_loom.live(workflow="adapt") == {"FINISHED"}
-    drag(STEP)
-    assert bpy.ops.motion_loom.live_refresh(workflow="adapt") == {"FINISHED"}
-    bpy.context.scene.frame_set(20)
-    return rig
-
-
-def drag(height):
-    """One step of it: the step goes up by a height."""
-    bpy.data.objects["Step"].location.z += height
-    bpy.context.view_layer.update()
+def rig(bound):
+    """A live walker with a track in memory, in front of a step that was raised; no other track begins by itself."""
+    with interactive():
+        press(bound)
+        raise_step(STEP)
+        press(bound, "live_refresh")
+        bpy.context.scene.frame_set(20)
+        yield bound
 
 
 def place(height):
@@ -44,8 +26,9 @@ def place(height):
     bpy.context.view_layer.update()
 
 
-def status(rig):
-    return live.status(rig, "adapt")
+def choose(rig, name, value):
+    setattr(rig.motion_loom_adapt, name, value)
+    bpy.context.view_layer.update()
 
 
 def shown(rig):
@@ -54,23 +37,25 @@ def shown(rig):
     return np.array([rig.matrix_world @ bone.head for bone in evaluated.pose.bones])
 
 
-def test_the_pose_comes_back_with_what_was_dragged(rig):
+DRAGS = {
+    "step": (lambda rig: place(STEP + 0.1), lambda rig: place(STEP)),
+    "influence": (lambda rig: choose(rig, "influence", 0.2), lambda rig: choose(rig, "influence", 1.0)),
+    "orientation": (lambda rig: choose(rig, "orientation", 0.0), lambda rig: choose(rig, "orientation", 1.0)),
+}
+
+
+@pytest.mark.parametrize("subframe", [0.0, 0.4])
+@pytest.mark.parametrize("what", DRAGS)
+def test_the_pose_comes_back_with_what_was_dragged(rig, what, subframe):
+    bpy.context.scene.frame_set(20, subframe=subframe)
     before, stamp = shown(rig), rig.animation_data.action.motion_loom_adapt.stamp
-    place(STEP + 0.1)
-    assert status(rig).track == "WAITING" and np.abs(shown(rig) - before).max() > 0.05
-    place(STEP)
+    away, back = DRAGS[what]
+    away(rig)
+    assert status(rig).track == "WAITING" and np.abs(shown(rig) - before).max() > (0.05 if what == "step" else 0.0)
+    back(rig)
     assert status(rig).track == "READY"
     assert np.abs(shown(rig) - before).max() < SAME
     assert rig.animation_data.action.motion_loom_adapt.stamp == stamp
-
-
-def test_between_frames_as_well(rig):
-    bpy.context.scene.frame_set(20, subframe=0.4)
-    before = shown(rig)
-    place(STEP + 0.1)
-    assert np.abs(shown(rig) - before).max() > 0.05
-    place(STEP)
-    assert np.abs(shown(rig) - before).max() < SAME
 
 
 def test_after_a_problem_as_well(rig):
@@ -84,19 +69,6 @@ def test_after_a_problem_as_well(rig):
     bpy.context.view_layer.update()
     assert status(rig).problem is None and status(rig).track == "READY"
     assert np.abs(shown(rig) - before).max() < SAME
-
-
-def test_a_choice_is_taken_back(rig):
-    before, settings = shown(rig), rig.motion_loom_adapt
-    for name, value in (("influence", 0.2), ("orientation", 0.0)):
-        old = getattr(settings, name)
-        setattr(settings, name, value)
-        bpy.context.view_layer.update()
-        assert status(rig).track == "WAITING"
-        setattr(settings, name, old)
-        bpy.context.view_layer.update()
-        assert status(rig).track == "READY"
-        assert np.abs(shown(rig) - before).max() < SAME, name
 
 
 def test_a_pose_by_hand_is_left_alone(rig):

@@ -5,77 +5,34 @@ import json
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
-from bl_ext.devrepo.motion_loom.workflows.core import live
 
-from tests import adapt_scenes as scenes
+from tests import adapt_play as play
+from tests.adapt_play import STEP, at, lift, live_is_bake, needs_refresh, press, ready_at_all_frames, settle, status
+from tests.adapt_scenes import joints_of
+from tests.objects import add_object, drive, drive_by, key_custom
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 
-PATH = "motion_loom_adapt.influence"
-STEP = 0.12
-SAME = 1e-6
-
-
-@pytest.fixture
-def rig():
-    """A bound walker and an object whose property is to drive."""
-    rig = scenes.add_scene()
-    bpy.context.view_layer.objects.active = rig
-    for name in ("Floor", "Step"):
-        rig.motion_loom_adapt.surfaces.add().target = bpy.data.objects[name]
-    assert bpy.ops.motion_loom.fit(workflow="adapt") == {"FINISHED"}
-    handle = bpy.data.objects.new("Handle", None)
-    bpy.context.scene.collection.objects.link(handle)
-    handle["share"] = 0.5
-    return rig
+INFLUENCE = "motion_loom_adapt.influence"
 
 
 def by_property(rig):
-    """The influence is the handle's property."""
-    driver = rig.driver_add(PATH).driver
-    variable = driver.variables.new()
-    variable.name = "share"
-    variable.targets[0].id, variable.targets[0].data_path = bpy.data.objects["Handle"], '["share"]'
-    driver.expression = "share"
+    """The influence is a handle's property."""
+    handle = bpy.data.objects.get("Handle") or add_object("Handle")
+    handle["share"] = handle.get("share", 0.5)
+    drive_by(rig, INFLUENCE, handle, "share")
 
 
 def by_keyed_property(rig):
-    handle = bpy.data.objects["Handle"]
-    for frame, value in ((6, 0.0), (18, 1.0)):
-        handle["share"] = value
-        handle.keyframe_insert('["share"]', frame=frame)
+    key_custom(add_object("Handle"), "share", {6: 0.0, 18: 1.0})
     by_property(rig)
 
 
 def by_frame(rig):
-    rig.driver_add(PATH).driver.expression = "frame / 24"
+    drive(rig, INFLUENCE, "frame / 24")
 
 
 DRIVERS = [by_property, by_keyed_property, by_frame]
-
-
-def press(button):
-    assert getattr(bpy.ops.motion_loom, button)(workflow="adapt") == {"FINISHED"}
-
-
-def status(rig):
-    return live.status(rig, "adapt")
-
-
-def settle():
-    layer = bpy.context.view_layer
-    layer.update()
-    while live._tick() is not None:
-        for run in live_runs.runs.values():
-            if run.job is not None:
-                run.job.wait()
-    layer.update()
-
-
-def lift(height=STEP):
-    bpy.data.objects["Step"].location.z += height
-    settle()
 
 
 def share(value):
@@ -85,140 +42,98 @@ def share(value):
     settle()
 
 
-def at(frame):
-    bpy.context.scene.frame_set(frame)
-    settle()
-
-
-def live_is_bake(rig):
-    assert status(rig).track == "READY" and status(rig).problem is None, status(rig)
-    followed = scenes.joints_of(rig)
-    press("bake")
-    np.testing.assert_allclose(scenes.joints_of(rig), followed, atol=SAME)
-    return followed
-
-
-def ready_at_all_frames(rig):
-    for frame in (1, 7, 12, 24, 30):
-        at(frame)
-        assert status(rig).track == "READY", (frame, status(rig))
-
-
 @pytest.mark.parametrize("drive", DRIVERS)
-def test_a_driven_influence_is_followed_after_one_refresh(rig, drive):
-    press("live")
+def test_a_driven_influence_is_followed_after_one_refresh(bound, drive, tmp_path):
+    """A change of the set takes the influence that each frame has, not the present one for all."""
+    press(bound)
     lift()
-    whole = scenes.joints_of(rig)
-    drive(rig)
+    whole = joints_of(bound)
+    drive(bound)
     at(12)
-    assert status(rig).track == "SWEEP"
-    press("live_refresh")
-    ready_at_all_frames(rig)
-    assert np.abs(scenes.joints_of(rig) - whole)[11].max() > 0.2 * STEP
+    assert needs_refresh(bound) and status(bound).note == "A driver tells the influence"
+    press(bound, "live_refresh")
+    ready_at_all_frames(bound)
+    assert np.abs(joints_of(bound) - whole)[11].max() > 0.2 * STEP
     at(12)
-    # A change of the set takes the influence that each frame has, not the present one for all.
     lift(0.04)
+    ready_at_all_frames(bound)
+    rig = play.reopen(tmp_path / "live.blend")
     ready_at_all_frames(rig)
     at(12)
-    live_is_bake(rig)
-
-
-@pytest.mark.parametrize("drive", DRIVERS)
-def test_it_is_known_after_the_file_was_opened(rig, drive, tmp_path):
-    drive(rig)
-    press("live")
-    lift()
-    path = str(tmp_path / "live.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    rig = bpy.data.objects["Rig"]
-    ready_at_all_frames(rig)
     lift(0.04)
     live_is_bake(rig)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
-def test_what_drives_it_is_changed(rig, value):
-    original = scenes.joints_of(rig)
-    by_property(rig)
-    press("live")
+def test_what_drives_it_is_changed(bound, value):
+    original = joints_of(bound)
+    by_property(bound)
+    press(bound)
     lift()
-    half = scenes.joints_of(rig)
+    half = joints_of(bound)
     at(20)
     share(value)
-    assert status(rig).track == "SWEEP" and status(rig).remedy == "REFRESH"
-    here = scenes.joints_of(rig, np.array([20]))[0]
+    assert needs_refresh(bound)
+    here = joints_of(bound, [20])[0]
     if value == 0.0:
         assert np.abs(here - original[19]).max() < 1e-5
     else:
         assert np.abs(here - original[19]).max() > 1.5 * np.abs(half[19] - original[19]).max()
     # Nothing is written that takes the present value for all frames.
     lift(0.02)
-    assert status(rig).track == "SWEEP"
+    assert needs_refresh(bound)
     lift(-0.02)
-    press("live_refresh")
-    refreshed = live_is_bake(rig)
-    np.testing.assert_allclose(refreshed[19], here, atol=1e-5)
-
-
-def test_a_small_change_back(rig):
-    by_property(rig)
-    press("live")
-    lift()
-    before = scenes.joints_of(rig)
-    at(20)
-    share(0.8)
-    assert status(rig).track == "SWEEP"
     share(0.5)
-    assert status(rig).track == "READY"
-    np.testing.assert_allclose(scenes.joints_of(rig), before, atol=SAME)
+    assert play.is_ready(bound)
+    np.testing.assert_allclose(joints_of(bound), half, atol=play.SAME)
+    at(20)
+    share(value)
+    press(bound, "live_refresh")
+    np.testing.assert_allclose(live_is_bake(bound)[19], here, atol=1e-5)
 
 
 @pytest.mark.parametrize("end", ["removed", "muted"])
 @pytest.mark.parametrize("drive", DRIVERS)
-def test_the_driver_goes(rig, drive, end):
-    drive(rig)
-    press("live")
+def test_the_driver_goes(bound, drive, end):
+    drive(bound)
+    press(bound)
     lift()
     at(20)
     if end == "removed":
-        rig.driver_remove(PATH)
+        bound.driver_remove(INFLUENCE)
     else:
-        rig.animation_data.drivers[0].mute = True
-    rig.motion_loom_adapt.influence = 0.25
+        bound.animation_data.drivers[0].mute = True
+    bound.motion_loom_adapt.influence = 0.25
     settle()
-    if status(rig).track == "SWEEP":
-        press("live_refresh")
-    ready_at_all_frames(rig)
-    live_is_bake(rig)
+    if status(bound).track == "SWEEP":
+        press(bound, "live_refresh")
+    ready_at_all_frames(bound)
+    live_is_bake(bound)
 
 
-def test_other_frames_are_bound(rig):
-    by_frame(rig)
-    press("live")
+def test_other_frames_are_bound(bound):
+    by_frame(bound)
+    press(bound)
     lift()
-    settings = rig.motion_loom_adapt
+    settings = bound.motion_loom_adapt
     settings.use_range, settings.start, settings.end = True, 6, 18
     lift(-STEP)
-    press("fit")
+    press(bound, "fit")
     lift()
     at(12)
-    assert status(rig).track == "SWEEP" and status(rig).remedy == "REFRESH", status(rig)
-    press("live_refresh")
-    live_is_bake(rig)
+    assert needs_refresh(bound), status(bound)
+    press(bound, "live_refresh")
+    live_is_bake(bound)
 
 
-def test_a_file_that_kept_no_values_asks_for_a_refresh(rig, tmp_path):
-    by_frame(rig)
-    press("live")
+def test_a_file_that_kept_no_values_asks_for_a_refresh(bound, tmp_path):
+    by_frame(bound)
+    press(bound)
     lift()
-    notes = rig.motion_loom_adapt.live_action.motion_loom_adapt
+    notes = bound.motion_loom_adapt.live_action.motion_loom_adapt
     notes.stamp = json.dumps(json.loads(notes.stamp)[:-1])
-    path = str(tmp_path / "live.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    rig = bpy.data.objects["Rig"]
+    rig = play.reopen(tmp_path / "live.blend")
     at(12)
-    assert status(rig).track == "SWEEP" and status(rig).problem is None
-    press("live_refresh")
+    assert needs_refresh(rig)
+    press(rig, "live_refresh")
     live_is_bake(rig)

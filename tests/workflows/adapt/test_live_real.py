@@ -1,24 +1,23 @@
 """Live on captured clips: it shows what Bake and the command line write, scrubbed, rendered and after a drag."""
 
-import json
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
-from bl_ext.devrepo.motion_loom.workflows.core import live
 from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 
 from benchmarks import blender_rig, edits
 from checkout import PACKAGE
+from tests import adapt_play as play
 from tests import adapt_scenes as scenes
+from tests import mesh_play
+from tests.commands import adapt
+from tests.objects import handled
 
 SAME = 1e-6
-PIXELS, SAMPLES = 32, 2
 
 
 @pytest.fixture(autouse=True)
@@ -28,10 +27,9 @@ def _needs_data(data):
 
 @pytest.fixture
 def interactive():
-    """Tracks are solved by ``finish``, as the timer does it in a window."""
-    live_runs.at_once = False
-    yield
-    live_runs.at_once = None
+    """Tracks are solved by ``settle``, as the timer does it in a window."""
+    with play.interactive():
+        yield
 
 
 def climb(number, start, end, step=8):
@@ -79,32 +77,8 @@ def bound(request, data):
     return climb(0, 300, 1100) if request.param == "climb 0" else climb(1, 1400, 2200)
 
 
-def toggle(rig):
-    bpy.context.view_layer.objects.active = rig
-    assert bpy.ops.motion_loom.live(workflow="adapt") == {"FINISHED"}
-    assert rig.motion_loom_adapt.live
-
-
-def bake(rig):
-    bpy.context.view_layer.objects.active = rig
-    assert bpy.ops.motion_loom.bake(workflow="adapt") == {"FINISHED"}
-    assert not rig.motion_loom_adapt.live
-
-
 def require_ready(rig):
-    status = live.status(rig, "adapt")
-    assert status.problem is None and status.track == "READY", status
-
-
-def finish(rig):
-    """What the timer does until nothing is pending."""
-    bpy.context.view_layer.update()
-    end = time.monotonic() + 60.0
-    while live._tick() is not None:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    bpy.context.view_layer.update()
-    require_ready(rig)
+    assert play.is_ready(rig), play.status(rig)
 
 
 def bound_span(rig):
@@ -130,19 +104,17 @@ def test_live_is_bake_is_command(bound, tmp_path, capsys):
     rig, change = bound
     frames = some_frames(rig)
     before = scenes.joints_of(rig, frames)
-    toggle(rig)
+    play.press(rig)
     assert apart(scenes.joints_of(rig, frames), before) < 1e-5
     change()
     followed = scenes.joints_of(rig, frames)
     require_ready(rig)
     assert apart(followed, before) > 0.05
-    path = str(tmp_path / "live.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bake(rig)
+    path = play.save(tmp_path / "live.blend")
+    play.press(rig, "bake")
     assert np.abs(followed - scenes.joints_of(rig, frames)).max() < SAME
     bpy.ops.wm.open_mainfile(filepath=path)
-    assert jobs.main(["adapt", "--rig", "Rig", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out.splitlines()[-1])["unconverged_frames"] == 0
+    assert adapt(capsys)["unconverged_frames"] == 0
     assert np.abs(followed - scenes.joints_of(bpy.data.objects["Rig"], frames)).max() < SAME
 
 
@@ -161,39 +133,16 @@ def add_skin(rig):
     return skin
 
 
-def set_stage(rig, folder):
-    """A camera that sees the rig in the middle of the clip, light, and a tiny render with motion blur."""
+def set_stage(rig):
+    """A camera that sees the rig in the middle of the clip, and renders with motion blur."""
     scene = bpy.context.scene
     add_skin(rig)
     middle = sum(bound_span(rig)) // 2
     aim = scenes.joints_of(rig, [middle])[0].mean(axis=0)
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    scene.collection.objects.link(camera)
-    camera.location, camera.rotation_euler = aim + [3.0, 0.0, 0.3], (1.5, 0.0, 1.5708)
-    scene.camera = camera
-    world = bpy.data.worlds.new("World")
-    scene.world = world
-    lamp = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))
-    lamp.rotation_euler = (0.6, 0.3, 0.0)
-    scene.collection.objects.link(lamp)
-    scene.render.engine = "CYCLES"
-    scene.cycles.samples, scene.cycles.use_denoising, scene.cycles.device = SAMPLES, False, "CPU"
-    scene.cycles.use_adaptive_sampling = False
-    scene.render.resolution_x = scene.render.resolution_y = PIXELS
-    scene.render.resolution_percentage = 100
+    mesh_play.set_stage(aim + [3.0, 0.0, 0.3], (1.5, 0.0, 1.5708))
+    scene.world = bpy.data.worlds.new("World")
     scene.render.use_motion_blur, scene.render.motion_blur_shutter = True, 1.0
-    scene.render.image_settings.file_format = "OPEN_EXR"
-    scene.render.image_settings.color_depth = "32"
-    scene.render.filepath = str(folder / "still_")
     scene.frame_set(middle)
-    return middle
-
-
-def pixels(path):
-    image = bpy.data.images.load(str(path))
-    out = np.array(image.pixels[:]).reshape(PIXELS, PIXELS, -1)
-    bpy.data.images.remove(image)
-    return out
 
 
 @contextmanager
@@ -208,44 +157,27 @@ def watched(rig):
             found[round(scene.frame_current_final, 6)] = heads @ world[:3, :3].T + world[:3, 3]
 
     note.__module__ = PACKAGE  # a script of others might move anything, so that all would be stepped through
-    bpy.app.handlers.frame_change_post.append(note)
-    try:
+    with handled(note, "frame_change_post"):
         yield found
-    finally:
-        bpy.app.handlers.frame_change_post.remove(note)
-
-
-def still(rig, folder, name):
-    """Render the present frame; returns pixels and what was seen."""
-    bpy.context.scene.render.filepath = str(folder / name)
-    with watched(rig) as seen:
-        bpy.ops.render.render(write_still=True)
-    return pixels(folder / f"{name}.exr"), seen
-
-
-def three_frames(rig, folder, name):
-    """Render an animation of three frames; returns pixels (3, ...) and what was seen."""
-    scene, middle = bpy.context.scene, sum(bound_span(rig)) // 2
-    scene.frame_start, scene.frame_end, scene.frame_step = middle, middle + 10, 5
-    scene.render.filepath = str(Path(folder) / f"{name}_")
-    with watched(rig) as seen:
-        bpy.ops.render.render(animation=True)
-    return np.stack([pixels(path) for path in sorted(Path(folder).glob(f"{name}_*.exr"))]), seen
 
 
 @pytest.mark.parametrize("at_once", [True, False], ids=["at once", "pending"])
-@pytest.mark.parametrize("render", [still, three_frames])
-def test_a_render_with_motion_blur_is_that_of_the_bake(tmp_path, interactive, render, at_once):
+@pytest.mark.parametrize("picture", [mesh_play.still, mesh_play.three_frames])
+def test_a_render_with_motion_blur_is_that_of_the_bake(tmp_path, interactive, picture, at_once):
+    def render(rig, folder, name):
+        with watched(rig) as seen:
+            return picture(folder, name), seen
+
     live_runs.at_once = at_once
     rig, change = climb(1, 1500, 1900)
-    set_stage(rig, tmp_path)
-    toggle(rig)
+    set_stage(rig)
+    play.press(rig)
     before, _ = render(rig, tmp_path, "before")
     change()  # and no frame change, nor an update
     followed, seen = render(rig, tmp_path, "live")
     require_ready(rig)
     assert np.abs(followed - before).max() > 0.01
-    bake(rig)
+    play.press(rig, "bake")
     baked, other = render(rig, tmp_path, "baked")
     assert np.isfinite(baked).all() and baked[..., :3].std() > 0.01
     assert sorted(seen) == sorted(other) and any(frame % 1.0 for frame in seen)
@@ -258,32 +190,32 @@ def test_a_render_with_motion_blur_is_that_of_the_bake(tmp_path, interactive, re
 
 def test_a_drag_is_near_what_the_track_will_be(bound, interactive):
     rig, change = bound
-    toggle(rig)
-    finish(rig)
+    play.press(rig)
+    play.assert_ready(rig)
     frames = some_frames(rig, 12)
     change()
     dragged = scenes.joints_of(rig, frames)
-    assert live.status(rig, "adapt").track == "WAITING"
-    finish(rig)
+    assert play.status(rig).track == "WAITING"
+    play.assert_ready(rig)
     followed = scenes.joints_of(rig, frames)
     require_ready(rig)
     gaps = np.linalg.norm(dragged - followed, axis=-1)
     print(f"Dragged frames off the track: median {1000 * np.median(gaps):.2f} mm, largest {1000 * gaps.max():.1f} mm")
     assert np.median(gaps) < 0.01 and gaps.max() < 0.1
-    bake(rig)
+    play.press(rig, "bake")
     assert np.abs(followed - scenes.joints_of(rig, frames)).max() < SAME
 
 
 def test_a_drag_begins_where_the_track_is(bound, interactive):
     rig, change = bound
-    toggle(rig)
+    play.press(rig)
     change()
-    finish(rig)
+    play.assert_ready(rig)
     frames = some_frames(rig, 12)
     followed = scenes.joints_of(rig, frames)
     next(ob for ob in bpy.data.objects if ob.type == "MESH" and ob.users_scene).location.z += 2e-5
     dragged = scenes.joints_of(rig, frames)
-    assert live.status(rig, "adapt").track == "WAITING"
+    assert play.status(rig).track == "WAITING"
     gaps = np.linalg.norm(dragged - followed, axis=-1)
     print(f"Nudged by 0.02 mm: median {1000 * np.median(gaps):.3f} mm, largest {1000 * gaps.max():.2f} mm off")
     assert np.median(gaps) < 1e-4 and 0.0 < gaps.max() < 5e-3
@@ -297,16 +229,16 @@ def resident_kb():
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the memory of a process")
 def test_playback_keeps_no_memory(interactive):
     rig, change = climb(1, 1500, 1900)
-    toggle(rig)
+    play.press(rig)
     change()
-    finish(rig)
+    play.assert_ready(rig)
     first, last = bound_span(rig)
 
-    def play(count):
+    def memory_after(count):
         for number in range(count):
             bpy.context.scene.frame_set(first + number % (last - first + 1))
         return resident_kb()
 
-    before = play(300)
-    assert play(1500) - before < 2048
+    before = memory_after(300)
+    assert memory_after(1500) - before < 2048
     require_ready(rig)

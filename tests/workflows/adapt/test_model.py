@@ -12,10 +12,8 @@ from tests import adapt_scenes as scenes
 
 
 @pytest.fixture
-def rig():
-    rig = scenes.add_scene()
-    bind(rig)
-    return rig
+def rig(bound):
+    return bound
 
 
 def bind(rig, **kind):

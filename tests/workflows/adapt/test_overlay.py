@@ -7,23 +7,20 @@ from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
 from bl_ext.devrepo.motion_loom.workflows.adapt import overlay as adapt_overlay
 from bl_ext.devrepo.motion_loom.workflows.adapt import run
 from bl_ext.devrepo.motion_loom.workflows.adapt.overlay import overlay_of
-from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 
 from tests import adapt_scenes as scenes
+from tests.adapt_play import bind
+from tests.adapt_scenes import raise_step
 from tests.instance_scenes import scatter
+from tests.objects import key
 
 STANDS = 22  # a frame at which the left foot has come to stand on the step, beside the right one
 
 
 @pytest.fixture
-def rig():
-    rig = scenes.add_scene()
-    environment_bind.bind_rig(
-        bpy.context, rig, scenes.workflow(), [bpy.data.objects["Floor"], bpy.data.objects["Step"]]
-    )
-    bpy.context.view_layer.objects.active = rig
-    return rig
+def rig(bound):
+    return bound
 
 
 def shown(rig, *what, frame=STANDS, subframe=0.0):
@@ -32,11 +29,6 @@ def shown(rig, *what, frame=STANDS, subframe=0.0):
         setattr(rig.motion_loom_adapt, f"show_{name}", name in what)
     bpy.context.scene.frame_set(frame, subframe=subframe)
     return overlay_of(bpy.context, rig, scenes.workflow())
-
-
-def raise_step(height=0.12):
-    bpy.data.objects["Step"].location.z += height
-    bpy.context.view_layer.update()
 
 
 def ghost_ends(overlay):
@@ -176,26 +168,18 @@ def test_contacts_are_not_asked_of_objects_to_be_avoided(rig):
     assert len(shown(rig, "points").points) == len(stored_of(rig, scenes.workflow()).binding.points)
 
 
-def _ignore():
-    bpy.data.objects["Rig"].motion_loom_adapt.surfaces["Step"].mode = "IGNORE"
-
-
-def _hide():
-    bpy.data.objects["Step"].hide_viewport = True
-
-
-def _subdivide():
-    bpy.data.objects["Step"].modifiers.new("More", "SUBSURF")
-
-
-def _delete():
-    bpy.data.objects.remove(bpy.data.objects["Step"])
-
-
-@pytest.mark.parametrize("change", [_ignore, _hide, _subdivide, _delete])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rig, step: setattr(rig.motion_loom_adapt.surfaces["Step"], "mode", "IGNORE"),
+        lambda rig, step: setattr(step, "hide_viewport", True),
+        lambda rig, step: step.modifiers.new("More", "SUBSURF"),
+        lambda rig, step: bpy.data.objects.remove(step),
+    ],
+)
 def test_objects_that_are_not_heeded_or_not_as_bound_carry_nothing(rig, change):
     on_floor = (stored_of(rig, scenes.workflow()).binding.points.object_index == 0).sum()
-    change()
+    change(rig, bpy.data.objects["Step"])
     bpy.context.view_layer.update()
     overlay = shown(rig, "points", "contacts", "ghost")
     assert len(overlay.points) == on_floor
@@ -242,10 +226,8 @@ def test_a_renamed_bone_is_named(rig):
 def test_moving_objects_carry_their_contacts():
     rig = scenes.add_scene()
     step = bpy.data.objects["Step"]
-    for frame, x in ((1, 0.0), (24, 0.4)):
-        step.location.x = x
-        step.keyframe_insert("location", frame=frame)
-    environment_bind.bind_rig(bpy.context, rig, scenes.workflow(), [bpy.data.objects["Floor"], step])
+    key(step, "location", {1: 0.0, 24: 0.4}, index=0)
+    bind(rig)
     assert len(stored_of(rig, scenes.workflow()).binding.origins) == len(scenes.FRAMES)
     overlay = shown(rig, "contacts", "points", frame=14)
     assert len(overlay.triangles) and are_held(overlay).all()
@@ -255,7 +237,7 @@ def test_descriptors_on_what_is_shown_as_instances():
     """They lie on it, and are not drawn where Blender does not tell it."""
     rig, floor = scenes.add_scene(), bpy.data.objects["Floor"]
     scatter(floor, ((0, 0.95, 0.1),))
-    environment_bind.bind_rig(bpy.context, rig, scenes.workflow(), [floor])
+    bind(rig, ("Floor",))
     stored = stored_of(rig, scenes.workflow())
     on_stone = stored.binding.points.triangle >= len(stored.triangles[0]) - 12
     assert on_stone.any()
