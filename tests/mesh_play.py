@@ -153,33 +153,6 @@ def three_frames(folder, name):
     return np.stack([_pixels(path) for path in sorted(Path(folder).glob(f"{name}_*.exr"))])
 
 
-def check_render(play, ob, folder, render, blur):
-    """A live mesh, which is not live yet, is rendered as its bake is, where the stage is set.
-
-    play: its MeshPlay.  render: ``still`` or ``three_frames``.
-    """
-    scene = bpy.context.scene
-    scene.render.use_motion_blur, scene.render.motion_blur_shutter = blur, 1.0
-    scene.frame_set(20)
-    original = render(folder, "original")
-    play.toggle(ob)
-    scene.frame_set(20)
-    followed = render(folder, "live")
-    assert play.status(ob).problem is None
-    assert np.abs(followed - original).max() > 0.05
-    result = play.bake(ob)
-    play.toggle(ob)
-    ob.hide_render = True
-    scene.frame_set(20)
-    baked = render(folder, "baked")
-    assert result.users_scene and baked[..., :3].std() > 0.01
-    if blur:
-        # The bake goes straight from frame to frame, live has the pose between.
-        assert np.abs(followed - baked).mean() < 0.02 * np.abs(followed - original).mean()
-    else:
-        assert np.abs(followed - baked).max() < 0.02 and np.abs(followed - baked).mean() < 1e-4
-
-
 # -------------------------------------------------------------------------------------------------------- libraries
 
 

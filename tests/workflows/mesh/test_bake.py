@@ -9,7 +9,7 @@ from bl_ext.devrepo.motion_loom import jobs
 
 from tests.map_play import MAP
 from tests.mesh_play import put
-from tests.mesh_steps import SAME, everything, reopened, saved, shown
+from tests.mesh_steps import SAME, everything, saved, shown
 
 pytestmark = pytest.mark.usefixtures("silent")
 
@@ -79,12 +79,3 @@ def test_another_step_and_range_of_the_bake(play, ob, tmp_path, kind, start, end
     followed, baked = play.followed(ob, frames), shown(play.bake(ob, kind), frames)
     allowed = 0.01 if kind == "PCA_KEYS" and len(frames) > 1 else 2 * SAME
     assert np.linalg.norm(baked - followed, axis=-1).max() < allowed
-
-
-def test_goes_on_after_save_and_reopen(play, ob, tmp_path):
-    followed = play.followed(ob)
-    ob = reopened(ob, tmp_path)
-    np.testing.assert_allclose(play.follows_as_baked(ob), followed, atol=SAME)
-    assert play.status(ob).note is None
-    play.toggle(ob)
-    assert not ob.hide_viewport and not ob.hide_render

@@ -17,8 +17,6 @@ from bl_ext.devrepo.motion_loom.workflows.mesh.workflow import MeshWorkflow
 from tests import map_play as play
 from tests import mesh_steps
 from tests.map_scenes import positions
-from tests.mesh_play import says
-from tests.transfer_play import TRANSFER
 
 
 class ClimbSettings(MeshResultSettings, bpy.types.PropertyGroup):
@@ -119,20 +117,3 @@ def test_a_mesh_that_is_live_in_one_workflow_is_refused_by_another(climb, first)
     press(first)
     press(second)
     assert live.status(ob, second).problem is None and live.status(ob, first) is None
-
-
-def test_map_and_transfer_take_turns():
-    bob = TRANSFER.add_ready()
-    play.learn(bob, play.add_dots())
-    play.pair(bob, (3, 1), (11, 8), (22, 15))
-    before = None
-    for one, other, label in ((TRANSFER, play.MAP, "Transfer Surface Motion"), (play.MAP, TRANSFER, "Map to Mesh")):
-        one.toggle(bob)
-        found = one.followed(bob)
-        play.activate(one.copy(bob))
-        says(other, "live", f"'Bob' is live in {label}; switch that off first")
-        np.testing.assert_array_equal(one.followed(bob), found)
-        one.toggle(bob)
-        before = found if before is None else before
-    TRANSFER.toggle(bob)
-    np.testing.assert_array_equal(TRANSFER.followed(bob), before)

@@ -20,26 +20,10 @@ def healthy(play, ob):
     return play.healthy(ob)
 
 
-def test_live_on_is_undone_and_redone(play, ready):
-    step("ready")
-    play.toggle(ready)
-    followed = play.followed(ready)
-    step("live")
-    ob = undo(play.target)
-    assert not play.settings(ob).live and not ob.hide_viewport and play.status(ob) is None
-    assert f"{play.target} (live)" not in bpy.data.objects
-    assert play is MAP or play.settings(ob).clip is None
-    ob = redo(play.target)
-    assert play.settings(ob).live and ob.hide_viewport
-    np.testing.assert_array_equal(play.followed(ob), followed)
-    assert healthy(play, ob)
-
-
-@pytest.mark.parametrize("what", ("live copy", "source"))
-def test_a_deletion_is_undone_while_live(play, ob, what):
+def test_a_deleted_copy_comes_back_by_undo(play, ob):
     before = play.followed(ob)
     step("live")
-    bpy.data.objects.remove(play.copy(ob) if what == "live copy" else bpy.data.objects[play.source])
+    bpy.data.objects.remove(play.copy(ob))
     bpy.context.view_layer.update()
     assert play.status(ob).problem
     step("delete")
