@@ -18,7 +18,7 @@ from ..rotations import row_quaternions as quat
 from ..surface.descriptor_frames import DescriptorPoints, descriptor_frames
 from ..surface.present import PresentSurfaces
 from ..warp import collision
-from ..warp.frame_collision import FrameColliders
+from ..warp.collision import Colliders
 from ..warp.frame_warp import FramePose, FrameTree, warp_frame
 from .binding import Binding
 from .options import AdaptOptions, checked_uses
@@ -148,9 +148,9 @@ class FrameAdapter:
 
     def _obstacles(self, row):
         terms, samples = self._terms, self._binding.samples
-        objects, goals = np.array(terms.heeded), terms.distance_goals.take(row)
-        sizes = terms.reach, collision.FRESH * self._binding.scale
-        return FrameColliders(self._surfaces, objects, samples, goals, COLLISION_WEIGHT, HOLD_WEIGHT, *sizes)
+        number, goals = np.array(terms.heeded)[:, None], terms.distance_goals.take(slice(row, row + 1))
+        sizes = COLLISION_WEIGHT, HOLD_WEIGHT, terms.reach, collision.FRESH * self._binding.scale
+        return Colliders(self._surfaces, number, samples, goals, *sizes)
 
     def _resumed(self, row, rotations, offsets, targets, affinity):
         """A start bent like the track's frame and placed where the targets' mean is."""

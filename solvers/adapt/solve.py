@@ -19,6 +19,7 @@ from ..rotations import quaternions as quat
 from ..skeleton.joint_tree import TreePose
 from ..surface.descriptor_frames import descriptor_frames
 from ..surface.track import SurfaceTrack
+from ..surface.track_list import SurfaceTracks
 from ..warp import collision
 from ..warp.collision import Colliders
 from ..warp.levenberg import MAX_ITERATIONS
@@ -168,12 +169,12 @@ class _Problem:
 
     def colliders(self, slices):
         """Obstacles of each batch."""
-        terms, frames = self.terms, np.arange(self.targets.shape[-1])
-        goals, unit = terms.distance_goals, terms.binding.scale
-        sizes = terms.reach, collision.FRESH * unit
-        weights = COLLISION_WEIGHT, HOLD_WEIGHT
-        samples = terms.binding.samples
-        return [Colliders(self.surfaces, samples, goals.take(s), frames[s], *weights, *sizes) for s in slices]
+        terms, frames = self.terms, self.targets.shape[-1]
+        goals, unit, samples = terms.distance_goals, terms.binding.scale, terms.binding.samples
+        sizes = COLLISION_WEIGHT, HOLD_WEIGHT, terms.reach, collision.FRESH * unit
+        tracks = SurfaceTracks(self.surfaces, frames)
+        number = np.arange(len(self.surfaces) * frames).reshape(-1, frames)
+        return [Colliders(tracks, number[:, s], samples, goals.take(s), *sizes) for s in slices]
 
     def run(self, slices, start, obstacles, progress):
         """One pass over all batches; yields progress, returns the pose and the iterations (F,)."""

@@ -74,8 +74,8 @@ def log(q: np.ndarray) -> np.ndarray:
     """Quaternions (N, 4) to rotation vectors (N, 3), angle in [0, pi]."""
     vector, w = q[:, 1:], q[:, 0]
     sine = np.sqrt(np.einsum("nk,nk->n", vector, vector))
-    angle = 2.0 * np.arctan2(sine, np.abs(w))
-    factor = np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 1e-12)
+    # Where nothing is turned the factor does not matter: it multiplies zeros.
+    factor = 2.0 * np.arctan2(sine, np.abs(w)) / np.maximum(sine, 1e-150)
     return vector * np.copysign(factor, w)[:, None]
 
 

@@ -110,8 +110,8 @@ class TreePose:
         return cls(rotations, roots, joints, arms)
 
     def take(self, keep: np.ndarray) -> TreePose:
-        """The poses of some frames."""
-        return TreePose(*(a[..., keep] for a in (self.rotations, self.roots, self.joints, self.arms)))
+        """The poses of some frames, given by their numbers; ``np.take`` is several times faster than indexing."""
+        return TreePose(*(np.take(a, keep, axis=-1) for a in (self.rotations, self.roots, self.joints, self.arms)))
 
     def put(self, frames: np.ndarray, other: TreePose) -> None:
         """Overwrite some frames in place."""

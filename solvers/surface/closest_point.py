@@ -7,7 +7,8 @@ the bounds only discard triangles that cannot win. Points farther than ``max_dis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -34,6 +35,19 @@ class SurfaceHits:
     normal: np.ndarray
     triangle: np.ndarray
     feature: np.ndarray
+
+    @classmethod
+    def gathered(cls, hits: Sequence[SurfaceHits], rows: Sequence[np.ndarray]) -> SurfaceHits:
+        """Answers to parts of the points as those to all. rows: of each part, the points' numbers, every one once."""
+        count = sum(len(numbers) for numbers in rows)
+        out = []
+        for field in fields(cls):
+            parts = [getattr(part, field.name) for part in hits]
+            whole = np.empty((count, *parts[0].shape[1:]), parts[0].dtype)
+            for numbers, values in zip(rows, parts, strict=True):
+                whole[numbers] = values
+            out.append(whole)
+        return cls(*out)
 
 
 class SurfaceIndex:

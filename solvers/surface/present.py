@@ -51,13 +51,24 @@ class PresentSurfaces:
             self._gather()
         return changed
 
-    def query(self, points: np.ndarray, objects: np.ndarray, reach: float) -> SurfaceHits:
-        """Nearest places to points (M, 3), world, on objects (M,) within ``reach`` metres; world space."""
+    def query(self, points: np.ndarray, objects: np.ndarray, reach: np.ndarray | float) -> SurfaceHits:
+        """Nearest places to points (M, 3), world, on objects (M,) within ``reach`` metres, one for all or (M,); world
+        space. All are asked as far as the one that is asked farthest: a second call costs more."""
         rotation, shift = self._rotations[objects], self._shifts[objects]
         local = np.einsum("mba,mb->ma", rotation, points - shift)
-        hits = self._query_rows(local, objects, reach)
+        hits = self._query_rows(local, objects, np.max(reach))
         closest = np.einsum("mab,mb->ma", rotation, hits.closest) + shift
-        return replace(hits, closest=closest, normal=np.einsum("mab,mb->ma", rotation, hits.normal))
+        distance = hits.distance
+        if np.ndim(reach):
+            distance = np.where(np.abs(distance) <= reach, distance, np.inf)
+        return replace(
+            hits, distance=distance, closest=closest, normal=np.einsum("mab,mb->ma", rotation, hits.normal)
+        )
+
+    def at_least(self, points: np.ndarray, objects: np.ndarray) -> np.ndarray:
+        """(M,) metres that the objects are away at least, by their bounds."""
+        outside = np.maximum(np.maximum(self.lo[objects] - points, points - self.hi[objects]), 0.0)
+        return np.sqrt(np.einsum("mi,mi->m", outside, outside))
 
     def face_normals(self, triangle: np.ndarray, objects: np.ndarray) -> np.ndarray:
         """Unit normals (M, 3) of triangles (M,) of objects (M,); zero where a triangle has no area."""
@@ -73,9 +84,7 @@ class PresentSurfaces:
         number = np.array([rows.index(row) for row in self._rows])[objects]
         parts = [np.flatnonzero(number == k) for k in range(len(rows))]
         hits = [row.query(local[part], objects[part], reach) for row, part in zip(rows, parts, strict=True)]
-        back = np.argsort(np.concatenate(parts))
-        names = [field.name for field in fields(SurfaceHits)]
-        return SurfaceHits(*(np.concatenate([getattr(hit, name) for hit in hits])[back] for name in names))
+        return SurfaceHits.gathered(hits, parts)
 
     def _gather(self):
         self._start = np.cumsum([0, *(len(mesh.vertices) for mesh in self._meshes)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -65,9 +65,7 @@ class SurfaceTrack:
         states, starts = np.unique(frames[order], return_index=True)
         rows = np.split(order, starts[1:])
         hits = [self._index(int(state)).query(points[r], reach) for state, r in zip(states, rows, strict=True)]
-        back = np.argsort(order, kind="stable")
-        names = [field.name for field in fields(SurfaceHits)]
-        return SurfaceHits(*(np.concatenate([getattr(hit, name) for hit in hits])[back] for name in names))
+        return SurfaceHits.gathered(hits, rows)
 
     def _index(self, state: int) -> SurfaceIndex:
         if state not in self._indices:

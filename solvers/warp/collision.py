@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from ..skeleton.joint_tree import JointTree
-from ..surface.sides import sided
-from ..surface.track import SurfaceTrack
-from .energy import SparseTerm
+from ..surface.closest_point import SurfaceHits
+from ..surface.sides import SidedSurface, sided
+from .energy import Keep, SparseTerm, part
 from .sparse_residuals import Halfspaces
 
 # Metres at a 1.8 m body between samples of a bone: the edge of a box must not pass between two of them.
@@ -80,12 +81,21 @@ class DistanceGoals:
     hold: np.ndarray
     side: np.ndarray
 
-    def take(self, keep) -> DistanceGoals:
-        return DistanceGoals(*(a[..., keep] for a in (self.least, self.held, self.hold, self.side)))
+    def take(self, keep: Keep) -> DistanceGoals:
+        return DistanceGoals(*(part(a, keep) for a in (self.least, self.held, self.hold, self.side)))
+
+
+class Surfaces(SidedSurface, Protocol):
+    """What ``Colliders`` ask: ``PresentSurfaces`` of a frame, ``SurfaceTracks`` of a batch. A point says by a number
+    against which object, at which frame, it is asked."""
+
+    def query(self, points: np.ndarray, number: np.ndarray, reach: np.ndarray | float) -> SurfaceHits: ...
+
+    def at_least(self, points: np.ndarray, number: np.ndarray) -> np.ndarray: ...
 
 
 class Colliders(SparseTerm):
-    """The changed environment for a batch of frames.
+    """Samples keep their distances to the environment as it is now.
 
     A sample that was found farther away than its goal cannot collide before it has moved by the difference, so it is
     not asked again until then. A sample that is near keeps the tangent plane of its closest place for ``fresh`` metres
@@ -94,32 +104,42 @@ class Colliders(SparseTerm):
 
     def __init__(
         self,
-        surfaces: list[SurfaceTrack],
+        surfaces: Surfaces,
+        number: np.ndarray,
         samples: BodySamples,
         goals: DistanceGoals,
-        frames: np.ndarray,
         weight: float,
         hold_weight: float,
         reach: float,
         fresh: float,
     ):
-        self._surfaces, self._samples, self._goals, self._frames = surfaces, samples, goals, frames
-        self._weight, self._hold_weight, self._reach, self._fresh = weight, hold_weight, reach, fresh
+        """number: (O, F) by which the surfaces know each object at each frame; F = 1 for a frame alone.
+
+        goals: (O, P, F).  weight: of never nearer;  hold_weight: of distances that are held.  reach: metres within
+        which joints look for surfaces.  fresh: metres.
+        """
+        self._surfaces, self._number, self._samples, self._goals = surfaces, number, samples, goals
+        self._weight, self._hold_weight, self._fresh = weight, hold_weight, fresh
         objects, count, frames = goals.least.shape
+        joint = (samples.fraction == 0.0) | (samples.fraction == 1.0)
+        self._reach, self._margin = np.where(joint, reach, BETWEEN_SHARE * reach), MARGIN * reach
+        self._farthest = reach
         # Where each sample was asked, how far it may move unasked, and what was found: distance and its gradient.
-        self._seen = np.full((objects, count, 3, frames), np.inf)
+        # Components come first, so that the number of a pair, (object P + sample) F + frame, finds it everywhere.
+        self._seen = np.full((3, objects, count, frames), np.inf)
         self._slack = np.zeros((objects, count, frames))
         self._distance = np.zeros((objects, count, frames))
-        self._gradient = np.zeros((objects, count, 3, frames))
+        self._gradient = np.zeros((3, objects, count, frames))
+        self._planes: _Planes | None = None
 
     _KEPT = ("_seen", "_slack", "_distance", "_gradient")
 
-    def take(self, keep) -> Colliders:
+    def take(self, keep: np.ndarray | int) -> Colliders:
         """The obstacles of some of the frames, with what is known of them."""
-        out = copy(self)
-        out._goals, out._frames = self._goals.take(keep), self._frames[keep]
+        out, keep = copy(self), np.atleast_1d(keep)
+        out._goals, out._number, out._planes = self._goals.take(keep), self._number[:, keep], None
         for name in self._KEPT:
-            setattr(out, name, getattr(self, name)[..., keep])
+            setattr(out, name, part(getattr(self, name), keep))
         return out
 
     def weighted(self, weight: float, hold_weight: float) -> Colliders:
@@ -130,53 +150,86 @@ class Colliders(SparseTerm):
         out._weight, out._hold_weight = weight, hold_weight
         return out
 
-    def __call__(self, joints: np.ndarray) -> Halfspaces:
-        """joints: (J, 3, F) in tree order."""
-        points = self._samples.positions(joints)
-        parts = [self._near(obj, points) for obj in range(len(self._surfaces))]
-        sample, frame, normal, short, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
-        s = self._samples
-        return Halfspaces(s.body[sample], s.child[sample], s.fraction[sample], frame, normal, short, weight)
-
     def residual(self, tree, pose, quats) -> Halfspaces:
-        return self(pose.joints)
+        s = self._samples
+        points = s.positions(pose.joints.reshape(len(pose.joints), 3, -1))
+        points = np.ascontiguousarray(points.transpose(1, 0, 2))
+        way = points[:, None] - self._seen
+        free = np.maximum(self._slack, self._fresh)
+        asked = np.flatnonzero(np.einsum("kopf,kopf->opf", way, way) >= free * free)
+        points = points.reshape(3, -1)
+        if asked.size:
+            self._ask(points, asked)
+            self._planes = None
+        if self._planes is None:
+            self._planes = self._near()
+        near = self._planes
+        way = points[:, near.place] - near.seen
+        distance = near.distance + np.einsum("kn,kn->n", near.gradient, way)
+        short = near.least - distance
+        hits, holds = np.flatnonzero(short > 0), near.holds
+        chosen = np.concatenate((hits, holds))
+        sample, frame = np.divmod(near.place[chosen], self._slack.shape[-1])
+        return Halfspaces(
+            s.body[sample],
+            s.child[sample],
+            s.fraction[sample],
+            frame,
+            near.gradient[:, chosen].T,
+            np.concatenate((short[hits], near.held[holds] - distance[holds])),
+            np.concatenate((np.full(len(hits), self._weight), self._hold_weight * near.hold[holds])),
+        )
 
-    def _near(self, obj, points):
-        """Rows (sample, frame, normal, shortfall, weight) of one object."""
-        moved = points - self._seen[obj]
-        free = np.maximum(self._slack[obj], self._fresh)
-        sample, frame = np.nonzero(moved[:, 0] ** 2 + moved[:, 1] ** 2 + moved[:, 2] ** 2 >= free * free)
-        self._ask(obj, points, sample, frame)
-        goals = self._goals
-        sample, frame = np.nonzero(self._slack[obj] < self._fresh)
-        gradient = self._gradient[obj][sample, :, frame]
-        way = points[sample, :, frame] - self._seen[obj][sample, :, frame]
-        distance = self._distance[obj][sample, frame] + np.einsum("ni,ni->n", gradient, way)
-        least, held, hold = (a[obj][sample, frame] for a in (goals.least, goals.held, goals.hold))
-        hits = np.flatnonzero(least > distance)
-        holds = np.flatnonzero(hold > 0)
-        rows = np.concatenate((hits, holds))
-        shortfall = np.concatenate(((least - distance)[hits], held[holds] - distance[holds]))
-        weight = np.concatenate((np.full(len(hits), self._weight), self._hold_weight * hold[holds]))
-        return sample[rows], frame[rows], gradient[rows], shortfall, weight
+    def _near(self):
+        """What the samples near a surface know of it."""
+        pairs = np.flatnonzero(self._slack < self._fresh)
+        seen, gradient = (a.reshape(3, -1)[:, pairs] for a in (self._seen, self._gradient))
+        goals = (self._goals.least, self._goals.held, self._goals.hold)
+        distance, least, held, hold = (a.reshape(-1)[pairs] for a in (self._distance, *goals))
+        place = pairs % self._slack[0].size
+        return _Planes(place, seen, distance, gradient, least, held, hold, np.flatnonzero(hold > 0))
 
-    def _ask(self, obj, points, sample, frame):
-        """Look up the closest places of some samples and remember them: joints far, points between them near."""
-        joint = np.isin(self._samples.fraction[sample], (0.0, 1.0))
-        for chosen, reach in ((joint, self._reach), (~joint, BETWEEN_SHARE * self._reach)):
-            self._ask_within(obj, points, sample[chosen], frame[chosen], reach)
+    def _ask(self, points, pairs):
+        """Look up the closest places of some pairs and remember them: joints far, points between them near."""
+        _, count, frames = self._slack.shape
+        obj, place = np.divmod(pairs, count * frames)
+        at, sample = points[:, place], place // frames
+        self._seen.reshape(3, -1)[:, pairs] = at
+        at, number = np.ascontiguousarray(at.T), self._number[obj, place % frames]
+        least, hold = self._goals.least.reshape(-1)[pairs], self._goals.hold.reshape(-1)[pairs]
+        away = self._surfaces.at_least(at, number)
+        # A sample that may be inside matters as well: bounds do not tell how deep it is.
+        enough = np.maximum(np.where(hold > 0, np.maximum(least, self._farthest), least), 0.0)
+        self._slack.reshape(-1)[pairs] = np.maximum(away - enough, self._fresh)
+        close = np.flatnonzero(away <= enough)
+        if close.size:
+            self._query(pairs[close], at[close], number[close], self._reach[sample[close]])
 
-    def _ask_within(self, obj, points, sample, frame, reach):
-        at, when = points[sample, :, frame], self._frames[frame]
-        margin = MARGIN * self._reach
-        goals, surface = self._goals, self._surfaces[obj]
-        found = surface.query(at, when, reach + margin)
-        least, hold, side = (a[obj][sample, frame] for a in (goals.least, goals.hold, goals.side))
-        distance, gradient = sided(surface, at, when, found, side, EXIT_SHARE * self._reach)
-        self._seen[obj][sample, :, frame] = at
-        self._slack[obj][sample, frame] = slacks(found.distance, least, hold, reach, margin, self._fresh)
-        self._distance[obj][sample, frame] = distance
-        self._gradient[obj][sample, :, frame] = gradient
+    def _query(self, pairs, at, number, reach):
+        found = self._surfaces.query(at, number, reach + self._margin)
+        least, hold, side = (a.reshape(-1)[pairs] for a in (self._goals.least, self._goals.hold, self._goals.side))
+        distance, gradient = sided(self._surfaces, at, number, found, side, EXIT_SHARE * self._farthest)
+        self._slack.reshape(-1)[pairs] = slacks(found.distance, least, hold, reach, self._margin, self._fresh)
+        self._distance.reshape(-1)[pairs] = distance
+        self._gradient.reshape(3, -1)[:, pairs] = gradient.T
+
+
+@dataclass(frozen=True)
+class _Planes:
+    """Tangent planes of N near samples.
+
+    place: (N,) sample F + frame.  seen: (3, N) where the sample was asked, with the distance (N,) and its gradient
+    (3, N) there.  least, held, hold: (N,) of ``DistanceGoals``.  holds: those that are held.
+    """
+
+    place: np.ndarray
+    seen: np.ndarray
+    distance: np.ndarray
+    gradient: np.ndarray
+    least: np.ndarray
+    held: np.ndarray
+    hold: np.ndarray
+    holds: np.ndarray
 
 
 def slacks(

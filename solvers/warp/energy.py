@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import Enum
 from types import ModuleType
 
@@ -60,7 +60,7 @@ class DenseTerm(Term):
     weight: np.ndarray
 
     def take(self, keep: Keep) -> DenseTerm:
-        return replace(self, **{field.name: part(getattr(self, field.name), keep) for field in fields(self)})
+        return type(self)(**{field.name: part(getattr(self, field.name), keep) for field in fields(self)})
 
 
 class SparseTerm(Term):
@@ -69,7 +69,10 @@ class SparseTerm(Term):
 
 
 def part(array: np.ndarray, keep: Keep) -> np.ndarray:
-    """Some frames of an array, or a single one without its axis."""
+    """Some frames of an array, or a single one without its axis; contiguous."""
+    if isinstance(keep, np.ndarray):
+        # Several times faster than indexing.
+        return np.take(array, keep, axis=-1)
     return np.ascontiguousarray(array[..., keep])
 
 
@@ -111,7 +114,7 @@ class Residuals:
 
     def take(self, keep: np.ndarray, goals: Goals, count: int) -> Residuals:
         """Of some frames ``keep`` of ``count``, of which ``goals`` are already those."""
-        values = (v[..., keep] if isinstance(v, np.ndarray) else v.take(keep, count) for v in self.values)
+        values = (part(v, keep) if isinstance(v, np.ndarray) else v.take(keep, count) for v in self.values)
         return Residuals(goals.terms, tuple(values))
 
     def energy(self, by_frame: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:

@@ -48,7 +48,8 @@ def warp_steps(
         moved = np.linalg.norm(trial.pose.joints - system.pose.joints, axis=1).max(axis=0)
         done = is_done(moved, better, scale)
         used[live[done]] = iteration
-        result.put(live[better], trial.pose.take(better))
+        lower = np.flatnonzero(better)
+        result.put(live[lower], trial.pose.take(lower))
         keep = np.flatnonzero(~done)
         if not keep.size:
             break
@@ -73,5 +74,6 @@ def _next(trial: TreeSystem, system: TreeSystem, better: np.ndarray, keep: np.nd
     if better[keep].all():
         return trial if keep.size == better.size else trial.take(keep)
     pose = system.pose.copy()
-    pose.put(np.flatnonzero(better), trial.pose.take(better))
+    lower = np.flatnonzero(better)
+    pose.put(lower, trial.pose.take(lower))
     return TreeSystem(system.tree, trial.goals.take(keep), pose.take(keep))

@@ -1,6 +1,6 @@
 """Half-spaces: never nearer than allowed, contacts held, and nothing missed by asking seldom."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -9,7 +9,9 @@ from scipy.spatial.transform import Rotation
 from benchmarks.props import box, carried, height_field
 from solvers.core.types import MeshTrack
 from solvers.skeleton.joint_tree import JointTree
+from solvers.surface.present import PresentSurfaces
 from solvers.surface.track import SurfaceTrack
+from solvers.surface.track_list import SurfaceTracks
 from solvers.warp.collision import BETWEEN_SHARE, BodySamples, Colliders, DistanceGoals
 
 FRAMES = 20
@@ -62,8 +64,32 @@ def goals_for(rng, objects, samples, held_share=0.1):
 
 
 def colliders(found, samples, goals, fresh=0.0):
-    """fresh = 0 asks every near sample at every call."""
-    return Colliders(found, samples, goals, np.arange(FRAMES), WEIGHT, HOLD, REACH, fresh)
+    """Half-spaces of joints (J, 3, F); fresh = 0 asks every near sample at every call."""
+    number = np.arange(len(found) * FRAMES).reshape(-1, FRAMES)
+    return Asked(Colliders(SurfaceTracks(found, FRAMES), number, samples, goals, WEIGHT, HOLD, REACH, fresh))
+
+
+@dataclass
+class Asked:
+    """Colliders that are called with the joints of a pose."""
+
+    term: Colliders
+
+    def __call__(self, joints):
+        return self.term.residual(None, Joints(joints), None)
+
+    def take(self, keep):
+        return Asked(self.term.take(keep))
+
+    def weighted(self, *weights):
+        return Asked(self.term.weighted(*weights))
+
+
+@dataclass
+class Joints:
+    """Of a pose what colliders look at."""
+
+    joints: np.ndarray
 
 
 def rows(h):
@@ -224,3 +250,27 @@ def test_other_weights_keep_what_is_known(rng, body):
         light(pose)
         assert np.abs(rows(heavy(joints)) - rows(first)).max() < 1e-12
         assert len(rows(light(pose))) == len(fresh)
+
+
+@pytest.mark.parametrize("kinds", [("still", "rigid", "deforming"), ("thick",)])
+def test_one_frame_alone_is_the_frame_in_a_batch(rng, body, kinds):
+    """Samples that were inside at bind by less than they are now included: bounds do not tell how deep they are."""
+    _, samples, joints = body
+    tracks = [counted.surface for counted in surfaces(rng, kinds)]
+    goals = goals_for(rng, len(kinds), samples)
+    goals = replace(goals, least=goals.least - np.where(rng.random(goals.least.shape) < 0.3, 0.1, 0.0))
+    batch, found = colliders(tracks, samples, goals), 0
+    present = [PresentSurfaces([track.mesh.state(f) for track in tracks], 2 * REACH) for f in range(FRAMES)]
+    number = np.arange(len(kinds))[:, None]
+    alone = [
+        Asked(Colliders(now, number, samples, goals.take(slice(f, f + 1)), WEIGHT, HOLD, REACH, 0.0))
+        for f, now in enumerate(present)
+    ]
+    for pose in walk(rng, joints, 10):
+        whole = batch(pose)
+        for f, one in enumerate(alone):
+            ours, theirs = one(pose[..., f]), whole.take(np.array([f]), FRAMES)
+            assert len(ours.body) == len(theirs.body)
+            assert np.abs(rows(ours) - rows(theirs)).max(initial=0.0) < 1e-9
+            found += len(ours.body)
+    assert found > 100
