@@ -156,10 +156,9 @@ def fit(
     effectors: np.ndarray,
     height: float,
     radii: np.ndarray | None = None,
-    known: DescriptorPoints | None = None,
 ) -> Binding:
     """Bind a motion to its environment; see ``fit_steps``."""
-    return result_of(fit_steps(track, environment, effectors, height, radii, known))
+    return result_of(fit_steps(track, environment, effectors, height, radii))
 
 
 def fit_steps(
@@ -168,13 +167,12 @@ def fit_steps(
     effectors: np.ndarray,
     height: float,
     radii: np.ndarray | None = None,
-    known: DescriptorPoints | None = None,
 ) -> Generator[float, None, Binding]:
     """Bind, yielding progress from 0 to 1.
 
     environment: meshes as they were during the motion, one state or one a frame.  effectors: (J,) bool.
     height: of the body, metres.  radii: (J,) of the capsules around the bones that lead to the joints, 0 where
-    None.  known: descriptor points of another clip in the same environment, to be used again.
+    None.
     Raises InputError where the environment is empty, or no joint comes near any of it.
     """
     _check(track, environment, effectors, height)
@@ -199,7 +197,7 @@ def fit_steps(
     hidden = hidden_surfaces(track.positions, joints, closest, surfaces, limit, TOUCH * scale)
     candidates, heights = _candidates(effective, surfaces, scale)
     yield 0.6
-    descriptors = sample_descriptors(candidates, heights, environment, RADIUS * scale, known)
+    descriptors = sample_descriptors(candidates, heights, environment, RADIUS * scale)
     if not len(descriptors):
         away = turned_away(distance / scale)
         if away.any():

@@ -66,21 +66,18 @@ def sample_descriptors(
     distances: np.ndarray,
     meshes: Sequence[TriangleMesh | MeshTrack],
     d0: float,
-    existing: DescriptorPoints | None = None,
 ) -> DescriptorPoints:
     """Incremental sampling: a candidate is adopted unless one adopted before it lies within its radius.
 
     candidates: P proximity points in frame order.  distances: (P,) of the joint from each, metres.
     meshes: the environment that the radius is measured on (the first state of one that moves).
-    d0: radius threshold, 0.03 m x height / 1.8.  existing: descriptors of clips bound before, kept first
-    and reused.
+    d0: radius threshold, 0.03 m x height / 1.8.
 
     The radius is r = max(d, d0) / 2 along the surface, so the far side of a thin wall is not
     shadowed; two objects never shadow one another.  Repeated candidates change nothing.  Raises InputError
     for mismatched input.
     Source: Al-Ashqar et al. 2013, section 6, eq. 7.
     """
-    existing = existing or DescriptorPoints.empty()
     if distances.shape != (len(candidates),):
         raise InputError(f"{len(candidates)} candidates have distances of shape {distances.shape}.")
     if not d0 > 0:
@@ -89,12 +86,11 @@ def sample_descriptors(
     adopted = [np.empty(0, int)]
     for index in np.unique(candidates.object_index):
         rows = np.flatnonzero(candidates.object_index == index)
-        held = np.flatnonzero(existing.object_index == index)
         surface = Surface(_still(meshes[index]), meshes[index].triangles, _WELD * d0)
-        given = _places(surface, existing, held), existing.triangle[held]
         offered = _places(surface, candidates, rows), candidates.triangle[rows]
-        adopted.append(rows[_adopt(surface, offered, radius[rows], given, d0)])
-    return _joined(existing, candidates, np.sort(np.concatenate(adopted)))
+        adopted.append(rows[_adopt(surface, offered, radius[rows], d0)])
+    kept = np.sort(np.concatenate(adopted))
+    return DescriptorPoints(candidates.object_index[kept], candidates.triangle[kept], candidates.barycentric[kept])
 
 
 def _still(mesh):
@@ -106,11 +102,9 @@ def _places(surface, points, rows):
     return np.einsum("pk,pkc->pc", points.barycentric[rows], corners)
 
 
-def _adopt(surface, offered, radius, given, d0):
+def _adopt(surface, offered, radius, d0):
     """Indices of the offered points that are adopted, in order; loops over adopted points only."""
     shadows = _Shadows(surface, *offered, radius, d0)
-    for position, triangle in zip(*given, strict=True):
-        shadows.cast(position, triangle)
     adopted = []
     while len(shadows.open):
         first = shadows.open[0]
@@ -153,11 +147,3 @@ class _Shadows:
             )
             self._reach[octave] = members, reach
         return self._reach[octave]
-
-
-def _joined(existing, candidates, rows):
-    return DescriptorPoints(
-        np.concatenate([existing.object_index, candidates.object_index[rows]]),
-        np.concatenate([existing.triangle, candidates.triangle[rows]]),
-        np.concatenate([existing.barycentric, candidates.barycentric[rows]]),
-    )

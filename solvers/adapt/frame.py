@@ -1,8 +1,8 @@
 """Adapt for a single frame of a bound motion, while its environment is being changed.
 
-A frame cannot know what ``adapt.solve`` smooths over time. It answers its collisions by itself;
-what the smoothing of a track that was solved before has added to the frame is added again. In that track's environment
-this is the track's frame, in another one it is near what solving the track again will give.
+A frame cannot know what ``adapt.solve`` smooths over time. It answers its collisions by itself; what the smoothing of a
+track that was solved before has added to the frame is added again. In that track's environment this is the track's
+frame, in another one it is near what solving the track again will give.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .binding import Binding
 from .options import AdaptOptions, checked_uses
 from .relationship import carries
 from .solve import SmoothedMoves
-from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, TARGET_EXIT, AdaptTerms
+from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, AdaptTerms
 
 # Frames that are caught between obstacles find no rest, and nobody sees the difference; a drag must not wait for them.
 MOST_ITERATIONS = 12
@@ -47,8 +47,8 @@ class FrameAdapter:
     A result depends on the row and the environment, not on what was solved before.
     """
 
-    def __init__(self, binding: Binding, options: AdaptOptions, moves: SmoothedMoves | None = None):
-        """moves: of a track that was solved of the same binding with the same options, or None.
+    def __init__(self, binding: Binding, options: AdaptOptions, moves: SmoothedMoves):
+        """moves: of a track that was solved of the same binding with the same options.
 
         Raises InputError for options out of range.
         """
@@ -95,7 +95,7 @@ class FrameAdapter:
     @property
     def _farthest(self) -> float:
         """Metres within which the surfaces are asked."""
-        return max((1.0 + collision.MARGIN) * self._terms.reach, TARGET_EXIT * self._binding.scale)
+        return (1.0 + collision.MARGIN) * self._terms.reach
 
     def solve(self, row: int) -> FrameResult:
         """Solve one row of the binding's track; ``update`` comes first."""
@@ -108,16 +108,13 @@ class FrameAdapter:
         shift, turn = terms.shifts(rows, self._carry_at(row), self._axes[..., 0])
         turns = terms.turns(rows, turn)
         targets = terms.targets(rows, shift)
-        targets, affinity = terms.pinned(rows, targets + self._exits(row, targets), terms.affinity[:, rows])
+        targets, affinity = terms.pinned(rows, targets + self._moves.exits[..., rows], terms.affinity[:, rows])
         start = terms.start(rows, turns[:, 0], targets)
         obstacles = self._obstacles(row) if self._options.collision and terms.heeded else None
         goals = terms.goals(row, *(a[..., 0] for a in (targets, affinity, terms.facing(turns))), obstacles)
-        rotations, roots = start.rotations[..., 0], start.roots[..., 0]
-        if self._moves is not None:
-            rotations, roots = self._resumed(row, rotations, goals.offsets, targets[..., 0], affinity[..., 0])
+        rotations, roots = self._resumed(row, start.rotations[..., 0], goals.offsets, targets[..., 0], affinity[..., 0])
         pose, used = warp_frame(self._frame, goals, rotations, roots, self._binding.scale, MOST_ITERATIONS)
-        if self._moves is not None:
-            pose = self._moved(row, pose, goals.offsets)
+        pose = self._moved(row, pose, goals.offsets)
         return self._result(pose, used < MOST_ITERATIONS)
 
     def _place_points(self, environment, changed):
@@ -136,15 +133,6 @@ class FrameAdapter:
             return self._carry
         origins, axes = (part[row : row + 1] for part in (self._binding.origins, self._binding.axes))
         return carries((origins, axes), (self._origins, self._axes))
-
-    def _exits(self, row, targets):
-        """(J, 3, 1): the track's, else the frame's own."""
-        if self._moves is not None:
-            return self._moves.exits[..., row : row + 1]
-        if not self._options.collision:
-            return np.zeros_like(targets)
-        asked = [(self._surfaces, np.full(len(targets), k)) for k in self._terms.heeded]
-        return self._terms.exits(slice(row, row + 1), targets, asked)
 
     def _obstacles(self, row):
         terms, samples = self._terms, self._binding.samples

@@ -148,16 +148,12 @@ class _Problem:
         turns = terms.turns(everything, turn)
         self.facing = terms.facing(turns)
         self.targets = terms.targets(everything, shift)
-        self.exits = self._exits() if options.collision else np.zeros_like(self.targets)
+        self.exits = np.zeros_like(self.targets)
+        if options.collision:
+            # Smoothed: where the way out changes sides they would jump.
+            self.exits = terms.smoothed(terms.exits(self.targets, self.surfaces))
         self.targets, self.affinity = terms.pinned(everything, self.targets + self.exits, terms.affinity)
         self.start = terms.start(everything, turns[:, 0], self.targets)
-
-    def _exits(self):
-        """Moves of targets to where they may be, smoothed: where the way out changes sides they would jump."""
-        count, _, frames = self.targets.shape
-        frame = np.repeat(np.arange(frames), count)
-        asked = [(surface, frame) for surface in self.surfaces]
-        return self.smoothed(self.terms.exits(slice(None), self.targets, asked))
 
     def follow(self, joints):
         """Ask the next pass for joints (J, 3, F) in place of the targets, which are in them already."""

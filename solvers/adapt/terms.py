@@ -160,19 +160,18 @@ class AdaptTerms:
         """(J, 3, f) of displacements (f, J, 3)."""
         return self.binding.tree.from_track(self.binding.track.positions[rows] + shift)
 
-    def exits(self, rows: slice, targets: np.ndarray, asked: Sequence[tuple[SidedSurface, np.ndarray]]) -> np.ndarray:
-        """Moves (J, 3, f) of targets that the change has put inside an object, or too near, out to where they may be.
-
-        asked: each heeded surface with the frames (f J,) that it is asked for, row by row.
-        """
+    def exits(self, targets: np.ndarray, surfaces: Sequence[SidedSurface]) -> np.ndarray:
+        """Moves (J, 3, F) of all frames' targets that the change has put inside an object, or too near, out to where
+        they may be. surfaces: of the heeded objects."""
         moved = targets.copy()
         count, _, frames = targets.shape
-        for k, (surface, frame) in zip(self.heeded, asked, strict=True):
+        frame = np.repeat(np.arange(frames), count)
+        for k, surface in zip(self.heeded, surfaces, strict=True):
             flat = np.ascontiguousarray(np.moveaxis(moved, -1, 0)).reshape(-1, 3)
             hits = surface.query(flat, frame, self.reach)
-            side = self._joint_side[k][rows].ravel()
+            side = self._joint_side[k].ravel()
             distance, normal = sided(surface, flat, frame, hits, side, TARGET_EXIT * self.binding.scale)
-            short = np.maximum(self._joint_least[k][rows].ravel() - distance, 0.0)
+            short = np.maximum(self._joint_least[k].ravel() - distance, 0.0)
             push = (short[:, None] * normal).reshape(frames, count, 3)
             moved += np.moveaxis(push, 0, -1)
         return moved - targets

@@ -130,21 +130,6 @@ def test_place_turn_and_unit_change_nothing_of_a_captured_clip(number, start):
         assert np.abs(here.contact - there.contact).max() < 1e-6
 
 
-@pytest.mark.captures
-def test_a_clip_bound_before_gives_its_descriptors_first():
-    scene = climb(0)
-    meshes = list(scene.environment.values())
-    first, second = (edits.sub_clip(scene.track, a, a + 200) for a in (0, 2400))
-    marks = np.zeros(len(first.skeleton.names), bool)
-    one = fit(first, meshes, marks, 1.8)
-    two = fit(second, meshes, marks, 1.8, known=one.points)
-    n = len(one.points)
-    assert len(two.points) > n
-    assert np.array_equal(two.points.triangle[:n], one.points.triangle)
-    assert np.array_equal(two.points.barycentric[:n], one.points.barycentric)
-    assert len(two.points) - n <= len(fit(second, meshes, marks, 1.8).points)
-
-
 def swung(walker, mesh, frames=FRAMES):
     """A rigid motion of everything, changing over time: the motion and the mesh as they are on a swinging ship."""
     turns = Rotation.from_rotvec(np.linspace(0, 1.5, frames)[:, None] * [0.2, 0.1, 0.9])

@@ -329,11 +329,6 @@ def test_contacts_are_held_from_where_they_are_told_to(climbing):
     assert kept[2] < kept[0] - 2
 
 
-def test_another_clip_uses_the_descriptors_there_are(up):
-    again = fit(up.track, up.meshes, up.effectors, up.scene.height, known=up.binding.points)
-    assert len(again.points) == len(up.binding.points)
-
-
 @pytest.mark.parametrize("frames", [1, 2, 5])
 def test_short_clips(up, frames):
     part = edits.sub_clip(up.track, 100, 100 + frames)
