@@ -13,7 +13,7 @@ from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows.core import live
 
 from tests import adapt_scenes as scenes
-from tests.map_play import activate
+from tests.mesh_steps import activate
 
 SAME = 1e-6
 STEP = 0.12

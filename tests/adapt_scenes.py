@@ -20,6 +20,13 @@ def workflow():
     return importlib.import_module(f"{PACKAGE}.workflows.core.registry").by_id("adapt")
 
 
+def bind_rig(rig, objects=None, start=None, end=None):
+    """Bind as a script does, to Floor and Step unless objects are given."""
+    bind = importlib.import_module(f"{PACKAGE}.workflows.environment.bind")
+    objects = [bpy.data.objects[name] for name in ("Floor", "Step")] if objects is None else objects
+    bind.bind_rig(bpy.context, rig, workflow(), objects, start, end)
+
+
 def add_walker(name="Rig", **kind):
     """The armature object; see `walk` for kind."""
     return build_armature(PACKAGE, walk(**kind), name)

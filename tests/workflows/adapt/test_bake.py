@@ -8,7 +8,6 @@ from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneErro
 from bl_ext.devrepo.motion_loom.workflows.adapt import run
 from bl_ext.devrepo.motion_loom.workflows.adapt.run import AdaptRigOptions
 from bl_ext.devrepo.motion_loom.workflows.core.result_keys import KeyOptions
-from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 from bl_ext.devrepo.motion_loom.workflows.rig.action import play_source, plays_result
 
 from tests import adapt_play as play
@@ -53,12 +52,6 @@ def dense(rig):
     raise_step()
     result(rig)
     return ends(rig)
-
-
-def bound(rig):
-    environment_bind.bind_rig(
-        bpy.context, rig, scenes.workflow(), [bpy.data.objects["Floor"], bpy.data.objects["Step"]]
-    )
 
 
 def result(rig, **options):
@@ -208,9 +201,7 @@ def test_a_strip_plays_like_the_assigned_result(rig, assigned):
 
 def test_a_strip_of_one_frame_and_in_remapped_time(rig):
     bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 50
-    environment_bind.bind_rig(
-        bpy.context, rig, scenes.workflow(), [bpy.data.objects["Floor"], bpy.data.objects["Step"]], 5, 5
-    )
+    scenes.bind_rig(rig, start=5, end=5)
     raise_step()
     result(rig, only_changed=False)
     seen = ends(rig, [5])
@@ -221,7 +212,7 @@ def test_a_strip_of_one_frame_and_in_remapped_time(rig):
 def test_a_strip_switches_constraints_off_as_well(rig):
     limit = rig.pose.bones["elbow.L"].constraints.new("DAMPED_TRACK")
     limit.target, limit.influence = bpy.data.objects["Floor"], 0.4
-    bound(rig)
+    scenes.bind_rig(rig)
     before = ends(rig)
     raise_step()
     report = result(rig)
@@ -247,7 +238,7 @@ def test_an_override_rig_takes_a_strip(rig, tmp_path):
     bpy.data.collections["Cast"].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
     ob = next(ob for ob in bpy.context.scene.objects if ob.override_library)
     scenes.add_floor_and_step()
-    bound(ob)
+    scenes.bind_rig(ob)
     before = ends(ob)
     raise_step()
     result(ob)

@@ -5,22 +5,9 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
 
+from tests import adapt_play as play
 from tests import adapt_rigs as rigs
-from tests.adapt_play import (
-    SAME,
-    STEP,
-    activate,
-    assert_ready,
-    bind,
-    kept_meshes,
-    lift,
-    live_is_bake,
-    press,
-    reopen,
-    settle,
-    slot_of,
-    status,
-)  # fmt: skip
+from tests.adapt_play import SAME, STEP, assert_ready, bind, lift, live_is_bake, press, reopen, settle, slot_of, status
 from tests.adapt_scenes import joints_of
 
 pytestmark = pytest.mark.usefixtures("at_any_time", "silent")
@@ -34,7 +21,7 @@ def duplicated(rig, kind):
     """A twin: duplicated along with its action or sharing it, or copied by a script."""
     edit = bpy.context.preferences.edit
     kept = edit.use_duplicate_action
-    activate(rig)
+    play.activate(rig)
     try:
         edit.use_duplicate_action = kind == "own action"
         if kind.startswith("script"):
@@ -174,7 +161,7 @@ def test_a_duplicate_is_bound_anew(rig, kind):
     assert_ready(twin)
     live_is_bake(rig)
     live_is_bake(twin)
-    assert len(kept_meshes()) == 2
+    assert len(play.kept_meshes()) == 2
 
 
 # ------------------------------------------------------------------------------------------------------- resume

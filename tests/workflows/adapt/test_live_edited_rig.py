@@ -1,6 +1,7 @@
 """Live on all that a user does to the rig meanwhile: its object, its armature, its bones, and modes."""
 
 import time
+from functools import partial
 
 import bpy
 import numpy as np
@@ -9,12 +10,12 @@ from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows.core import live
 
-from tests import adapt_live
+from tests import adapt_live, mesh_steps
 from tests import adapt_scenes as scenes
 from tests.adapt_live import STEP, ends_clean, follows, has_risen, is_no_bug, joints, lift, live_action, settle, step
 from tests.adapt_play import activate, bind, press, slot_of, status
 from tests.adapt_rigs import edit_bones
-from tests.objects import add_object, into_collection
+from tests.objects import add_object
 from tests.rig_scenes import fingerprint
 
 pytestmark = pytest.mark.usefixtures("both_ways", "silent")
@@ -263,24 +264,17 @@ def test_the_rig_is_parented(live_rig, keep):
     ends_clean(live_rig, joints_too=False)
 
 
-HIDINGS = {
-    "viewport": lambda layer, rig, on: setattr(rig, "hide_viewport", on),
-    "excluded": lambda layer, rig, on: setattr(layer, "exclude", on),
-    "collection": lambda layer, rig, on: setattr(layer.collection, "hide_viewport", on),
-    "eye": lambda layer, rig, on: rig.hide_set(on),
-}
-
-
-@pytest.mark.parametrize("hide", HIDINGS)
-def test_the_rig_is_hidden(mended, hide):
-    layer = into_collection(mended)
+@pytest.mark.parametrize("how", ["object", "collection", "excluded", "in this view layer", "eye"])
+def test_the_rig_is_hidden(mended, how):
     low = joints(mended)
-    HIDINGS[hide](layer, mended, True)
+    if how == "eye":
+        mended.hide_set(True)
+    show = partial(mended.hide_set, False) if how == "eye" else mesh_steps.hide(mended, how)
     lift()
     bpy.context.scene.frame_set(12)
     settle()
     assert is_no_bug(mended)
-    HIDINGS[hide](layer, mended, False)
+    show()
     assert has_risen(mended, low)
     lift(-STEP)
 

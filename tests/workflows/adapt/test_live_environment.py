@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests import adapt_live
+from tests import adapt_live, mesh_steps
 from tests import adapt_scenes as scenes
 from tests.adapt_live import STEP, edit_mesh, ends_clean, follows, has_risen, joints, lift, settle, stands_still, step
 from tests.adapt_play import activate, bind, kept_meshes, press, status
@@ -30,11 +30,6 @@ def floor():
 # ------------------------------------------------------------------------------------------- what cannot be followed
 
 
-def delete_in_the_viewport(_rig):
-    activate(step())
-    bpy.ops.object.delete()
-
-
 def link_what_is_kept(_rig):
     if bpy.data.objects.get("Step") is not None:
         scene_objects().link(step())
@@ -46,11 +41,6 @@ def unlink(_rig):
 
 def link(_rig):
     scene_objects().link(step())
-
-
-def move_to_another_scene(rig):
-    bpy.data.scenes.new("Other").collection.objects.link(step())
-    unlink(rig)
 
 
 def join(target, other):
@@ -106,10 +96,10 @@ SPOILT = {
         lambda rig: bpy.data.objects.remove(step()), ("'Step'", "was deleted", "press Update Binding"), "UPDATE", None
     ),
     "deleted in the viewport": (
-        delete_in_the_viewport, ("'Step'", "press Update Binding"), "UPDATE", link_what_is_kept
+        lambda rig: mesh_steps.delete(step()), ("'Step'", "press Update Binding"), "UPDATE", link_what_is_kept
     ),
     "unlinked": (unlink, ("'Step'", GONE), ..., link),
-    "in another scene": (move_to_another_scene, ("'Step'", GONE), ..., link),
+    "in another scene": (lambda rig: mesh_steps.to_another_scene(step()), ("'Step'", GONE), ..., link),
     "joined": (lambda rig: join(floor(), step()), ("'Step'", "press Update Binding"), "UPDATE", None),
     "joined by another": (join_a_wall, ("'Step' had 8 vertices at bind", "press Update Binding"), "UPDATE", None),
     "carried": (lambda rig: setattr(step(), "parent", rig), (CARRIED,), ..., let_go),
@@ -169,23 +159,13 @@ def test_faces_come_and_go(mended, change):
     step().data = kept
 
 
-HIDINGS = {
-    "viewport": lambda layer, ob, on: setattr(ob, "hide_viewport", on),
-    "excluded": lambda layer, ob, on: setattr(layer, "exclude", on),
-    "collection": lambda layer, ob, on: setattr(layer.collection, "hide_viewport", on),
-}
-
-
-@pytest.mark.parametrize("hide", HIDINGS)
-def test_an_object_is_hidden(mended, hide):
-    layer = into_collection(step())
-    settle()
-    assert status(mended).problem is None
+@pytest.mark.parametrize("how", ["object", "collection", "excluded"])
+def test_an_object_is_hidden(mended, how):
     low = joints(mended)
-    HIDINGS[hide](layer, step(), True)
+    show = mesh_steps.hide(step(), how)
     step().location.z += STEP
     stands_still(mended, "'Step' is hidden, excluded or not in this view layer")
-    HIDINGS[hide](layer, step(), False)
+    show()
     settle()
     assert has_risen(mended, low)
     lift(-STEP)
@@ -214,21 +194,22 @@ def test_the_object_of_a_pin_is_excluded(live_rig):
 # ------------------------------------------------------------------------------------------------ what is followed
 
 
-@pytest.mark.parametrize("hide", ["eye", "render", "wire", "layer"])
-def test_an_object_that_is_hidden_from_view_alone(mended, hide):
+@pytest.mark.parametrize("how", ["eye", "render", "wire", "in this view layer"])
+def test_an_object_that_is_hidden_from_view_alone(mended, how):
     """It is evaluated nevertheless."""
-    layer = into_collection(step())
-    if hide == "eye":
+    show = None
+    if how == "eye":
         step().hide_set(True)
-    elif hide == "layer":
-        layer.hide_viewport = True
-    elif hide == "render":
+    elif how == "render":
         step().hide_render = True
-    else:
+    elif how == "wire":
         step().display_type = "WIRE"
+    else:
+        show = mesh_steps.hide(step(), how)
     follows(mended)
     step().hide_set(False)
-    layer.hide_viewport = False
+    if show:
+        show()
 
 
 def test_an_object_is_renamed(mended):

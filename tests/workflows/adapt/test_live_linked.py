@@ -4,25 +4,10 @@ import bpy
 import numpy as np
 import pytest
 
+from tests import adapt_play as play
 from tests import adapt_rigs as rigs
 from tests import adapt_scenes as scenes
-from tests.adapt_play import (
-    SAME,
-    STEP,
-    assert_ready,
-    bind,
-    brought,
-    interactive,
-    lift,
-    live_is_bake,
-    play_source,
-    press,
-    refused,
-    reopen,
-    save,
-    settle,
-    status,
-)  # fmt: skip
+from tests.adapt_play import STEP, assert_ready, bind, brought, lift, live_is_bake, press, reopen, save, settle, status
 from tests.adapt_scenes import joints_of
 from tests.rig_scenes import fingerprint
 
@@ -99,7 +84,7 @@ def test_an_override_is_live(tmp_path, how, bound, make):
     press(rig)
     np.testing.assert_allclose(joints_of(rig), before, atol=1e-5)
     rig = reopen(tmp_path / "shot.blend")
-    with interactive():
+    with play.interactive():
         bpy.context.scene.frame_set(20)
         settle()
         there = joints_of(rig, [20])
@@ -112,10 +97,10 @@ def test_an_override_is_live(tmp_path, how, bound, make):
     for name in ("again.blend", "more.blend"):
         rig = reopen(tmp_path / name)
         assert rig.motion_loom_adapt.live and status(rig) is not None
-        np.testing.assert_allclose(joints_of(rig), followed, atol=SAME)
+        np.testing.assert_allclose(joints_of(rig), followed, atol=play.SAME)
     lift(0.03)
     live_is_bake(rig)
-    play_source(rig)
+    play.play_source(rig)
     np.testing.assert_allclose(joints_of(rig), before, atol=1e-6)
     press(rig)
     assert_ready(rig)
@@ -151,7 +136,7 @@ def test_a_linked_rig_is_refused_and_its_local_copy_is_live(tmp_path, live_too):
     before = joints_of(rig)
     assert status(rig) is None
     for button in ("live", "live_refresh", "live_resume"):
-        assert "is linked from" in refused(rig, button)
+        assert "is linked from" in play.refused(rig, button)
     assert bpy.ops.motion_loom.make_local_copy() == {"FINISHED"}
     copy = bpy.context.object
     bpy.data.objects["Step"].make_local()
@@ -169,7 +154,7 @@ def test_a_linked_rig_is_refused_and_its_local_copy_is_live(tmp_path, live_too):
     copy = reopen(tmp_path / "shot.blend", "Rig (local)")
     lift(0.03)
     live_is_bake(copy)
-    play_source(copy)
+    play.play_source(copy)
     press(copy)
     press(copy)
     assert copy.animation_data.action.name == "Rig clip"

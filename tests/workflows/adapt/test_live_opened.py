@@ -9,7 +9,7 @@ from bl_ext.devrepo.motion_loom import handlers
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows.core import live
 
-from tests import adapt_scenes, map_play, mesh_steps, transfer_play
+from tests import adapt_play, adapt_scenes, map_play, mesh_steps, transfer_play
 
 pytestmark = pytest.mark.usefixtures("silent")
 
@@ -20,36 +20,21 @@ def interactive(monkeypatch):
 
 
 def adapted():
-    rig = adapt_scenes.add_scene()
-    map_play.activate(rig)
-    for name in ("Floor", "Step"):
-        rig.motion_loom_adapt.surfaces.add().target = bpy.data.objects[name]
-    map_play.press("fit", workflow="adapt")
-    map_play.press("live", workflow="adapt")
+    rig = adapt_play.bind(adapt_scenes.add_scene())
+    adapt_play.press(rig)
     return rig
-
-
-def mapped():
-    return map_play.add_live()
-
-
-def transferred():
-    return transfer_play.add_live()[1]
 
 
 # What makes it live, and something that it cannot do without.
 KINDS = {
     "adapt": (adapted, lambda rig: rig.motion_loom_adapt.surfaces[1].target),
-    "map": (mapped, lambda ob: ob.motion_loom_map.live_copy),
-    "transfer": (transferred, lambda ob: ob.motion_loom_transfer.performed),
+    "map": (map_play.add_live, lambda ob: ob.motion_loom_map.live_copy),
+    "transfer": (lambda: transfer_play.add_live()[1], lambda ob: ob.motion_loom_transfer.performed),
 }
 
 
 def opened(ob, tmp_path):
-    name, path = ob.name, str(tmp_path / "live.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    return bpy.data.objects[name]
+    return adapt_play.reopen(tmp_path / "live.blend", ob.name)
 
 
 def is_awaited():

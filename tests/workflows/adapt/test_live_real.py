@@ -7,7 +7,6 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
-from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 
 from benchmarks import blender_rig, edits
 from checkout import PACKAGE
@@ -40,7 +39,7 @@ def climb(number, start, end, step=8):
     rig = blender_rig.build_armature(PACKAGE, edits.sub_clip(scene.track, start, end, step), "Rig")
     environment = [blender_rig.build_mesh(mesh) for mesh in scene.environment.values()]
     boxes = [ob.name for ob in environment if ob.name != "Ground"]
-    environment_bind.bind_rig(bpy.context, rig, scenes.workflow(), environment)
+    scenes.bind_rig(rig, environment)
 
     def change(height=0.08):
         for name in boxes:
@@ -60,7 +59,7 @@ def walk(data):
     rig = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
     rig.name = "Rig"
     environment = [blender_rig.build_mesh(mesh) for mesh in scene.environment.values()]
-    environment_bind.bind_rig(bpy.context, rig, scenes.workflow(), environment, 20, 110)
+    scenes.bind_rig(rig, environment, 20, 110)
 
     def change(height=0.15):
         bpy.data.objects["Terrain"].location.z += height

@@ -5,26 +5,10 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions, binding_store
 
+from tests import adapt_play as play
 from tests import adapt_rigs as rigs
 from tests import adapt_scenes as scenes
-from tests.adapt_play import (
-    SAME,
-    STEP,
-    assert_ready,
-    bind,
-    influences,
-    interactive,
-    is_ready,
-    kept_meshes,
-    lift,
-    live_is_bake,
-    play_source,
-    press,
-    refused,
-    reopen,
-    settle,
-    status,
-)  # fmt: skip
+from tests.adapt_play import SAME, STEP, assert_ready, bind, interactive, lift, live_is_bake, press, settle, status
 from tests.adapt_scenes import joints_of
 from tests.objects import add_object
 from tests.rig_scenes import ROTATION_MODES, fingerprint
@@ -41,12 +25,12 @@ def played(rig):
 def assert_live(rig, tmp_path, tolerance=SAME):
     """Live on, an edit, dragged and at once, saved and opened twice, baked, live once more and off."""
     bpy.context.view_layer.update()
-    before, source, acting = joints_of(rig), played(rig), influences(rig)
+    before, source, acting = joints_of(rig), played(rig), play.influences(rig)
     bind(rig)
     press(rig)
     assert_ready(rig)
     np.testing.assert_allclose(joints_of(rig), before, atol=2e-5)
-    assert not any(influences(rig))
+    assert not any(play.influences(rig))
     with interactive():
         bpy.context.scene.frame_set(20)
         settle()
@@ -60,20 +44,20 @@ def assert_live(rig, tmp_path, tolerance=SAME):
         followed = joints_of(rig)
         assert np.abs(followed[19] - alone).max() < 0.05
     for name in ("live.blend", "again.blend"):  # what has been opened must be saved again as well
-        rig = reopen(tmp_path / name, rig.name)
+        rig = play.reopen(tmp_path / name, rig.name)
         assert rig.motion_loom_adapt.live
         np.testing.assert_allclose(joints_of(rig), followed, atol=SAME)
     lift(-0.02)
     baked = live_is_bake(rig, tolerance)
     np.testing.assert_allclose((baked - before)[-6:, rig.data.bones.find("ankle.R"), 2], STEP - 0.02, atol=0.015)
-    play_source(rig)
+    play.play_source(rig)
     np.testing.assert_allclose(joints_of(rig), before, atol=1e-5)
     press(rig)
     np.testing.assert_allclose(joints_of(rig), baked, atol=max(SAME, tolerance))
     press(rig)
-    assert influences(rig) == acting and played(rig) == source
+    assert play.influences(rig) == acting and played(rig) == source
     np.testing.assert_allclose(joints_of(rig), before, atol=1e-5)
-    assert rig.motion_loom_adapt.live_sampled is None and len(kept_meshes()) == 1
+    assert rig.motion_loom_adapt.live_sampled is None and len(play.kept_meshes()) == 1
 
 
 SAMPLED = [
@@ -144,7 +128,7 @@ def test_odd_names(rig, name, tmp_path):
     lift()
     assert_ready(rig)
     assert np.abs(joints_of(rig) - before).max() > 0.6 * STEP
-    rig = reopen(tmp_path / "live.blend", name)
+    rig = play.reopen(tmp_path / "live.blend", name)
     assert rig.motion_loom_adapt.live
     lift(0.02)
     live_is_bake(rig)
@@ -168,7 +152,7 @@ def test_a_sampled_rig_is_resized_or_moved(rig, make, edit):
         )  # fmt: skip
         if make is rigs.with_ik:  # its target stays where it was: that is another motion
             said = "bone 'knee.R' has constraints: undo what changed there, or bind again"
-            assert said in refused(rig, "live_refresh")
+            assert said in play.refused(rig, "live_refresh")
             return
         press(rig, "live_refresh")
     live_is_bake(rig)
@@ -183,7 +167,7 @@ def test_frames_alone_are_no_change(rig):
     with interactive():
         for frame in (3, 17, 9):
             bpy.context.scene.frame_set(frame)
-            assert is_ready(rig)
+            assert play.is_ready(rig)
     assert rig.animation_data.action.motion_loom_adapt.stamp == written
 
 
@@ -239,7 +223,7 @@ def test_a_constraint_that_comes_while_live_is_switched_off_by_a_refresh(bound):
     np.testing.assert_allclose(joints_of(bound), before, atol=1e-3)
     lift(0.02)
     live_is_bake(bound)
-    play_source(bound)
+    play.play_source(bound)
     assert ik.influence == 1.0 and bound.animation_data.action != source
 
 
@@ -257,7 +241,7 @@ def test_joint_limits_switched_off_while_live(rig, at_once):
         lift(0.01)
         assert limit.influence == 0.0
         live_is_bake(rig)
-        play_source(rig)
+        play.play_source(rig)
         press(rig)
         press(rig)
     assert limit.influence == 1.0
@@ -273,7 +257,7 @@ def test_another_motion_by_changed_strips_is_refused_by_a_refresh(rig):
     strip = rig.animation_data.nla_tracks[0].strips[0]
     strip.frame_start = 8
     settle()
-    said = refused(rig, "live_refresh")
+    said = play.refused(rig, "live_refresh")
     assert "not the one that was bound" in said and "NLA strips contribute to it: undo what changed there" in said
     strip.frame_start = 1
     press(rig, "live_refresh")
@@ -291,8 +275,8 @@ def test_bound_again_while_live_keeps_the_new_motion(rig, tmp_path):
     assert settings.live_sampled is not None
     lift()
     assert_ready(rig)
-    assert len(kept_meshes()) == 2
-    rig = reopen(tmp_path / "live.blend")
+    assert len(play.kept_meshes()) == 2
+    rig = play.reopen(tmp_path / "live.blend")
     lift(0.02)
     live_is_bake(rig, 1e-5)  # channels that the strips alone play here, Bake keys with their rounding
 
@@ -324,7 +308,7 @@ def test_a_damaged_kept_motion_is_explained_and_mended(rig, kind, tmp_path):
     bind(rig)
     press(rig)
     DAMAGES[kind](rig.motion_loom_adapt)
-    rig = reopen(tmp_path / "live.blend")
+    rig = play.reopen(tmp_path / "live.blend")
     lift()
     if kind == "gone":
         assert status(rig).track == "SWEEP" and status(rig).remedy == "REFRESH"

@@ -1,11 +1,9 @@
 """What is bound is unpacked once, and never believed after it has changed."""
 
-import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import binding_store
 from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
-from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 
 from tests import adapt_scenes as scenes
@@ -14,12 +12,6 @@ from tests import adapt_scenes as scenes
 @pytest.fixture
 def rig(bound):
     return bound
-
-
-def bind(rig, **kind):
-    environment_bind.bind_rig(
-        bpy.context, rig, scenes.workflow(), [bpy.data.objects["Floor"], bpy.data.objects["Step"]], **kind
-    )
 
 
 def test_what_is_bound_is_unpacked_once(rig, monkeypatch):
@@ -31,7 +23,7 @@ def test_what_is_bound_is_unpacked_once(rig, monkeypatch):
 
 def test_a_new_binding_is_read(rig):
     stored = stored_of(rig, scenes.workflow())
-    bind(rig, start=3, end=9)
+    scenes.bind_rig(rig, start=3, end=9)
     again = stored_of(rig, scenes.workflow())
     assert again is not stored
     np.testing.assert_array_equal(again.binding.track.frames, np.arange(3, 10))
@@ -45,7 +37,7 @@ def test_a_rig_without_binding_says_so():
 def test_bytes_that_changed_in_place_are_read_again(rig):
     """As after an undo: the same datablock, another content."""
     other = scenes.add_walker("Other")
-    bind(other, start=2, end=22)
+    scenes.bind_rig(other, start=2, end=22)
     stored = stored_of(rig, scenes.workflow())
     mesh, source = rig.motion_loom_adapt.binding, other.motion_loom_adapt.binding
     floats = np.empty(3 * len(source.vertices), np.float32)

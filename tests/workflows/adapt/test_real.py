@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.workflows.adapt import run
-from bl_ext.devrepo.motion_loom.workflows.environment import bind as environment_bind
 from bl_ext.devrepo.motion_loom.workflows.environment import problem
 from bl_ext.devrepo.motion_loom.workflows.rig.choose_joints import read_source
 
@@ -48,7 +47,7 @@ def adapt_after(rig, environment, change, start=None, end=None):
     """Bind, see that nothing changed gives the source, change, adapt; returns the report."""
     source = rig.animation_data.action
     keys = fingerprint(source)
-    environment_bind.bind_rig(bpy.context, rig, scenes.workflow(), environment, start, end)
+    scenes.bind_rig(rig, environment, start, end)
     frames = problem.stored_of(rig, scenes.workflow()).binding.track.frames
     before = scenes.joints_of(rig, frames)
     size = np.ptp(before[0], axis=0).max()

@@ -3,7 +3,6 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import binding_store
 from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
 from bl_ext.devrepo.motion_loom.state import cache
@@ -11,7 +10,8 @@ from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 from bl_ext.devrepo.motion_loom.workflows.map import model as map_model
 from bl_ext.devrepo.motion_loom.workflows.transfer import model as transfer_model
 
-from tests import adapt_scenes, map_play, transfer_play
+from tests import adapt_play, adapt_scenes, map_play, transfer_play
+from tests.commands import refused
 
 pytestmark = pytest.mark.versions
 
@@ -54,8 +54,7 @@ def saved(tmp_path_factory):
 
 
 def add_bound():
-    adapt_scenes.add_scene()
-    assert jobs.main(["bind", "--rig", "Rig", "--environment", "Floor", "Step"]) == 0
+    adapt_play.bind(adapt_scenes.add_scene())
 
 
 def forge(name, change):
@@ -104,7 +103,5 @@ def test_forged_stores_are_told_in_words(name, saved):
 def test_a_forged_binding_ends_the_command_in_a_line(saved, capsys):
     bpy.ops.wm.open_mainfile(filepath=str(saved["adapt"]))
     forge("adapt", lambda arrays, _header: arrays.update(triangle=arrays["triangle"] + 10**6))
-    assert jobs.main(["adapt", "--rig", "Rig"]) == 1
-    reason = capsys.readouterr().err
+    reason = refused(capsys, "adapt", "--rig", "Rig")
     assert "The bound data stored in the file are damaged ('triangle' points beyond what there is); bind" in reason
-    assert "Traceback" not in reason
