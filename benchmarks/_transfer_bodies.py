@@ -9,9 +9,9 @@ import numpy as np
 
 from solvers.transfer.clip_pair import ClipRows
 from solvers.transfer.correspondence import densify
-from solvers.transfer.motion_rows import with_velocity
 from solvers.transfer.part_matching import match_parts
 from solvers.transfer.part_suggestion import suggest_parts
+from solvers.transfer.regression_inputs import with_velocity
 from solvers.transfer.subject import Subject, learn_subject
 from solvers.transfer.subject_track import SubjectTrack
 from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of, learn_transfer

@@ -11,8 +11,8 @@ from solvers.core.interpolation import BetweenRows
 from solvers.core.steps import result_of
 from solvers.surface.cotangent import lumped_mass
 from solvers.transfer.clip_pair import ClipRows
-from solvers.transfer.motion_rows import with_velocity
 from solvers.transfer.part_space import PartSpace, learn_part_steps
+from solvers.transfer.regression_inputs import with_velocity
 from solvers.transfer.subject import Subject, learn_subject
 from solvers.transfer.subject_track import SubjectTrack
 from solvers.transfer.torso_frame import to_local

@@ -14,7 +14,7 @@ from solvers.core.interpolation import BetweenRows
 from solvers.regression.gaussian_process import NOISE_FLOOR, GaussianProcess
 from solvers.surface.cotangent import lumped_mass
 from solvers.transfer.correspondence import GAUSSIAN_PROCESS, LINE, ClipRows, DenseClip, densify
-from solvers.transfer.motion_rows import seen_by_parts
+from solvers.transfer.regression_inputs import inputs_of_parts
 from solvers.transfer.rigid_motion import RigidTransfer
 from solvers.transfer.surface_transfer import bodies_of, rigid_pairs
 
@@ -182,7 +182,7 @@ def ablations(of: Direction, kind: str = "ours") -> dict[str, dict[str, float]]:
 
     def changed(change, floors=None):
         def seen(given):
-            return seen_by_parts([change(part, number) for number, part in enumerate(given)])
+            return inputs_of_parts([change(part, number) for number, part in enumerate(given)])
 
         fits = [regression("neural_network", floor) for floor in floors or [NOISE_FLOOR] * len(inputs)]
         found = [fit(given, wanted) for fit, given, wanted in zip(fits, seen(inputs), outputs, strict=True)]

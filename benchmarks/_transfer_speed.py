@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.transfer.correspondence import densify
-from solvers.transfer.motion_rows import seen_by_parts
 from solvers.transfer.pose_regression import PoseRegression
+from solvers.transfer.regression_inputs import inputs_of_parts
 from solvers.transfer.time_warping import constrained_path
 
 from ._transfer_bodies import dance
@@ -30,7 +30,7 @@ def fit_figures() -> dict[str, float | None]:
     moments = together(of.training)
     parts = [
         (given[:PAIRS, :COMPONENTS], moving[:PAIRS], wanted[:PAIRS])
-        for given, moving, wanted in zip(moments.inputs, seen_by_parts(moments.inputs), moments.outputs, strict=True)
+        for given, moving, wanted in zip(moments.inputs, inputs_of_parts(moments.inputs), moments.outputs, strict=True)
     ]
     learnt = [PoseRegression.fit(given, wanted) for given, _, wanted in parts]
     frame = [given[7] for given, _, _ in parts]
@@ -77,7 +77,7 @@ def frame_figures() -> dict[str, float]:
     """A frame of a dance, on 20,000 faces: regression of all parts, nearest captured meshes, correction, stitching."""
     source, target, learnt, _ = dance()
     held = [np.concatenate((rows[12:13], 0.0 * rows[12:13]), axis=1) for rows in source.track.rows]
-    inputs = [rows[0] for rows in seen_by_parts(held)]
+    inputs = [rows[0] for rows in inputs_of_parts(held)]
 
     def predicted():
         return tuple(one.predict(rows) for one, rows in zip(learnt.regressions, inputs, strict=True))

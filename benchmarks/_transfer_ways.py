@@ -10,8 +10,8 @@ from benchmarks.baselines.affine_pose_map import AffinePoseMap
 from benchmarks.baselines.linear_kernel import Linear
 from solvers.regression.gaussian_process import NOISE_FLOOR
 from solvers.regression.kernels import Kernel
-from solvers.transfer.motion_rows import seen_by_parts
 from solvers.transfer.pose_regression import PoseRegression
+from solvers.transfer.regression_inputs import inputs_of_parts
 
 from ._transfer_cases import Rows
 
@@ -43,8 +43,8 @@ def beside_torso(fit: Fit) -> Way:
     """Limbs from themselves and the torso, as Transfer does it."""
 
     def learnt(inputs, outputs):
-        predict = alone(fit)(seen_by_parts(inputs), outputs)
-        return lambda rows: predict(seen_by_parts(rows))
+        predict = alone(fit)(inputs_of_parts(inputs), outputs)
+        return lambda rows: predict(inputs_of_parts(rows))
 
     return learnt
 

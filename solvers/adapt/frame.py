@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.errors import InputError
 from ..core.types import TriangleMesh
-from ..rotations import row_quaternions as quat
+from ..rotations import frame_quaternions as quat
 from ..surface.descriptor_frames import DescriptorPoints, descriptor_frames
 from ..surface.present import PresentSurfaces
 from ..warp import collision

@@ -10,7 +10,7 @@ from ..core.interpolation import BetweenRows
 from ..regression.latent_box import LatentBox
 from ..regression.ridge import PoseRidge, posterior_variance
 from .source_motion import SourceTrack
-from .travel_ways import TravelChoices, TravelWays
+from .travel_estimators import TravelChoices, TravelEstimators
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class MapTrack:
         return between.of(self.coefficients), between.of(self.positions), between.of(self.headings)
 
 
-def map_track(mapping: MotionMap, travel: TravelWays, source: SourceTrack, choices: TravelChoices) -> MapTrack:
+def map_track(mapping: MotionMap, travel: TravelEstimators, source: SourceTrack, choices: TravelChoices) -> MapTrack:
     """The target's motion over a clip of the source; raises InputError for a way to travel that there is not."""
     coefficients = mapping.coefficients(source.features)
     positions, headings = travel.track(coefficients, source.times, source.translation, source.yaw, choices)

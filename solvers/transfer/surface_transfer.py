@@ -13,8 +13,8 @@ from ..regression.gaussian_process import NEURAL_NETWORK, NOISE_FLOOR
 from ..rotations.rigid import ground_yaw, turned
 from .correspondence import DenseClip
 from .facing import facing
-from .motion_rows import seen_by_parts, with_velocity
 from .pose_regression import PoseRegression
+from .regression_inputs import inputs_of_parts, with_velocity
 from .rigid_motion import Bodies, RigidPairs, RigidTransfer
 from .subject import Subject
 from .subject_track import SubjectTrack
@@ -29,7 +29,7 @@ Clip = tuple[SubjectTrack, SubjectTrack, DenseClip]
 
 @dataclass(frozen=True)
 class SurfaceTransfer:
-    """regressions: of each part (or one of the whole body) from the poses and velocities that ``seen_by_parts`` gives
+    """regressions: of each part (or one of the whole body) from the poses and velocities that ``inputs_of_parts`` gives
     it, to poses.  sizes: (K,) numbers of each part of the target.  rigid: of the torso."""
 
     regressions: tuple[PoseRegression, ...]
@@ -169,7 +169,7 @@ def _inputs(source: SubjectTrack, fps: float, whole: bool) -> list[np.ndarray]:
     """Poses and velocities that each part's regression (or the whole body's) looks at."""
     if whole:
         return [with_velocity(np.concatenate(source.rows, axis=1), fps)]
-    return seen_by_parts([with_velocity(part, fps) for part in source.rows])
+    return inputs_of_parts([with_velocity(part, fps) for part in source.rows])
 
 
 def _beginning(arrays: dict[str, np.ndarray], start: str) -> dict[str, np.ndarray]:

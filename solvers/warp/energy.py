@@ -8,7 +8,7 @@ over the tree (``tree_system``) and the dense system of one frame (``frame_warp`
 Layout: joints or bodies in tree order come first, components second and frames last, (J, 3, F); the arrays of a single
 frame have no last axis, (J, 3). A formula that counts its axes from the front serves both. Only products of quaternions
 are worth two versions (few calls for one frame, contiguous passes for many): the solver hands the term the module that
-fits, ``rotations.quaternions`` or ``rotations.row_quaternions``, as ``quats``.
+fits, ``rotations.quaternions`` or ``rotations.frame_quaternions``, as ``quats``.
 
 To add a term, write a class that extends ``DenseTerm`` or ``SparseTerm`` and add an instance to the tuple that
 ``adapt.terms.AdaptTerms.goals`` makes. Both solvers, energy, gradient and step follow.

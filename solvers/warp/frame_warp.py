@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from ..rotations import row_quaternions as quat
+from ..rotations import frame_quaternions as quat
 from ..skeleton.joint_tree import JointTree
 from .energy import ActsOn, Goals, Residuals, lever_curvature, total_weight
 from .levenberg import MAX_ITERATIONS, is_close, is_done, is_lower, next_damping

@@ -20,7 +20,7 @@ from ...solvers.mapping.pose_features import LAG
 from ...solvers.mapping.source_motion import SourceModel, SourceStream, SourceTrack, source_track
 from ...solvers.mapping.track import lifted, placed
 from ...solvers.mapping.travel import Path
-from ...solvers.mapping.travel_ways import SOURCE, along_source
+from ...solvers.mapping.travel_estimators import SOURCE, along_source
 from ...state.cache import fingerprint
 from ...state.live_states import TrackNeed
 from ..core.base import Steps, names_what_is_too_large, relayed
@@ -159,7 +159,7 @@ class Performance:
         turned_by = source.yaw[0] - self._first.yaw[0]
         heading = choices.turn_ratio * turned_by
         last = self._last or source
-        if travel.way_of(choices) == SOURCE:
+        if travel.estimator_of(choices) == SOURCE:
             step = source.translation[0] - last.translation[0]
             self._path.position = self._path.position + along_source(step, heading - turned_by, choices)
             velocity = np.zeros(2)

@@ -29,7 +29,7 @@ from ...solvers.core.subsampling import evenly_spaced_indices
 from ...solvers.mapping.global_motion import ALL, NONE, TRANSLATION, GlobalMotion
 from ...solvers.mapping.source_motion import SourceModel
 from ...solvers.mapping.steady_points import steady_weights
-from ...solvers.mapping.travel_ways import TravelWays
+from ...solvers.mapping.travel_estimators import TravelEstimators
 from ...solvers.shapes.target_space import learn_target_steps
 from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed
@@ -152,12 +152,12 @@ def learn_sequence(
     space = yield from relayed(learning, 0.55, 0.9, text)
     yield 0.9, "Learning how it travels"
     if remove == NONE:
-        travel = TravelWays.none("nothing is taken off the target: it stays")
+        travel = TravelEstimators.none("nothing is taken off the target: it stays")
     elif sequence.poses:
-        travel = TravelWays.none("its poses are shape keys, in no order in time; choose Source or None")
+        travel = TravelEstimators.none("its poses are shape keys, in no order in time; choose Source or None")
     else:
         times = (sequence.frames - sequence.frames[0]) / fps
-        travel = TravelWays.learn(space.coefficients, times, translation, yaw, vertices)
+        travel = TravelEstimators.learn(space.coefficients, times, translation, yaw, vertices)
     mesh = len(ob.data.vertices), len(ob.data.polygons), faces_mark(ob)
     floor = -np.inf if remove == NONE else float(vertices[..., 2].min())
     return LearntTarget(space, sequence.frames, place, pivot, travel, floor, *mesh)

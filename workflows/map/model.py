@@ -16,7 +16,7 @@ from ...solvers.mapping.pair_suggestion import confidence
 from ...solvers.mapping.pose_features import LAG
 from ...solvers.mapping.source_motion import SourceModel, SourceStream, SourceTrack, source_track
 from ...solvers.mapping.track import MapTrack, MotionMap, map_track
-from ...solvers.mapping.travel_ways import TravelChoices
+from ...solvers.mapping.travel_estimators import TravelChoices
 from ...state import cache
 from ..command_line.settings import require_numbers
 from ..core.kept import kept, kept_by, unpacked
@@ -24,7 +24,7 @@ from ..mesh.faces import require_read_mesh
 from .store import LearntTarget, SourceClip, unpack_clip, unpack_target
 
 _KINDS = {"ARMATURE": JOINTS, "MESH": VERTICES}
-_WAYS = {
+_ESTIMATORS = {
     "AUTO": "auto", "LEARNT": "translation", "FEET": "stance", "STRIDE": "stride", "SOURCE": "source", "NONE": "stays"
 }  # fmt: skip
 
@@ -178,7 +178,7 @@ def travel_choices(settings) -> TravelChoices:
     """Of the settings; InputError for one that is no number."""
     require_numbers(settings, ["travel_scale", "turn_ratio", "stride"])
     return TravelChoices(
-        _WAYS[settings.travel], settings.travel_scale, settings.stride, settings.turn_ratio
+        _ESTIMATORS[settings.travel], settings.travel_scale, settings.stride, settings.turn_ratio
     )
 
 

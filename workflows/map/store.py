@@ -10,7 +10,7 @@ from ...scene.point_source import JOINTS, OBJECTS, VERTICES, PointSource
 from ...solvers.core.errors import InputError
 from ...solvers.core.interpolation import BetweenRows
 from ...solvers.mapping.source_motion import SourceModel, SourceStream
-from ...solvers.mapping.travel_ways import TravelWays
+from ...solvers.mapping.travel_estimators import TravelEstimators
 from ...solvers.shapes.target_space import TargetSpace
 from ..core.stored_arrays import (
     StoredKind,
@@ -46,7 +46,7 @@ class LearntTarget:
     frames: np.ndarray
     place: np.ndarray
     pivot: np.ndarray
-    travel: TravelWays
+    travel: TravelEstimators
     floor: float
     vertices: int
     faces: int
@@ -104,7 +104,7 @@ def unpack_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
 
 def _unpacked_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
     parts = by_part(arrays, header, " ")
-    space, travel = TargetSpace.from_arrays(parts["space"]), TravelWays.from_arrays(parts["travel"])
+    space, travel = TargetSpace.from_arrays(parts["space"]), TravelEstimators.from_arrays(parts["travel"])
     places = arrays["frames"], arrays["place"], arrays["pivot"]
     mesh = header["vertices"], header["faces"], header.get("mark", "")
     return LearntTarget(space, *places, travel, float(arrays["floor"]), *mesh)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...solvers.rotations import row_quaternions as quat
+from ...solvers.rotations import frame_quaternions as quat
 from ...solvers.rotations.channels import matrix_to_quaternion
-from ...solvers.rotations.row_channels import RowChannels
-from ...solvers.skeleton.row_turner import RowTurner
+from ...solvers.rotations.frame_channels import FrameChannels
+from ...solvers.skeleton.frame_pose import FramePoser
 from .source import Source
 
 
@@ -22,7 +22,7 @@ class JointChannels:
         riders, self._owners = source.riders
         self._offsets = source.whole.positions[:, riders] - source.track.positions[:, self._owners]
         self._turned_back = matrix_to_quaternion(np.swapaxes(object_turns, -1, -2))
-        self._turner = RowTurner(
+        self._turner = FramePoser(
             motion.rig,
             motion.basis,
             motion.object_world,
@@ -32,7 +32,7 @@ class JointChannels:
             motion.scale_signs,
             source.motion_parents,
         )
-        self._modes = RowChannels(motion.rig.rotation_modes)
+        self._modes = FrameChannels(motion.rig.rotation_modes)
         _, self._starts, self._scales = motion.channels()
 
     def channels(

@@ -14,7 +14,7 @@ from benchmarks.mesh_sequences import edge_lengths
 from solvers.mapping.global_motion import ALL, GlobalMotion
 from solvers.mapping.source_motion import SourceModel, SourceStream, source_track
 from solvers.mapping.track import MotionMap, map_track
-from solvers.mapping.travel_ways import TravelChoices, TravelWays
+from solvers.mapping.travel_estimators import TravelChoices, TravelEstimators
 from solvers.regression.latent_box import LatentBox
 from solvers.shapes.target_space import learn_target
 
@@ -124,7 +124,7 @@ def test_a_map_learnt_at_60_runs_at_other_rates(dog_map, horse, horse_space, fps
     part = (rows - before)[:, None, None]
     slow = (1.0 - part) * points[before] + part * points[before + 1]
     still = np.zeros((24, 2)), np.zeros(24)
-    travel = TravelWays.learn(horse_space.coefficients, horse.times, *still, horse.vertices)
+    travel = TravelEstimators.learn(horse_space.coefficients, horse.times, *still, horse.vertices)
     choices = TravelChoices("stride")
     whole = map_track(mapping, travel, source_track(model, points, times), choices)
     track = map_track(mapping, travel, source_track(model, slow, at), choices)

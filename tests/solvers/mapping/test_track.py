@@ -8,7 +8,7 @@ import pytest
 from solvers.core.errors import InputError
 from solvers.mapping.source_motion import SourceModel, source_track
 from solvers.mapping.track import MapTrack, MotionMap, lifted, map_track, placed
-from solvers.mapping.travel_ways import TravelChoices, TravelWays
+from solvers.mapping.travel_estimators import TravelChoices, TravelEstimators
 from solvers.regression.latent_box import SOFT_SHARE
 from solvers.shapes.target_space import learn_target
 
@@ -44,7 +44,7 @@ def onto_itself():
 
 
 def still(space):
-    return TravelWays.none("not needed")
+    return TravelEstimators.none("not needed")
 
 
 def test_a_target_driven_by_itself_gives_back_its_poses(onto_itself):

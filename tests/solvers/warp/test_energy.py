@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from solvers.rotations import quaternions, row_quaternions
+from solvers.rotations import frame_quaternions, quaternions
 from solvers.skeleton.joint_tree import TreePose
 from solvers.warp.energy import ActsOn, DenseTerm, Residuals, lever_curvature
 from solvers.warp.frame_warp import FrameTree, warp_frame
@@ -35,7 +35,7 @@ def everything(rng, problems, body_parents):
 def alone(tree, goals, pose, frame):
     """The residuals of one frame, without the axis of frames."""
     one = FrameTree(tree).forward(goals.offsets[..., frame], pose.rotations[..., frame], pose.roots[..., frame])
-    return Residuals.at(goals.take(frame), tree, one, row_quaternions)
+    return Residuals.at(goals.take(frame), tree, one, frame_quaternions)
 
 
 def test_a_frame_alone_has_the_residuals_that_it_has_in_a_batch(everything):

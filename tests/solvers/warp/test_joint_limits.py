@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from solvers.rotations import frame_quaternions
 from solvers.rotations import quaternions as quat
-from solvers.rotations import row_quaternions
 from solvers.skeleton.joint_tree import JointTree, TreePose
 from solvers.warp.energy import Goals
 from solvers.warp.joint_limits import JointLimits, LimitSprings, euler_xyz
@@ -118,7 +118,7 @@ def test_one_frame_alone_is_violated_alike(rng, order, joint):
     rotations = quat.exp(rng.normal(0, 0.4, (3, 3, FRAMES)))
     (back, slope), broken = violations(springs, rotations), 0
     for frame in range(FRAMES):
-        alone = springs.take(frame).residual(None, Turned(rotations[..., frame]), row_quaternions)
+        alone = springs.take(frame).residual(None, Turned(rotations[..., frame]), frame_quaternions)
         if not alone.body.size:
             assert not back[..., frame].any()
             continue

@@ -15,7 +15,7 @@ from tests import adapt_scenes as adapt
 from tests import rig_scenes as rigs
 
 FRAMES = np.arange(1.0, 13.0)
-# The object's matrix is orthogonal in single precision only; tests/solvers/skeleton/test_row_turner.py has exact ones.
+# The object's matrix is orthogonal in single precision only; tests/solvers/skeleton/test_frame_pose.py has exact ones.
 _CLOSE = 5e-7
 
 

@@ -8,13 +8,13 @@ from scipy.spatial.transform import Rotation
 
 from solvers.core.errors import InputError
 from solvers.rotations.channels import matrix_to_quaternion
-from solvers.rotations.row_channels import RowChannels
+from solvers.rotations.frame_channels import FrameChannels
 from solvers.skeleton import kinematics
 from solvers.skeleton.bone_channels import basis_to_channels, basis_turns
+from solvers.skeleton.frame_pose import FramePoser
 from solvers.skeleton.hierarchy import carry_increments
 from solvers.skeleton.pose_blend import blend_motion
 from solvers.skeleton.rig import INHERIT_SCALE, ROTATION_MODES, Rig
-from solvers.skeleton.row_turner import RowTurner
 from tests.solvers.skeleton.test_kinematics import FRAMES, PARENTS, make_basis, make_rig
 
 TURNED, PLACED = np.array([3, 0, 1, 4, 5, 8]), np.array([4, 0])
@@ -52,7 +52,7 @@ class Case:
 
     def turner(self):
         rig = self.rig
-        return RowTurner(
+        return FramePoser(
             rig, self.basis, self.world, self.object_turns, TURNED, self.placed, self.signs, rig.parents
         )
 
@@ -79,7 +79,7 @@ class Case:
 
 
 def require_same(case, expected, influence=1.0):
-    turner, turns = case.turner(), RowChannels(case.rig.rotation_modes)
+    turner, turns = case.turner(), FrameChannels(case.rig.rotation_modes)
     for row in (3, 0, FRAMES - 1, 3):
         pose = case.pose(turner, row, influence)
         place, rotation, _ = case.channels(expected, row)
@@ -149,7 +149,7 @@ def test_channels_of_every_mode_are_those_of_a_first_row(seed):
     start = rng.uniform(-9.0, 9.0, (bones, 4))
     _, expected, _ = basis_to_channels(rig, basis, start, np.ones((bones, 3)))
     given = matrix_to_quaternion(basis[0, :, :3, :3]) * rng.choice([-1.0, 1.0], (bones, 1))
-    np.testing.assert_allclose(RowChannels(modes).nearest(given, start), expected[0], atol=1e-9)
+    np.testing.assert_allclose(FrameChannels(modes).nearest(given, start), expected[0], atol=1e-9)
 
 
 @pytest.mark.parametrize("middle", [0.5 * np.pi, -0.5 * np.pi])
@@ -160,11 +160,11 @@ def test_channels_in_gimbal_lock_turn_as_asked(order, middle):
     angles = np.array([[0.3, 0.3, 0.3]])
     angles[0, "XYZ".index(order[1])] = middle
     turn = euler_to_matrix(angles, order)
-    found = RowChannels((order,)).nearest(matrix_to_quaternion(turn), np.zeros((1, 4)))
+    found = FrameChannels((order,)).nearest(matrix_to_quaternion(turn), np.zeros((1, 4)))
     np.testing.assert_allclose(euler_to_matrix(found[:, :3], order), turn, atol=1e-7)
 
 
 def test_nothing_turned_keeps_the_axis_it_had():
     start = np.array([[0.4, 0.0, 0.6, 0.8]])
-    found = RowChannels(("AXIS_ANGLE",)).nearest(np.array([[1.0, 0.0, 0.0, 0.0]]), start)
+    found = FrameChannels(("AXIS_ANGLE",)).nearest(np.array([[1.0, 0.0, 0.0, 0.0]]), start)
     np.testing.assert_allclose(found, [[0.0, 0.0, 0.6, 0.8]], atol=1e-12)

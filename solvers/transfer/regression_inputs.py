@@ -1,4 +1,4 @@
-"""Pose and pace in one row: what a transfer looks at is where a part is and how fast it goes."""
+"""Inputs of a transfer's regressions: where a part is and how fast it moves."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def with_velocity(rows: np.ndarray, fps: float) -> np.ndarray:
     return np.concatenate((rows, np.gradient(rows, axis=0, edge_order=order) * (_WEIGHT * TIME_UNIT * fps)), axis=1)
 
 
-def seen_by_parts(rows: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Of the rows of K parts (F, D_k), the torso first, what each part's regression looks at: (F, P_k).
+def inputs_of_parts(rows: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Of the rows of K parts (F, D_k), the torso first, the inputs of each part's regression: (F, P_k).
 
     The torso at itself; limbs at themselves and, beside that, at the torso: they are told in the torso's frame, and
     where a body bends, its frame turns against its limbs as another one's does not. Rows are in metres, and stay so:

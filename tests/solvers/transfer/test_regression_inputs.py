@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.core.errors import InputError
-from solvers.transfer.motion_rows import TIME_UNIT, seen_by_parts, with_velocity
+from solvers.transfer.regression_inputs import TIME_UNIT, inputs_of_parts, with_velocity
 
 
 def swing(fps, seconds=1.0):
@@ -68,12 +68,12 @@ def test_bad_input_is_named(rng):
 
 def test_limbs_see_the_torso_and_stiff_parts_see_all(rng):
     torso, arm, stiff, leg = (rng.normal(size=(7, width)) for width in (3, 4, 0, 2))
-    seen = seen_by_parts((torso, arm, stiff, leg))
+    seen = inputs_of_parts((torso, arm, stiff, leg))
     assert np.array_equal(seen[0], torso)
     assert np.array_equal(seen[1], np.concatenate((arm, torso), axis=1))
     assert np.array_equal(seen[2], np.concatenate((torso, arm, leg), axis=1))
     assert np.array_equal(seen[3], np.concatenate((leg, torso), axis=1))
-    seen = seen_by_parts((stiff, arm, leg))
+    seen = inputs_of_parts((stiff, arm, leg))
     assert np.array_equal(seen[0], np.concatenate((arm, leg), axis=1)) and np.array_equal(seen[1], arm)
-    (whole,) = seen_by_parts((torso,))
+    (whole,) = inputs_of_parts((torso,))
     assert np.array_equal(whole, torso)

@@ -1,17 +1,17 @@
-"""Rotations of one row as channels in each bone's rotation mode, with few NumPy calls whatever the modes are."""
+"""Rotations of one frame as channels in each bone's rotation mode, with few NumPy calls whatever the modes are."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .channels import EULER_ORDERS, quaternion_to_axis_angle, unwrap_axis_angle
-from .row_quaternions import matrices
+from .frame_quaternions import matrices
 
 _TURN = 2.0 * np.pi
 _GIMBAL = 1e-9  # cosine of the middle angle, as in `rotations.matrix_to_euler`
 
 
-class RowChannels:
+class FrameChannels:
     """Rotation modes of B bones, sorted out once."""
 
     def __init__(self, modes: tuple[str, ...]):
@@ -29,7 +29,7 @@ class RowChannels:
     def nearest(self, rotations: np.ndarray, start: np.ndarray) -> np.ndarray:
         """Unit quaternions (B, 4) as rotation channels (B, 4), of those that turn alike the nearest to start (B, 4).
 
-        The same as `bone_channels.basis_to_channels` gives for a first row.
+        The same as `bone_channels.basis_to_channels` gives for a first frame.
         """
         out = np.where((np.einsum("bk,bk->b", rotations, start) < 0.0)[:, None], -rotations, rotations)
         if self._axis_angle.size:

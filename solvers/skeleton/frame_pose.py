@@ -1,4 +1,4 @@
-"""Single rows of a motion turned by what was solved: what turning all rows gives, with few and small NumPy calls."""
+"""Single frames of a motion turned by what was solved: what turning all gives, with few and small NumPy calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..rotations import row_quaternions as quat
+from ..rotations import frame_quaternions as quat
 from ..rotations.channels import matrix_to_quaternion
 from .bone_channels import basis_turns
 from .hierarchy import carriers
@@ -19,17 +19,17 @@ _CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 
 
 @dataclass(frozen=True)
-class RowPose:
-    """One row. location: (B, 3).  rotation: (B, 4) unit quaternions, of either sign, of `bone_channels.basis_turns`."""
+class FramePose:
+    """Of one frame. location: (B, 3).  rotation: (B, 4) unit quaternions, see `basis_turns`, of either sign."""
 
     location: np.ndarray
     rotation: np.ndarray
 
 
-class RowTurner:
-    """Rows of one motion in which some bones are turned and placed in world space and the others ride on them.
+class FramePoser:
+    """Frames of one motion in which some bones are turned and placed in world space and the others ride on them.
 
-    What depends on a row of the motion alone is kept from the first time that the row is asked for.
+    What depends on a frame of the motion alone is kept from the first time that the frame is asked for.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class RowTurner:
         self._known = np.zeros(frames, bool)
         self._hung, self._rotation, self._turned_in = (np.empty((frames, bones, 4)) for _ in range(3))
 
-    def pose(self, row: int, turns: np.ndarray, heads: np.ndarray, influence: float = 1.0) -> RowPose:
+    def pose(self, row: int, turns: np.ndarray, heads: np.ndarray, influence: float = 1.0) -> FramePose:
         """turns: (K, 4) unit quaternions, how the turned bones have turned, world space.  heads: (P, 3) of the placed
         bones, world space.  influence: 0 gives the motion itself, between each bone goes straight in its own space.
         """
@@ -84,7 +84,7 @@ class RowTurner:
             rotation = quat.mul(before, quat.exp(influence * arc))
             if influence != 0.0 and self._hung_placer is not None:
                 location = self._rejoined(row, location, quat.mul(rotation, before * _CONJUGATE))
-        return RowPose(location, rotation)
+        return FramePose(location, rotation)
 
     def _locations(self, row, turn, heads):
         """(n, 3) of the placed bones and all above them, which turn by (n, 3, 3)."""

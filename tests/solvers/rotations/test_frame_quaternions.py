@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from solvers.rotations import row_quaternions as rows
+from solvers.rotations import frame_quaternions as rows
 
 COUNT = 50
 

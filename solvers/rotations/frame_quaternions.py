@@ -1,4 +1,4 @@
-"""Unit quaternions (w, x, y, z) on the last axis, (N, 4): for few rotations, where the number of NumPy calls counts.
+"""Unit quaternions (w, x, y, z) on the last axis, (N, 4): for one frame, where the number of NumPy calls counts.
 
 Products and matrices are linear in the outer product of their factors, so each is one small matrix product.
 """

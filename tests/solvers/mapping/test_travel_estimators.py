@@ -1,0 +1,139 @@
+"""Each estimator of telling a target's travel, all learnt at once; what is not there says why."""
+
+import numpy as np
+import pytest
+
+from solvers.core.errors import InputError
+from solvers.mapping.travel_estimators import AUTO, ESTIMATORS, SOURCE, TravelChoices, TravelEstimators
+
+FPS = 30.0
+TIMES = np.arange(91) / FPS
+SPEED = 0.8
+
+
+def hopper(travels=True):
+    """A box whose feet lift in turn: coefficients (F, 2), ground motion (F, 2) and (F,), vertices (F, V, 3)."""
+    phase = 2 * np.pi * TIMES
+    poses = np.stack((np.sin(phase), np.cos(phase)), axis=1)
+    box = np.array([[x, y, z] for x in (-0.2, 0.2) for y in (-0.2, 0.2) for z in (0.0, 1.0)])
+    vertices = box + np.where(box[:, 2:] > 0.5, 0.1 * poses[:, None, :1], 0.0) * [0.0, 1.0, 0.0]
+    translation = np.stack((0 * TIMES, -SPEED * TIMES), axis=1) if travels else np.zeros((91, 2))
+    return poses, TIMES, translation, np.zeros(91), vertices
+
+
+@pytest.fixture
+def estimators():
+    return TravelEstimators.learn(*hopper())
+
+
+def end(estimators, choices, translation=None, yaw=None, poses=None):
+    translation = np.zeros((91, 2)) if translation is None else translation
+    yaw = np.zeros(91) if yaw is None else yaw
+    positions, headings = estimators.track(hopper()[0] if poses is None else poses, TIMES, translation, yaw, choices)
+    np.testing.assert_array_equal(positions[0], 0.0)
+    assert headings[0] == 0.0
+    return positions[-1]
+
+
+def test_what_it_was_seen_to_travel(estimators):
+    assert estimators.auto == "translation" and "travels" in estimators.note
+    np.testing.assert_allclose(end(estimators, TravelChoices("translation")), [0, -SPEED * 3], atol=0.1)
+    np.testing.assert_array_equal(end(estimators, TravelChoices(AUTO)), end(estimators, TravelChoices("translation")))
+
+
+def test_a_pose_that_does_not_change_does_not_travel(estimators):
+    for estimator in estimators.learnt:
+        np.testing.assert_allclose(end(estimators, TravelChoices(estimator), poses=np.ones((91, 2))), 0.0, atol=1e-12)
+
+
+def test_a_stride_is_as_long_as_it_is_said_to_be(estimators):
+    for stride in (0.5, 2.0):
+        np.testing.assert_allclose(end(estimators, TravelChoices("stride", stride=stride)), [0, -3 * stride], rtol=0.05)
+
+
+def test_as_far_as_the_source_goes(estimators):
+    translation = np.stack((TIMES, 0.5 * TIMES), axis=1)
+    found = end(estimators, TravelChoices(SOURCE), translation)
+    np.testing.assert_allclose(found, translation[-1], atol=1e-9)
+    np.testing.assert_allclose(end(estimators, TravelChoices(SOURCE, scale=3.0), translation), 3 * found)
+
+
+def test_the_source_round_a_bend(estimators):
+    """With the turning the path is the source's, without it the target walks straight."""
+    yaw = np.pi * TIMES / TIMES[-1]
+    translation = np.stack((np.sin(yaw), 1.0 - np.cos(yaw)), axis=1)
+    np.testing.assert_allclose(end(estimators, TravelChoices(SOURCE), translation, yaw), translation[-1], atol=1e-9)
+    straight = end(estimators, TravelChoices(SOURCE, turn_ratio=0.0), translation, yaw)
+    np.testing.assert_allclose(straight, [np.pi, 0.0], atol=1e-3)
+
+
+def test_stays(estimators):
+    np.testing.assert_array_equal(end(estimators, TravelChoices("stays"), np.ones((91, 2)) * TIMES[:, None]), 0.0)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_scale_and_turning(estimators, estimator):
+    if estimator not in estimators.learnt and estimator not in (AUTO, SOURCE, "stays"):
+        pytest.skip("the target does not tell it")
+    translation, yaw = np.stack((TIMES, TIMES), axis=1), 0.4 * TIMES
+    once = estimators.track(hopper()[0], TIMES, translation, yaw + 2.0, TravelChoices(estimator))
+    twice = estimators.track(hopper()[0], TIMES, translation, yaw + 2.0, TravelChoices(estimator, scale=2.0))
+    np.testing.assert_allclose(twice[0], 2 * once[0], atol=1e-12)
+    for ratio in (0.0, 0.5, -2.0):
+        choices = TravelChoices(estimator, turn_ratio=ratio)
+        found = estimators.track(hopper()[0], TIMES, translation, yaw + 2.0, choices)[1]
+        np.testing.assert_allclose(found, ratio * yaw, atol=1e-12)
+
+
+def test_velocity_is_what_is_integrated(estimators):
+    rates = np.random.default_rng(0).normal(size=(5, 2))
+    for estimator in (*estimators.learnt, AUTO, "stays", SOURCE):
+        choices = TravelChoices(estimator, scale=1.5, stride=2.0)
+        found = estimators.velocity(rates, choices)
+        assert found.shape == (5, 2)
+        np.testing.assert_allclose(estimators.velocity(rates[3], choices), found[3], atol=1e-12)
+    assert not estimators.velocity(rates, TravelChoices(SOURCE)).any()
+
+
+def test_a_way_that_is_not_there_says_why():
+    poses, times, translation, yaw, vertices = hopper(travels=False)
+    vertices = vertices + np.array([0.0, 0.0, 1.0]) * np.linspace(0, 9, 91)[:, None, None]  # it flies
+    estimators = TravelEstimators.learn(poses, times, translation, yaw, vertices)
+    assert estimators.auto == "stays"
+    for estimator, why in estimators.missing.items():
+        with pytest.raises(InputError, match="cannot travel that way") as error:
+            estimators.track(poses, times, translation, yaw, TravelChoices(estimator))
+        assert why in str(error.value)
+    none = TravelEstimators.none("its poses are in no order")
+    for estimator in ("translation", "stance", "stride"):
+        with pytest.raises(InputError, match="in no order"):
+            none.track(poses, times, translation, yaw, TravelChoices(estimator))
+    np.testing.assert_array_equal(none.track(poses, times, translation, yaw, TravelChoices())[0], 0.0)
+
+
+def test_a_way_that_does_not_exist(estimators):
+    with pytest.raises(InputError, match="no way 'fly'.*stride"):
+        estimators.velocity(np.zeros(2), TravelChoices("fly"))
+
+
+@pytest.mark.parametrize("made", ("learnt", "none"))
+def test_stored_and_rebuilt_is_the_same(estimators, made):
+    estimators = estimators if made == "learnt" else TravelEstimators.none("no order")
+    again = TravelEstimators.from_arrays(estimators.to_arrays())
+    assert (again.auto, again.note, again.missing) == (estimators.auto, estimators.note, estimators.missing)
+    assert again.learnt.keys() == estimators.learnt.keys()
+    for estimator, travel in estimators.learnt.items():
+        np.testing.assert_array_equal(again.learnt[estimator].weights, travel.weights)
+        assert again.learnt[estimator].note == travel.note
+
+
+def test_a_turned_target_travels_turned():
+    """A quarter turn of the target's own world turns its travel as well."""
+    poses, times, translation, yaw, vertices = hopper()
+    quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    one = TravelEstimators.learn(poses, times, translation, yaw, vertices)
+    other = TravelEstimators.learn(poses, times, translation @ quarter[:2, :2].T, yaw, vertices @ quarter.T)
+    for estimator in ("translation",):
+        np.testing.assert_allclose(
+            end(other, TravelChoices(estimator)), end(one, TravelChoices(estimator)) @ quarter[:2, :2].T, atol=1e-9
+        )
