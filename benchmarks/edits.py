@@ -39,22 +39,18 @@ def moved(shift: tuple[float, float, float] = (0.3, 0, 0)) -> Edit:
 
 def widened(factor: float = 1.3, axes: str = "xy") -> Edit:
     """Scaled about its own centre along world axes."""
-    scale = scaling(factor, axes)
-
-    def edit(vertices):
-        centre = _centre(vertices)
-        return centre + scale(vertices - centre)
-
-    return edit
+    return _about_centre(scaling(factor, axes))
 
 
 def tilted(degrees: float = 10.0, axis: str = "x") -> Edit:
     """Turned about its own centre around a world axis."""
-    turn = turning(degrees, axis)
+    return _about_centre(turning(degrees, axis))
 
+
+def _about_centre(change: Edit) -> Edit:
     def edit(vertices):
         centre = _centre(vertices)
-        return centre + turn(vertices - centre)
+        return centre + change(vertices - centre)
 
     return edit
 

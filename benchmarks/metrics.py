@@ -74,20 +74,9 @@ class Details:
     bone_error: np.ndarray
 
 
-def measure(
-    original: JointTrack,
-    adapted: JointTrack,
-    environment_before: Sequence[MeshTrack],
-    environment_after: Sequence[MeshTrack],
-    effectors: Mapping[str, Sequence[str]],
-    height: float,
-    up: Sequence[float] = (0, 0, 1),
-    scale: float = 1.0,
-) -> dict[str, float]:
-    """The measures of an adapted track; see measure_details for the arguments."""
-    return measure_details(
-        original, adapted, environment_before, environment_after, effectors, height, up, scale
-    ).figures
+def measure(*arguments, **options) -> dict[str, float]:
+    """The measures of an adapted track; see ``measure_details`` for the arguments."""
+    return measure_details(*arguments, **options).figures
 
 
 def measure_details(

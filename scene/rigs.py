@@ -65,6 +65,17 @@ def require_armature(ob: bpy.types.Object) -> None:
         raise SceneError(f"Armature '{ob.name}' shows its rest position; switch it to Pose Position.")
 
 
+def why_not_editable(ob: bpy.types.Object | None) -> str | None:
+    """Why what is selected is no rig that can be changed, or None."""
+    if ob is None or ob.type != "ARMATURE":
+        return "Select an armature."
+    try:
+        require_editable(ob)
+    except SceneError as error:
+        return str(error)
+    return None
+
+
 def require_editable(ob: bpy.types.Object) -> None:
     """Raises SceneError for a linked object that is not a library override: nothing can be kept on it."""
     if ob.library is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.core.errors import InputError
+from solvers.regression.pairs import finite_pairs
 
 # Directions in which the key poses differ by less than this share of their largest difference are none.
 _FLAT = 1e-9
@@ -33,15 +33,7 @@ class AffinePoseMap:
         more it is the least-squares affine map. An affine change of the source's space changes nothing where the
         pose is a mix of key poses. Raises InputError for fewer than two key poses and numbers that are not finite.
         """
-        inputs, outputs = np.asarray(inputs, float), np.asarray(outputs, float)
-        if inputs.ndim != 2 or outputs.ndim != 2 or len(inputs) != len(outputs):
-            raise InputError(f"Key poses came with shapes {inputs.shape} and {outputs.shape}; give one row a pose.")
-        if len(inputs) < 2:
-            raise InputError(f"The mapping needs at least two key poses and has {len(inputs)}; add a pair.")
-        for values, side in ((inputs, "source"), (outputs, "target")):
-            bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
-            if bad.size:
-                raise InputError(f"The {side} pose of pair {bad[0] + 1} has numbers that are not finite; remove it.")
+        inputs, outputs = finite_pairs(inputs, outputs, "The mapping")
         mean = inputs.mean(axis=0)
         return cls(mean, np.linalg.pinv(inputs - mean, rcond=_FLAT), outputs)
 

@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 
 from ..core.errors import InputError
 from .kernels import Covariances, Kernel, kernel_of, name_of
+from .pairs import finite_pairs
 
 NEURAL_NETWORK = "neural_network"
 NOISE_FLOOR = 0.01
@@ -132,15 +133,7 @@ def log_marginal_likelihood(
 
 def checked_pairs(inputs: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """inputs (n, P) and outputs (n, M) as floats; InputError where a regression cannot be learnt from them."""
-    inputs, outputs = np.asarray(inputs, float), np.asarray(outputs, float)
-    if inputs.ndim != 2 or outputs.ndim != 2 or len(inputs) != len(outputs):
-        raise InputError(f"Pairs came with shapes {inputs.shape} and {outputs.shape}; give one row a pair to both.")
-    if len(inputs) < 2:
-        raise InputError(f"A regression needs at least two pairs and has {len(inputs)}; add a pair.")
-    for values, side in ((inputs, "source"), (outputs, "target")):
-        bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
-        if bad.size:
-            raise InputError(f"The {side} pose of pair {bad[0] + 1} has numbers that are not finite; remove the pair.")
+    inputs, outputs = finite_pairs(inputs, outputs, "A regression")
     if np.ptp(inputs, axis=0).max(initial=0.0) <= _STILL * np.abs(inputs).max(initial=0.0):
         raise InputError(
             f"The part does not move: its {len(inputs)} source poses are all equal; "

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..core.errors import InputError
+from .pairs import finite_pairs
 
 NOISE = 0.05
 
@@ -31,7 +32,7 @@ class PoseRidge:
         Equal to ridge regression with penalty sigma^2 and no other intercept. Repeated and contradicting pairs are
         averaged; see ``contradiction``. Raises InputError for fewer than two pairs or numbers that are not finite.
         """
-        rows, coefficients = _checked(rows, coefficients)
+        rows, coefficients = finite_pairs(np.atleast_2d(rows), np.atleast_2d(coefficients), "A map")
         if not noise > 0.0:
             raise InputError(f"The noise of a map must be positive, not {noise:g}.")
         factor = cho_factor(rows @ rows.T + noise * np.eye(len(rows)), lower=True)
@@ -96,16 +97,3 @@ def contradiction(rows: np.ndarray, coefficients: np.ndarray) -> Contradiction:
 def _squared_distances(values):
     """(n, n) between the rows of (n, D)."""
     return ((values[:, None] - values[None]) ** 2).sum(axis=2)
-
-
-def _checked(rows, coefficients):
-    rows, coefficients = np.atleast_2d(np.asarray(rows, float)), np.atleast_2d(np.asarray(coefficients, float))
-    if len(rows) != len(coefficients):
-        raise InputError(f"{len(rows)} source poses for {len(coefficients)} target poses; pair them one to one.")
-    if len(rows) < 2:
-        raise InputError(f"A map needs at least two pairs and has {len(rows)}; add a pair.")
-    for values, side in ((rows, "source"), (coefficients, "target")):
-        bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
-        if bad.size:
-            raise InputError(f"The {side} pose of pair {bad[0] + 1} has numbers that are not finite; remove the pair.")
-    return rows, coefficients

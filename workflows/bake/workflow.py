@@ -14,7 +14,7 @@ from ...scene.names import shared_names
 from ...scene.new_names import require_name
 from ...scene.resample import only_slot, resample
 from ...scene.restored import restored_after_error
-from ...scene.rigs import find_rig, require_armature, require_editable
+from ...scene.rigs import find_rig, require_armature, require_editable, why_not_editable
 from ...scene.strips import push, push_down, require_pushable
 from ...scene.visual_bake import bake_seen, has_own_motion
 from ...solvers.core.errors import InputError, MotionLoomError
@@ -157,12 +157,11 @@ class Bake(Workflow):
         return (Command("bake", "Copy, trim or resample a rig's action.", _add_arguments, _run),)
 
     def poll(self, context, step: str) -> str | None:
-        ob = context.object
-        if ob is None or ob.type != "ARMATURE":
-            return "Select an armature."
+        reason = why_not_editable(context.object)
+        if reason is not None:
+            return reason
         try:
-            require_editable(ob)
-            source_of(ob)
+            source_of(context.object)
         except MotionLoomError as error:
             return str(error)
         return None

@@ -6,8 +6,7 @@ from collections.abc import Collection, Generator, Iterable, Sequence
 
 import numpy as np
 
-from ...scene.rigs import require_editable
-from ...solvers.core.errors import MotionLoomError
+from ...scene.rigs import why_not_editable
 from ..core.base import Steps, Workflow
 from ..core.follower import Moment
 from .bake import bake_steps, options_of, summary
@@ -129,12 +128,9 @@ class RigWorkflow(Workflow):
 
     def poll(self, context, step: str) -> str | None:
         ob = context.object
-        if ob is None or ob.type != "ARMATURE":
-            return "Select an armature."
-        try:
-            require_editable(ob)
-        except MotionLoomError as error:
-            return str(error)
+        reason = why_not_editable(ob)
+        if reason is not None:
+            return reason
         reason = self.why_not_yet(context, ob, step) or why_live_elsewhere(ob, self)
         if reason is None and step.startswith("live") and ob.animation_data and ob.animation_data.use_tweak_mode:
             return "An NLA strip is being tweaked: leave that first (Tab in the NLA editor)."
