@@ -8,7 +8,7 @@ from solvers.core.types import JointTrack, Skeleton
 
 STRIDE, STEP_HEIGHT = 0.5, 0.15
 FRAMES = np.arange(1, 25)
-_BODY = {
+BODY = {
     "hips": None, "spine": "hips", "chest": "spine", "neck": "chest", "head": "neck", "crown": "head",
     "arm.L": "chest", "elbow.L": "arm.L", "wrist.L": "elbow.L", "hand.L": "wrist.L",
     "arm.R": "chest", "elbow.R": "arm.R", "wrist.R": "elbow.R", "hand.R": "wrist.R",
@@ -37,8 +37,8 @@ def walk(frames: np.ndarray = FRAMES, fps: float = 24.0) -> JointTrack:
         at[f"ankle.{side}"] = ankles[side]
         at[f"toe.{side}"] = ankles[side] + [0, 0.14, -0.07]
         at[f"tip.{side}"] = ankles[side] + [0, 0.21, -0.07]
-    names = tuple(_BODY)
-    parents = np.array([names.index(_BODY[name]) if _BODY[name] else -1 for name in names])
+    names = tuple(BODY)
+    parents = np.array([names.index(BODY[name]) if BODY[name] else -1 for name in names])
     return JointTrack(Skeleton(names, parents), np.stack([at[name] for name in names], axis=1), fps, frames)
 
 

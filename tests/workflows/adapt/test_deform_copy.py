@@ -14,6 +14,7 @@ from tests import rigify_scenes as rigify
 from tests.adapt_play import bind
 from tests.adapt_rigs import edit_bones
 from tests.adapt_scenes import bones_of, raise_step
+from tests.adapt_walk import BODY
 from tests.commands import run
 from tests.objects import add_object, into_collection, key
 from tests.rig_scenes import ODD_NAMES, add_chain, animate_at_random, fingerprint, watch
@@ -33,6 +34,11 @@ def world(rig, names, frames=scenes.FRAMES):
     pose, placed = watch(rig, frames)
     order = [rig.data.bones.find(name) for name in names]
     return placed[:, None] @ pose[:, order]
+
+
+def assert_moves_alike(copy, rig, frames=scenes.FRAMES):
+    names = bones_of(copy)
+    np.testing.assert_allclose(world(copy, names, frames), world(rig, names, frames), atol=SAME)
 
 
 def tree_of(copy):
@@ -62,9 +68,7 @@ def test_it_moves_as_the_rig_with_all_that_moves_that():
     rig = add_chain(ODD_NAMES)
     animate_at_random(rig, scale=False)
     rig.rotation_euler, rig.scale = (0.3, -0.5, 1.0), (0.5, 0.5, 0.5)
-    for frame, place in ((1, 0.0), (12, 3.0)):
-        rig.location = place, 2.0, 0.0
-        rig.keyframe_insert("location", frame=frame)
+    key(rig, "location", {1: (0, 2, 0), 12: (3, 2, 0)})
     limit = rig.pose.bones[ODD_NAMES[3]].constraints.new("LIMIT_LOCATION")
     limit.use_min_x, limit.min_x = True, 5.0
     rig.data.bones[ODD_NAMES[2]].use_deform = False
@@ -72,21 +76,16 @@ def test_it_moves_as_the_rig_with_all_that_moves_that():
     copy, report = copy_of(rig)
     assert set(bones_of(copy)) == set(ODD_NAMES) - {ODD_NAMES[2]}
     assert not any(bone.parent for bone in copy.data.bones) and not any(len(b.constraints) for b in copy.pose.bones)
-    names = bones_of(copy)
-    np.testing.assert_allclose(world(copy, names, frames), world(rig, names, frames), atol=SAME)
+    assert_moves_alike(copy, rig, frames)
     assert report["error_mm"] < 0.01 and fingerprint(rig.animation_data.action) == before
     assert bpy.context.object == copy and copy.select_get() and not rig.select_get()
 
 
 def test_bones_that_change_size_are_copied_too():
     rig = scenes.add_walker()
-    bone = rig.pose.bones["elbow.L"]
-    for frame, size in ((1, 1.0), (24, 1.5)):
-        bone.scale = size, size, size
-        bone.keyframe_insert("scale", frame=frame)
+    key(rig.pose.bones["elbow.L"], "scale", {1: (1, 1, 1), 24: (1.5, 1.5, 1.5)})
     copy, _ = copy_of(rig)
-    names = bones_of(copy)
-    np.testing.assert_allclose(world(copy, names), world(rig, names), atol=SAME)
+    assert_moves_alike(copy, rig)
 
 
 def test_what_constraints_alone_move_is_copied_over_the_scenes_range():
@@ -96,15 +95,14 @@ def test_what_constraints_alone_move_is_copied_over_the_scenes_range():
     rig.pose.bones["low"].constraints.new("COPY_LOCATION").target = empty
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 10
     copy, report = copy_of(rig)
-    frames = np.arange(1.0, 11.0)
     assert report["frames"] == 10
-    np.testing.assert_allclose(world(copy, ("low", "high"), frames), world(rig, ("low", "high"), frames), atol=SAME)
+    assert_moves_alike(copy, rig, np.arange(1.0, 11.0))
 
 
 def test_what_moves_together_stays_noted(tmp_path):
     """Through new names of bones, a saved file and an appended object."""
     copy, _ = copy_of(scenes.add_walker())
-    expected = {bone: above for bone, above in scenes._BODY.items() if bone in copy.data.bones}
+    expected = {bone: above for bone, above in BODY.items() if bone in copy.data.bones}
     assert tree_of(copy) == expected
     copy.data.bones["elbow.L"].name, copy.name = "Ellbogen", "Other"
     found = tree_of(*play.brought(play.save(tmp_path / "copy.blend"), "Other"))
@@ -126,8 +124,7 @@ def test_a_linked_rig_gets_a_local_copy(tmp_path):
     assert rig.library is not None
     copy, _ = copy_of(rig)
     assert copy.library is None and copy.data.library is None and copy.animation_data.action.library is None
-    names = bones_of(copy)
-    np.testing.assert_allclose(world(copy, names), world(rig, names), atol=SAME)
+    assert_moves_alike(copy, rig)
 
 
 def test_the_copy_of_a_rig_in_a_hidden_collection_is_seen():

@@ -16,6 +16,11 @@ from tests.rig_scenes import ROTATION_MODES, fingerprint
 pytestmark = pytest.mark.usefixtures("at_any_time", "silent")
 
 
+def go_live(rig, make):
+    make(rig)
+    press(bind(rig))
+
+
 def played(rig):
     """The action and what it holds."""
     action = rig.animation_data.action
@@ -140,9 +145,7 @@ def test_odd_names(rig, name, tmp_path):
 @pytest.mark.parametrize("make", SAMPLED)
 @pytest.mark.parametrize("edit", ["scale", "location"])
 def test_a_sampled_rig_is_resized_or_moved(rig, make, edit):
-    make(rig)
-    bind(rig)
-    press(rig)
+    go_live(rig, make)
     setattr(rig, edit, {"scale": (0.9,) * 3, "location": (0.1, 0.0, 0.0)}[edit])
     settle()
     if status(rig).problem or status(rig).track == "SWEEP":
@@ -160,9 +163,7 @@ def test_a_sampled_rig_is_resized_or_moved(rig, make, edit):
 
 def test_frames_alone_are_no_change(rig):
     """What strips move is no reason to solve again."""
-    rigs.with_strips_that_walk(rig)
-    bind(rig)
-    press(rig)
+    go_live(rig, rigs.with_strips_that_walk)
     written = rig.animation_data.action.motion_loom_adapt.stamp
     with interactive():
         for frame in (3, 17, 9):
@@ -183,9 +184,7 @@ def test_the_kept_motion_is_exact(rig):
 
 
 def test_constraints_changed_while_live_are_read_by_a_refresh(rig):
-    rigs.with_ik(rig)
-    bind(rig)
-    press(rig)
+    go_live(rig, rigs.with_ik)
     lift()
     before = joints_of(rig)
     ik = rig.pose.bones["knee.R"].constraints[0]
@@ -249,9 +248,7 @@ def test_joint_limits_switched_off_while_live(rig, at_once):
 
 
 def test_another_motion_by_changed_strips_is_refused_by_a_refresh(rig):
-    rigs.with_strips_alone(rig)
-    bind(rig)
-    press(rig)
+    go_live(rig, rigs.with_strips_alone)
     lift()
     before = joints_of(rig)
     strip = rig.animation_data.nla_tracks[0].strips[0]
@@ -266,9 +263,7 @@ def test_another_motion_by_changed_strips_is_refused_by_a_refresh(rig):
 
 
 def test_bound_again_while_live_keeps_the_new_motion(rig, tmp_path):
-    rigs.with_strips_alone(rig)
-    bind(rig)
-    press(rig)
+    go_live(rig, rigs.with_strips_alone)
     settings = rig.motion_loom_adapt
     settings.use_range, settings.start, settings.end = True, 5, 18
     bind(rig)
@@ -304,9 +299,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_a_damaged_kept_motion_is_explained_and_mended(rig, kind, tmp_path):
-    rigs.with_strips_alone(rig)
-    bind(rig)
-    press(rig)
+    go_live(rig, rigs.with_strips_alone)
     DAMAGES[kind](rig.motion_loom_adapt)
     rig = play.reopen(tmp_path / "live.blend")
     lift()
@@ -322,9 +315,7 @@ def test_a_damaged_kept_motion_is_explained_and_mended(rig, kind, tmp_path):
 
 
 def test_a_source_that_is_sampled_no_more_needs_nothing_kept(rig):
-    rigs.with_a_moving_parent(rig)
-    bind(rig)
-    press(rig)
+    go_live(rig, rigs.with_a_moving_parent)
     world = rig.matrix_world.copy()
     rig.parent = None
     rig.matrix_world = world

@@ -30,6 +30,12 @@ def keep(capsys, *words):
     return run(capsys, *KEEP, *words)
 
 
+def keep_with_wall(capsys):
+    """The report, once there is a wall beside the left arm."""
+    add_wall()
+    return keep(capsys, "--environment", "Wall")
+
+
 def delete(name):
     bpy.data.objects.remove(bpy.data.objects[name])
 
@@ -51,8 +57,7 @@ def same_binding(one, two):
 
 
 def test_an_object_added_in_an_unchanged_set_is_bound_as_if_from_the_start(bound, capsys):
-    add_wall()
-    report = keep(capsys, "--environment", "Wall")
+    report = keep_with_wall(capsys)
     assert report["objects"] == ["Floor", "Step", "Wall"] and report["notes"] == ["'Wall' is bound as it is now"]
     updated = stored_of(bound, workflow())
     run(capsys, "bind", "--rig", "Rig", "--environment", "Floor", "Step", "Wall")
@@ -84,8 +89,7 @@ def test_a_new_object_that_moves_later_is_followed(bound, capsys):
 def test_the_set_as_it_was_bound_gives_the_source_again(bound, capsys):
     before = joints_of(bound)
     raise_step()
-    add_wall()
-    keep(capsys, "--environment", "Wall")
+    keep_with_wall(capsys)
     raise_step(-0.12)
     assert adapt(capsys)["changed_bones"] == []
     np.testing.assert_allclose(joints_of(bound), before, atol=1e-5)
@@ -120,8 +124,7 @@ def test_a_deleted_object_is_let_go_and_the_rest_stays_as_it_was_bound(bound, ca
     once = stored_of(bound, workflow())
     raise_step(LIFT)
     lifted = adapted(bound, capsys)
-    add_wall()
-    keep(capsys, "--environment", "Wall")
+    keep_with_wall(capsys)
     delete("Wall")
     assert "was deleted" in (said := refused(capsys, "adapt", "--rig", "Rig")) and "bind --keep" in said
     report = keep(capsys)
@@ -189,8 +192,7 @@ def test_an_old_file_lets_go_of_what_is_gone(old_file, capsys):
 
 
 def test_an_old_file_takes_in_new_objects_while_the_rest_is_unmoved(old_file, capsys):
-    add_wall()
-    keep(capsys, "--environment", "Wall")
+    keep_with_wall(capsys)
     updated = stored_of(old_file, workflow())
     run(capsys, "bind", "--rig", "Rig", "--environment", "Floor", "Step", "Wall")
     same_binding(updated, stored_of(old_file, workflow()))

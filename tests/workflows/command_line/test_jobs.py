@@ -105,34 +105,22 @@ def test_json_report_is_the_last_line(naming, tmp_path, capsys):
     assert objects_in(out) == {"Kopf.δ"}
 
 
-def test_too_little_memory_is_told_in_a_line(naming, capsys):
-    assert jobs.main(["add", "--name", "large"]) == 1
-    reason = capsys.readouterr().err
-    assert reason.startswith("motion_loom add: There is not enough memory") and reason.count("\n") == 1
-
-
 def test_numbers_that_are_none_are_null_in_json(naming, capsys):
     assert jobs.main(["add", "--name", "unknown", "--json"]) == 0
     line = capsys.readouterr().out.splitlines()[-1]
     assert json.loads(line)["figures"] == [{"x": None}, [None, 1.5]] and "NaN" not in line
 
 
-def test_an_interrupted_command_fails_and_saves_nothing(naming, blend, capsys):
+@pytest.mark.parametrize("moment", ["interrupted", "interrupted in a handler"])
+def test_an_interrupted_command_fails_and_saves_nothing(naming, blend, moment, capsys):
+    """Also where Blender swallows the error."""
     before = blend.read_bytes()
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as Blender goes on by itself
     try:
-        assert jobs.main(["add", str(blend), "--name", "interrupted", "--save"], opens_file=True) == 1
+        assert jobs.main(["add", str(blend), "--name", moment, "--save"], opens_file=True) == 1
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # put back
     finally:
         signal.signal(signal.SIGINT, handler)
-    reason = capsys.readouterr().err
-    assert reason == "motion_loom add: interrupted; nothing was saved.\n"
-    assert blend.read_bytes() == before
-
-
-def test_ctrl_c_is_not_lost_where_blender_swallows_the_error(naming, blend, capsys):
-    before = blend.read_bytes()
-    assert jobs.main(["add", str(blend), "--name", "interrupted in a handler", "--save"], opens_file=True) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "motion_loom add: interrupted; nothing was saved."
     assert blend.read_bytes() == before
 
@@ -147,41 +135,38 @@ def test_ctrl_c_counts_until_the_file_is_in_its_place(naming, blend, moment, cod
     assert ("nothing was saved" in capsys.readouterr().err) == bool(code)
 
 
-def test_without_output_nothing_is_saved_and_it_says_so(naming, blend, capsys):
-    before = blend.read_bytes()
-    assert jobs.main(["add", str(blend), "--name", "New"], opens_file=True) == 0
-    assert "Nothing is saved" in capsys.readouterr().err
-    assert blend.read_bytes() == before
+@pytest.mark.versions
+@pytest.mark.parametrize(
+    ("words", "opened", "other"),
+    [
+        ([], {"Kept"}, None),
+        (["--save"], {"Kept", "New"}, None),
+        (["--output", "{folder}/out.blend"], {"Kept"}, {"Kept", "New"}),
+    ],
+)
+def test_what_is_saved_where(naming, blend, words, opened, other, capsys):
+    words = [word.format(folder=blend.parent) for word in words]
+    assert jobs.main(["add", str(blend), "--name", "New", *words], opens_file=True) == 0
+    assert ("Nothing is saved" in capsys.readouterr().err) == (not words)
+    assert objects_in(blend) == opened
+    assert other is None or objects_in(blend.with_name("out.blend")) == other
 
 
 @pytest.mark.versions
-def test_save_overwrites_the_opened_file(naming, blend):
-    assert jobs.main(["add", str(blend), "--name", "New", "--save"], opens_file=True) == 0
-    assert objects_in(blend) == {"Kept", "New"}
-
-
-@pytest.mark.versions
-def test_output_leaves_the_opened_file_alone(naming, blend):
-    out = blend.with_name("out.blend")
-    assert jobs.main(["add", str(blend), "--name", "New", "--output", str(out)], opens_file=True) == 0
-    assert objects_in(blend) == {"Kept"}
-    assert objects_in(out) == {"Kept", "New"}
-
-
-@pytest.mark.versions
-def test_failure_gives_the_reason_and_no_traceback(naming, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("forbidden", "motion_loom add: No object may be called 'forbidden'; choose another --name.\n"),
+        ("large", "motion_loom add: There is not enough memory"),
+        ("bug", "ZeroDivisionError"),  # Blender itself would print the traceback and exit with 0
+    ],
+)
+def test_failure_gives_the_reason(naming, tmp_path, name, reason, capsys):
     out = tmp_path / "out.blend"
-    assert jobs.main(["add", "--name", "forbidden", "--output", str(out), "--json"]) == 1
+    assert jobs.main(["add", "--name", name, "--output", str(out), "--json"]) == 1
     written = capsys.readouterr()
-    assert written.err == "motion_loom add: No object may be called 'forbidden'; choose another --name.\n"
-    assert not written.out
-    assert not out.exists()
-
-
-def test_a_bug_fails_too(naming, capsys):
-    """Blender itself would print the traceback and exit with 0."""
-    assert jobs.main(["add", "--name", "bug"]) == 1
-    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert reason in written.err and (name == "bug" or written.err.count("\n") == 1)
+    assert not written.out and not out.exists()
 
 
 @pytest.mark.parametrize("place", ["missing/out.blend", ".", "/proc/out.blend", "scene.blend/out.blend"])
