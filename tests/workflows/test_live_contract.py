@@ -19,6 +19,7 @@ from tests.commands import run
 pytestmark = pytest.mark.versions
 
 STEP = 12
+pytestmark = pytest.mark.versions
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -75,7 +76,8 @@ def test_live_is_bake_is_command_is_render(case, tmp_path, capsys):
 
 def test_live_and_an_edit_are_undone_and_redone(case):
     mesh_play.start_undo()
-    source = case.seen()
+    case.activate()
+    source, made = case.seen(), case.made()
     case.press("live")
     mesh_play.step("live")
     before = case.seen()
@@ -87,7 +89,7 @@ def test_live_and_an_edit_are_undone_and_redone(case):
     same(case, case.seen(), before)
     assert case.is_healthy
     mesh_play.undo(case.name)
-    assert not case.settings.live and case.status is None
+    assert not case.settings.live and case.status is None and case.made() == made
     same(case, case.seen(), source)
     mesh_play.redo(case.name, 2)
     same(case, case.seen(), after)

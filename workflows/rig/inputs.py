@@ -21,12 +21,12 @@ from .live_source import is_sampled
 class Inputs:
     """All that a solved track depends on but the surroundings and the source action's keys, as digests.
 
-    bound: what the rig is bound to.  bones: that, and the rig apart from its pose.  place: of its object.
+    bound: tells what the rig is bound to.  bones: of that, and of the rig apart from its pose.  place: of its object.
     choices: the user's.  influence: by its keys, or by its value where it has none.  fades: a driver says how far, at
     each frame anew.
     """
 
-    bound: str
+    bound: tuple
     bones: str
     place: str
     choices: str
@@ -99,7 +99,7 @@ class InputsReader:
         stretch = render.frame_map_old, render.frame_map_new
         offsets = _offsets(ob, workflow.resting_joints(ob), animated)
         return Inputs(
-            fingerprint(*bound),
+            bound,
             fingerprint(*stretch, *bound, *bones_state(ob, animated), offsets, *self._held),
             fingerprint(*place_state(ob, depsgraph, animated)),
             fingerprint(*workflow.choices(ob, depsgraph)),
