@@ -67,6 +67,11 @@ def turned(vectors: np.ndarray, yaw: np.ndarray) -> np.ndarray:
     return np.stack((cosine * x - sine * y, sine * x + cosine * y), axis=-1)
 
 
+def turned_about_z(points: np.ndarray, yaw: float) -> np.ndarray:
+    """Points (..., 3) turned by yaw, radians, about the vertical through the origin."""
+    return np.concatenate((turned(points[..., :2], np.asarray(yaw)), points[..., 2:]), axis=-1)
+
+
 def _prepared(points, reference, weights):
     """Float arrays without NaN, with the weights of what was NaN set to zero."""
     points, reference = np.asarray(points, float), np.asarray(reference, float)

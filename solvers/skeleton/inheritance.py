@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.vectors import mean_scale
 from .rig import Rig
 
 _SHEAR_IGNORED = 1e-4  # the program leaves smaller cosines between the side axes alone
@@ -103,7 +104,7 @@ def _inheriting(
         return _unit_columns(straight) @ offset, np.linalg.norm(straight, axis=-2)
     turn = orthogonal(parent) @ offset
     if mode == "AVERAGE":
-        turn = turn * _mean_scale(parent)[..., None, None]
+        turn = turn * mean_scale(parent)[..., None, None]
     return turn, 1.0
 
 
@@ -120,13 +121,8 @@ def _not_inheriting(
     if mode == "FIX_SHEAR":
         return _unsheared((turn * _size_of_volume(parent, size)[..., None, :]) @ offset), 1.0
     if mode == "AVERAGE":
-        turn = turn * _mean_scale(parent)[..., None, None]
+        turn = turn * mean_scale(parent)[..., None, None]
     return turn @ offset, 1.0
-
-
-def _mean_scale(matrices: np.ndarray) -> np.ndarray:
-    """Cube root of the volume change (...) of matrices (..., 3, 3)."""
-    return np.cbrt(np.abs(np.linalg.det(matrices)))
 
 
 def _size_of_volume(matrices: np.ndarray, size: np.ndarray) -> np.ndarray:

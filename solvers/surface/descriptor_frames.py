@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ..core.errors import InputError
 from ..core.types import MeshTrack, TriangleMesh
+from ..core.vectors import cross, lengths, squared_lengths
 
 _MIN_SINE = 1e-10  # altitude over longest edge under which a triangle has no usable plane
 _MIN_NORMAL = 1e-6  # length under which blended unit normals have cancelled out
@@ -42,16 +43,6 @@ class DescriptorPoints:
     def empty() -> DescriptorPoints:
         """No points: the start of an incremental sampling."""
         return DescriptorPoints(np.empty(0, int), np.empty(0, int), np.empty((0, 3)))
-
-
-def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Cross product over the last axis; faster than `numpy.cross` on large arrays."""
-    shape = np.broadcast_shapes(a.shape, b.shape)
-    out = np.empty(shape)
-    out[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
-    out[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
-    out[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
-    return out
 
 
 def smooth_vertex_normals(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
@@ -148,24 +139,20 @@ def _frames_on(mesh, vertices, triangle, barycentric):
 
 def _face_normals(name, edge, other, triangle):
     normal = cross(edge, other)
-    doubled = np.sqrt(_squared(normal))
-    longest = np.maximum(np.maximum(_squared(edge), _squared(other)), _squared(other - edge))
+    doubled = lengths(normal)
+    longest = np.maximum(np.maximum(squared_lengths(edge), squared_lengths(other)), squared_lengths(other - edge))
     _refuse(~(doubled > _MIN_SINE * longest), name, triangle, "has no area; dissolve or repair it")
     return normal / doubled[..., None]
 
 
 def _tangents(name, edge, normal, triangle):
-    tangent = edge / np.sqrt(_squared(edge))[..., None]
+    tangent = edge / lengths(edge)[..., None]
     for _ in range(2):  # the second pass takes the rounding of slivers back to 1e-16
         tangent = tangent - normal * np.einsum("snc,snc->sn", normal, tangent)[..., None]
-        length = np.sqrt(_squared(tangent))
+        length = lengths(tangent)
         _refuse(~(length > _MIN_NORMAL), name, triangle, "has its first edge along its normal")
         tangent = tangent / length[..., None]
     return tangent
-
-
-def _squared(vectors):
-    return np.einsum("...k,...k->...", vectors, vectors)
 
 
 def _refuse(bad, name, triangle, complaint):

@@ -13,8 +13,8 @@ from dataclasses import fields, replace
 import numpy as np
 
 from ..core.types import TriangleMesh
+from ..core.vectors import cross
 from .closest_point import SurfaceHits, SurfaceIndex
-from .descriptor_frames import cross
 from .track import rigid_motion
 
 

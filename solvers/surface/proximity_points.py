@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.errors import InputError
-from .descriptor_frames import cross
+from ..core.vectors import cross
 
 _MIN_SINE = 1e-10  # as for the frames: a triangle thinner than this has no plane
 _MIN_FACING = 0.1  # corner normals leaning further than this give no usable bounds of the prism

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.types import MeshTrack
+from ..core.vectors import cross
 from ..rotations.polar import nearest_rotation
 from .closest_point import SurfaceHits, SurfaceIndex
-from .descriptor_frames import cross
 
 # Relative to the object's size: below it a moving object is taken for rigid (float32 evaluation leaves 1e-7).
 _RIGID_TOLERANCE = 1e-6

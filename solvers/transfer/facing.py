@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..core.subsampling import strided
-from ..rotations.rigid import turned
+from ..rotations.rigid import turned_about_z
 
 # Turns that are tried, and again between the best one and its neighbours.
 _TURNS, _FINER = 72, 5
@@ -41,13 +41,9 @@ class _Cloud:
 
     def misfit(self, other: _Cloud, yaw: float) -> float:
         """Of its points, turned, from the other body."""
-        return float(self.weights @ np.square(other.tree.query(_turn(self.some, yaw))[0]))
+        return float(self.weights @ np.square(other.tree.query(turned_about_z(self.some, yaw))[0]))
 
 
 def _best(one: _Cloud, other: _Cloud, turns: np.ndarray) -> float:
     costs = [one.misfit(other, yaw) + other.misfit(one, -yaw) + _TURN_COST * (1.0 - np.cos(yaw)) for yaw in turns]
     return float(turns[int(np.argmin(costs))])
-
-
-def _turn(points: np.ndarray, yaw: float) -> np.ndarray:
-    return np.concatenate((turned(points[:, :2], np.asarray(yaw)), points[:, 2:]), axis=1)

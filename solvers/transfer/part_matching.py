@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 
 from ..core.errors import InputError
 from ..core.subsampling import strided
-from ..rotations.rigid import ground_yaw, turned
+from ..rotations.rigid import ground_yaw, turned_about_z
 
 # Turns that are tried.
 _TURNS = 72
@@ -46,7 +46,7 @@ def match_parts(
     limbs = np.arange(1, len(source.points))
     found = {}
     for yaw in np.linspace(0.0, 2.0 * np.pi, _TURNS, endpoint=False):
-        away = target.marks[None] - _turn(source.marks, yaw)[:, None]
+        away = target.marks[None] - turned_about_z(source.marks, yaw)[:, None]
         pairing = tuple(linear_sum_assignment(np.square(away).sum(axis=(2, 3)))[1])
         if pairing not in found:
             found[pairing] = _cost(source, target, pairing)
@@ -86,7 +86,7 @@ def _cost(source: _Layout, target: _Layout, order: tuple[int, ...]) -> float:
     # Each with its opposite, so that the middle stays.
     yaw = ground_yaw(np.concatenate((there, -there)), np.concatenate((here, -here)))
     yaw = float(np.where(np.isfinite(yaw), yaw, 0.0))
-    away = np.square(there - _turn(here, yaw)).sum() / len(source.points)
+    away = np.square(there - turned_about_z(here, yaw)).sum() / len(source.points)
     return away + _misfit(source, target, order, yaw) + _TURN_COST * (1.0 - np.cos(yaw))
 
 
@@ -94,11 +94,7 @@ def _misfit(source: _Layout, target: _Layout, order: tuple[int, ...], yaw: float
     """Mean squared distance from points of a part to the nearest of the other's, both ways, weighted sum over parts."""
     others, total = [target.points[0], *(target.points[1 + k] for k in order)], 0.0
     for part, (mine, other) in enumerate(zip(source.points, others, strict=True)):
-        mine = _turn(mine, yaw)
+        mine = turned_about_z(mine, yaw)
         there, back = cKDTree(other).query(mine)[0], cKDTree(mine).query(other)[0]
         total += (_SHAPE if part else 1.0) * (np.square(there).mean() + np.square(back).mean())
     return total / len(source.points)
-
-
-def _turn(points: np.ndarray, yaw: float) -> np.ndarray:
-    return np.concatenate((turned(points[..., :2], np.asarray(yaw)), points[..., 2:]), axis=-1)

@@ -12,7 +12,8 @@ from ...solvers.adapt import clearance
 from ...solvers.adapt.binding import CONTACT_WEIGHT, Binding
 from ...solvers.adapt.relationship import window_weights
 from ...solvers.core.types import TriangleMesh
-from ...solvers.surface.descriptor_frames import DescriptorPoints, cross, descriptor_frames
+from ...solvers.core.vectors import cross
+from ...solvers.surface.descriptor_frames import DescriptorPoints, descriptor_frames
 from ..core.overlay import Overlay, bones, discs, joined, overlay, ramp
 from ..environment.model import stored_of
 from ..environment.store import Stored

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ...solvers.surface.descriptor_frames import cross
+from ...solvers.core.vectors import cross
 
 _RING, _THICKNESS = 0.12, 0.07  # of a bone's length: where it is thickest, and how thick
 _DISC_CORNERS = 24

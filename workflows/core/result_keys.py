@@ -9,6 +9,7 @@ import numpy as np
 from ...scene.motion import BoneMotion, source_of
 from ...scene.motion_writing import channel_sizes, moves_outside, written_channels
 from ...solvers.core.errors import InputError
+from ...solvers.core.vectors import mean_scale
 from ...solvers.skeleton.curve_reduction import key_error, reduce_keys
 
 
@@ -61,7 +62,7 @@ def choose_keys(
     if keyed.any() and body is not None:
         keyed[body] |= moves_outside(context.scene, source_of(ob), motion.rig, motion.frames)[body]
     channels, frames = motion.channels(), motion.frames
-    unit = np.cbrt(np.abs(np.linalg.det(motion.object_world[:, :3, :3])))
+    unit = mean_scale(motion.object_world[:, :3, :3])
     rows = np.unique([*range(0, len(frames), options.step), len(frames) - 1])
     chosen = np.zeros((len(frames), *keyed.shape), bool)
     if options.error is None:

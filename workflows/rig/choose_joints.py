@@ -14,6 +14,7 @@ from ...scene.radii import bone_radii, carrying_bones
 from ...scene.rigs import constrained_bones, deform_bones, require_uniform_scale
 from ...solvers.core.subsampling import strided
 from ...solvers.core.types import JointTrack
+from ...solvers.core.vectors import mean_scale
 from ...solvers.skeleton.body_bones import body_bones
 from ...solvers.skeleton.body_size import body_size, extent
 from ...solvers.skeleton.hierarchy import carriers
@@ -102,7 +103,7 @@ def _motion_parents(ob, rig: Rig, seen: JointTrack, pose: np.ndarray, chosen: np
 
 def _units(motion: BoneMotion) -> float:
     """Metres in one unit of the rig."""
-    return float(np.cbrt(abs(np.linalg.det(motion.object_world[0, :3, :3]))))
+    return float(mean_scale(motion.object_world[0, :3, :3]))
 
 
 def joint_radii(context, ob, source: Source) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from ...scene.motion import BoneMotion, read_motion
 from ...solvers.core.errors import StaleBindingError
 from ...solvers.core.types import JointTrack
+from ...solvers.core.vectors import lengths, mean_scale
 from ...solvers.skeleton.hierarchy import carriers
 from ...solvers.skeleton.hung_bones import loose_riders
 from ...solvers.skeleton.solved_joints import SolvedJoints
@@ -143,10 +144,10 @@ def resized_positions(
     child = np.flatnonzero(parents >= 0)
     before = bound.positions[:, child] - bound.positions[:, parents[child]]
     after = now[:, child] - now[:, parents[child]]
-    size_before, size_after = _length(before), _length(after)
+    size_before, size_after = lengths(before), lengths(after)
     turn = after / np.maximum(size_after, 1e-12)[..., None] - before / np.maximum(size_before, 1e-12)[..., None]
     apart = np.zeros(bound.positions.shape[:2], bool)
-    apart[:, child] = (size_before > _SHORT * source.height) & (_length(turn) > _SAME_DIRECTION)
+    apart[:, child] = (size_before > _SHORT * source.height) & (lengths(turn) > _SAME_DIRECTION)
     resized = np.abs(size_after - size_before).max()
     strayed = _strayed(source, bound, bound_world)
     apart[:, parents < 0] = strayed > _SAME_PLACE * source.height + resized
@@ -170,7 +171,7 @@ def _strayed(source: Source, bound: JointTrack, bound_world: np.ndarray) -> np.n
         away = positions[:, roots] - world[:, None, :3, 3]
         local = np.einsum("fab,frb->fra", np.linalg.inv(world[:, :3, :3]) * np.ones((len(away), 1, 1)), away)
         paths.append(local - local[:1])
-    size = np.cbrt(abs(np.linalg.det(bound_world[0, :3, :3])))
+    size = float(mean_scale(bound_world[0, :3, :3]))
     return size * np.linalg.norm(paths[0] - paths[1], axis=-1)
 
 
@@ -179,8 +180,3 @@ def rotation_of(matrices: np.ndarray) -> np.ndarray:
     part = matrices[..., :3, :3]
     u, _, vt = np.linalg.svd(part)
     return u @ vt
-
-
-def _length(vectors: np.ndarray) -> np.ndarray:
-    """Of vectors (..., 3); several times faster than np.linalg.norm over so short an axis."""
-    return np.sqrt(np.einsum("...i,...i->...", vectors, vectors))

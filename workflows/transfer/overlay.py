@@ -8,7 +8,7 @@ from ...scene import binding_store
 from ...scene.frames import frame_now
 from ...solvers.core.errors import MotionLoomError
 from ...solvers.core.subsampling import evenly_spaced_indices, strided
-from ...solvers.surface.descriptor_frames import cross
+from ...solvers.core.vectors import cross
 from ...solvers.transfer.cost_picture import PAIR, PATH, STRAIGHT, shades
 from ..core.kept import kept
 from ..core.overlay import Overlay, TextLine, joined, overlay
