@@ -21,11 +21,6 @@ def test_as_interpolation_of_each_column(shape):
 
 
 def test_rows_themselves_are_exact_and_the_ends_are_held():
-    values = np.random.default_rng(0).normal(size=(4, 6)) * 1e6
-    np.testing.assert_array_equal(BetweenRows.at(FRAMES, FRAMES).of(values), values)
-
-
-def test_rows_themselves_are_exact_and_the_ends_are_held():
     """A row beyond does not count for the last; places number the rows."""
     values = np.random.default_rng(0).normal(size=(4, 6)) * 1e6
     np.testing.assert_array_equal(BetweenRows.at(FRAMES, FRAMES).of(values), values)
