@@ -11,7 +11,7 @@ from tests.map_play import MAP
 from tests.mesh_play import put
 from tests.mesh_steps import SAME, everything, saved, shown
 
-pytestmark = pytest.mark.usefixtures("silent")
+pytestmark = [pytest.mark.usefixtures("silent"), pytest.mark.versions]
 
 KINDS = "PC2", "PCA_KEYS", "ABSOLUTE_KEYS"
 

@@ -13,7 +13,7 @@ from tests import transfer_play as play
 from tests.mesh_steps import shown
 from tests.transfer_play import FRAMES, PAIRS, TRANSFER, healthy, wanted
 
-pytestmark = pytest.mark.usefixtures("silent")
+pytestmark = [pytest.mark.usefixtures("silent"), pytest.mark.versions]
 
 NEW = TRANSFER.frames
 
