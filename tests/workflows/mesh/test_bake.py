@@ -20,6 +20,7 @@ def without(state, *names):
     return {name: value for name, value in state.items() if name not in names}
 
 
+@pytest.mark.versions
 @pytest.mark.parametrize("kind", KINDS)
 def test_live_is_bake_is_command(play, ob, tmp_path, capfd, kind):
     play.settings(ob).bake_kind = kind
