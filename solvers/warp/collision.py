@@ -164,7 +164,7 @@ class Colliders(SparseTerm):
         if self._planes is None:
             self._planes = self._near()
         near = self._planes
-        way = points[:, near.place] - near.seen
+        way = points.take(near.place, axis=1) - near.seen
         distance = near.distance + np.einsum("kn,kn->n", near.gradient, way)
         short = near.least - distance
         hits, holds = np.flatnonzero(short > 0), near.holds
@@ -175,7 +175,7 @@ class Colliders(SparseTerm):
             s.child[sample],
             s.fraction[sample],
             frame,
-            near.gradient[:, chosen].T,
+            near.gradient.take(chosen, axis=1).T,
             np.concatenate((short[hits], near.held[holds] - distance[holds])),
             np.concatenate((np.full(len(hits), self._weight), self._hold_weight * near.hold[holds])),
         )
@@ -183,7 +183,7 @@ class Colliders(SparseTerm):
     def _near(self):
         """What the samples near a surface know of it."""
         pairs = np.flatnonzero(self._slack < self._fresh)
-        seen, gradient = (a.reshape(3, -1)[:, pairs] for a in (self._seen, self._gradient))
+        seen, gradient = (a.reshape(3, -1).take(pairs, axis=1) for a in (self._seen, self._gradient))
         goals = (self._goals.least, self._goals.held, self._goals.hold)
         distance, least, held, hold = (a.reshape(-1)[pairs] for a in (self._distance, *goals))
         place = pairs % self._slack[0].size
@@ -193,7 +193,7 @@ class Colliders(SparseTerm):
         """Look up the closest places of some pairs and remember them: joints far, points between them near."""
         _, count, frames = self._slack.shape
         obj, place = np.divmod(pairs, count * frames)
-        at, sample = points[:, place], place // frames
+        at, sample = points.take(place, axis=1), place // frames
         self._seen.reshape(3, -1)[:, pairs] = at
         at, number = np.ascontiguousarray(at.T), self._number[obj, place % frames]
         least, hold = self._goals.least.reshape(-1)[pairs], self._goals.hold.reshape(-1)[pairs]
