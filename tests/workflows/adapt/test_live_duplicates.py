@@ -186,7 +186,7 @@ def test_what_was_solved_before_is_gone_after(bound, button):
 def test_an_action_that_resume_takes_off_is_not_lost(bound):
     press(bound)
     mine = bpy.data.actions.new("Mine")
-    bound.animation_data.action = mine
+    bound.animation_data.action, mine.use_fake_user = mine, False
     settle()
     press(bound, "live_resume")
     assert mine.use_fake_user

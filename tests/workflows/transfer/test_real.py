@@ -25,7 +25,9 @@ def learn(ob, source, part_count=None):
     if part_count:
         settings.part_count = part_count
         mesh_steps.press("transfer_suggest_parts")
-    play.learn(ob, performed=source)
+    for step in ("fit", "train"):
+        play.press(ob, step)
+    settings.performed = source
 
 
 def off_by(found, truth):
