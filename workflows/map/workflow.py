@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from ...solvers.core.errors import MotionLoomError
 from ..core.base import Command, Steps
-from ..core.overlay import Overlay
-from ..mesh.bake import options_of
 from ..mesh.target import target_in
-from ..mesh.workflow import MeshWorkflow
+from ..mesh.workflow import MeshTask, MeshWorkflow
 from . import command, lists, operators, pairs, panel
 from .follower import MapFollower, prepared_steps, refresh_steps
 from .learn import learn_steps, source_of
@@ -26,6 +24,7 @@ class Map(MeshWorkflow):
     operators = operators.CLASSES
     entry_lists = (pairs.PAIRS,)
     ui_lists = lists.CLASSES
+    task = MeshTask(bake_steps, command.summary, refresh_steps, command.command_of, overlay_of, panel.draw)
     steps = {"fit": "Learn Target", "bake": "Bake"}
     tips = {
         "fit": "Read the source over its range, and learn the poses of the target from its own motion",
@@ -50,28 +49,11 @@ class Map(MeshWorkflow):
     def fit(self, context) -> Steps:
         return learn_steps(context, target_in(context))
 
-    def bake(self, context) -> Steps:
-        ob = target_in(context)
-        report = yield from bake_steps(context, ob, options_of(self.settings_of(ob)))
-        return command.summary(report)
-
     def follower(self, ob) -> MapFollower:
         return MapFollower()
 
     def prepare_live(self, context, ob) -> Steps:
         return prepared_steps(ob)
-
-    def live_refresh(self, context) -> Steps:
-        return refresh_steps(context, target_in(context), self)
-
-    def command_line(self, context, program: str) -> str:
-        return command.command_of(context, target_in(context), program)
-
-    def overlay(self, context, ob) -> Overlay | None:
-        return overlay_of(context, ob)
-
-    def draw(self, layout, context) -> None:
-        panel.draw(self, layout, context)
 
 
 def _why_no_source(settings) -> str | None:

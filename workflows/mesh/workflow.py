@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from typing import Any
 
 from ...scene.session import all_objects
 from ..core.base import Steps, Workflow
+from ..core.overlay import Overlay
 from . import live
-from .bake import why_no_bake
+from .bake import MeshBakeOptions, options_of, why_no_bake
 from .target import target_in, why_no_target
+
+
+@dataclass(frozen=True)
+class MeshTask:
+    """What a workflow does to its target, by the functions of its package.
+
+    bake: (context, ob, options) with progress; returns the report, a dict that JSON can hold.  summary: (report) -> a
+    line for people.  refresh: (context, ob, workflow), see ``Workflow.live_refresh``.  command_line: (context, ob,
+    program) -> the line for a shell.  overlay: (context, ob).  draw: (workflow, layout, context).
+    """
+
+    bake: Callable[[Any, Any, MeshBakeOptions], Generator[tuple[float, str], None, dict]]
+    summary: Callable[[dict], str]
+    refresh: Callable[[Any, Any, Workflow], Steps]
+    command_line: Callable[[Any, Any, str], str]
+    overlay: Callable[[Any, Any], Overlay | None]
+    draw: Callable[[Workflow, Any, Any], None]
 
 
 class MeshWorkflow(Workflow):
     """A workflow of the active mesh, or of the one that an active live copy stands for; see ``mesh.live``.
 
-    Its settings are ``MeshResultSettings``.
+    Its settings are ``MeshResultSettings``.  task: what it does.
     """
 
+    task: MeshTask
     is_live = True
 
     def why_not_yet(self, ob, step: str) -> str | None:
@@ -57,3 +77,20 @@ class MeshWorkflow(Workflow):
 
     def live_off(self, context) -> str | None:
         return live.live_off(context, target_in(context), self)
+
+    def live_refresh(self, context) -> Steps:
+        return self.task.refresh(context, target_in(context), self)
+
+    def bake(self, context) -> Steps:
+        ob = target_in(context)
+        report = yield from self.task.bake(context, ob, options_of(self.settings_of(ob)))
+        return self.task.summary(report)
+
+    def command_line(self, context, program: str) -> str:
+        return self.task.command_line(context, target_in(context), program)
+
+    def overlay(self, context, ob) -> Overlay | None:
+        return self.task.overlay(context, ob)
+
+    def draw(self, layout, context) -> None:
+        self.task.draw(self, layout, context)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from ..core.base import Command, Steps
-from ..core.overlay import Overlay
-from ..mesh.bake import options_of
 from ..mesh.target import target_in
-from ..mesh.workflow import MeshWorkflow
+from ..mesh.workflow import MeshTask, MeshWorkflow
 from . import command, lists, operators, pairs, panel, parts
 from .follower import TransferFollower, prepared_steps, refresh_steps
 from .model import PARTS_CHANGED
@@ -31,6 +29,7 @@ class Transfer(MeshWorkflow):
     operators = operators.CLASSES
     entry_lists = (pairs.CLIPS, parts.PARTS, pairs.PAIRS)
     ui_lists = lists.CLASSES
+    task = MeshTask(bake_steps, command.summary, refresh_steps, command.command_of, overlay_of, panel.draw)
     steps = {"fit": "Read Clips", "densify": "Densify", "train": "Train", "bake": "Bake"}
     tips = {
         "fit": "Read the clips of both subjects, and learn the poses of their parts",
@@ -69,11 +68,6 @@ class Transfer(MeshWorkflow):
         """Learn of the pairs."""
         return train_steps(target_in(context))
 
-    def bake(self, context) -> Steps:
-        ob = target_in(context)
-        report = yield from bake_steps(context, ob, options_of(self.settings_of(ob)))
-        return command.summary(report)
-
     def follower(self, ob) -> TransferFollower:
         return TransferFollower()
 
@@ -82,18 +76,6 @@ class Transfer(MeshWorkflow):
 
     def keep_prepared(self, ob, prepared: NewClip) -> None:
         store_clip(ob, prepared)
-
-    def live_refresh(self, context) -> Steps:
-        return refresh_steps(context, target_in(context), self)
-
-    def command_line(self, context, program: str) -> str:
-        return command.command_of(context, target_in(context), program)
-
-    def overlay(self, context, ob) -> Overlay | None:
-        return overlay_of(context, ob)
-
-    def draw(self, layout, context) -> None:
-        panel.draw(self, layout, context)
 
 
 def _why_not_read(ob, settings) -> str | None:
