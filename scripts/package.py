@@ -23,7 +23,8 @@ ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / "build" / "wheels"
 # Of what git tracks, this serves those who develop the extension, not those who use it.
 NOT_SHIPPED = {
-    ".ci", ".gitignore", "Makefile", "benchmarks", "docs", "examples", "pyproject.toml", "scripts", "tests",
+    ".ci", ".gitignore", "CONTRIBUTING.md", "Makefile", "benchmarks", "docs", "examples", "pyproject.toml", "scripts",
+    "tests",
 }  # fmt: skip
 
 # SciPy 1.15.3 is the last to accept the NumPy 1.24 of Blender 4.2 (Python 3.11); Python 3.13 takes a newer.
