@@ -1,6 +1,5 @@
 """Files of earlier versions with choices that are gone: they open, say what takes the place, and learn with that."""
 
-import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
@@ -10,8 +9,8 @@ from bl_ext.devrepo.motion_loom.state import cache
 from bl_ext.devrepo.motion_loom.workflows.transfer.model import is_trained, learnt_of
 from bl_ext.devrepo.motion_loom.workflows.transfer.settings import choice, gone_choice
 
-from tests import map_play
 from tests import transfer_play as play
+from tests.mesh_steps import activate, reopened
 
 SAID = {
     "kernel": "Kernel 'Linear' is gone: 'Neural Network' takes its place",
@@ -30,11 +29,9 @@ def opened(tmp_path, *names):
         texts = header["texts"]
         texts |= {name: "linear" for name in texts if name.endswith(" kernel")}
         settings.learnt = binding_store.save("Bob", arrays, header)
-    path = str(tmp_path / "old.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    bob = reopened(bob, tmp_path)
     cache.clear()
-    return bpy.data.objects["Bob"]
+    return bob
 
 
 @pytest.mark.parametrize("name", SAID)
@@ -44,8 +41,7 @@ def test_it_opens_and_training_says_what_takes_its_place(name, tmp_path, capfd):
     assert choice(settings, name) == settings.bl_rna.properties[name].enum_items[0].identifier
     assert gone_choice(settings, name) == SAID[name]
     assert not is_trained(bob)
-    map_play.activate(bob)
-    map_play.press("train", workflow="transfer")
+    play.press(bob, "train")
     assert SAID[name] in capfd.readouterr().out
     assert getattr(settings, name) == choice(settings, name) and gone_choice(settings, name) is None
     assert is_trained(bob) and np.isfinite(learnt_of(bob).regressions[0].input_mean).all()
@@ -55,6 +51,6 @@ def test_what_was_learnt_with_a_kernel_that_is_gone_says_what_to_do(tmp_path, ca
     bob = opened(tmp_path, "kernel")
     with pytest.raises(StaleBindingError, match="the kernel 'linear', which is gone; press Train"):
         learnt_of(bob)
-    map_play.activate(bob)
+    activate(bob)
     assert jobs.main(["transfer", "--target", "Bob", "--bake", "pca-keys"]) == 0, capfd.readouterr().err
     assert is_trained(bob)
