@@ -230,12 +230,14 @@ def test_failures_leave_nothing(tmp_path):
     flat = MeshResult(expected.vertices, expected.worlds * np.array([1, 0, 1, 1.0]), expected.frames)
     uneven = MeshResult(expected.vertices, expected.worlds, expected.frames**1.1)
     fewer = MeshResult(expected.vertices[:, 1:], expected.worlds, expected.frames)
+    twice = MeshResult(expected.vertices, expected.worlds, expected.frames[np.maximum(np.arange(12), 1)])
     for kind, given, options, error, message in (
         ("cache", expected, {"folder": "//file/x"}, OutputError, "cannot be made"),
         ("cache", bad, {"folder": "//deep/down"}, OutputError, "not numbers at frame 18"),
         ("cache", uneven, {}, InputError, "evenly spaced"),
         ("absolute", bad, {}, OutputError, "not numbers at frame 18"),
         ("absolute", flat, {}, OutputError, "scale of zero at frame 7"),
+        ("absolute", twice, {}, InputError, "do not rise"),
         ("absolute", fewer, {}, InputError, "36 vertices where the result has 35"),
         ("pca", bad, {"fit": fit}, OutputError, "not numbers at frame 18"),
         ("pca", expected, {"fit": (fit[0][1:], *fit[1:])}, InputError, "expected"),

@@ -85,6 +85,13 @@ def test_bones_points_and_root_together():
     np.testing.assert_allclose(frame.positions, [[0, 0, 11], [1, 2, 3], [0, 0, 12]])
 
 
+@pytest.mark.parametrize("share, raised", [(0.4, False), (0.6, True)])
+def test_hips_without_a_position_are_on_a_root_at_their_height_and_above_a_lower_one(share, raised):
+    hips, height = bone("Hips", 0.0, 0.0, *UP[2:]), share * standard_body.HIPS_HEIGHT
+    (frame,) = fed(bundle(message(vmc.ROOT, "root", 0.0, height, *UP[2:]), hips))
+    assert frame.positions[0, 2] == pytest.approx(height + (0.0 if raised else standard_body.HIPS_HEIGHT))
+
+
 def test_times_always_grow_and_positions_cannot_be_written():
     builder = FrameBuilder()
     frames = [frame for _ in range(5) for frame in builder.feed(bundle(point("a")), 1.0)]

@@ -1,9 +1,10 @@
 """Out of an object by the side one was on."""
 
 import numpy as np
+import pytest
 
 from benchmarks.props import box
-from solvers.surface.sides import sided
+from solvers.surface.sides import faced_sides, sided
 from solvers.surface.track import SurfaceTrack
 
 # A slab 0.2 m high; triangles of its faces by the direction they look to.
@@ -38,6 +39,13 @@ def test_without_a_side_or_outside_nothing_changes():
     distance, normal = ask(points, side)
     assert np.allclose(distance, [-0.01, 0.1, 0.1])
     assert np.allclose(normal, [[0, 0, 1], [1, 0, 0], [0, 0, 1]])
+
+
+@pytest.mark.parametrize("at, faced", [([1.03, 0.5, 0.24], [0, 0, 1]), ([1.04, 0.5, 0.23], [1, 0, 0])])
+def test_beside_an_edge_the_face_whose_plane_is_farther_is_faced(at, faced):
+    surface, frames, points = SurfaceTrack(SLAB), np.zeros(1, int), np.array([at])
+    side = faced_sides(surface, points, frames, surface.query(points, frames, 0.5))
+    np.testing.assert_allclose(surface.face_normals(side, frames), [faced], atol=1e-12)
 
 
 def test_the_gradient_at_an_edge_points_away_from_it():
