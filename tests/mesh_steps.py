@@ -83,12 +83,12 @@ class MeshPlay:
         return shown(self.copy(ob), frames[order])[np.argsort(order)]
 
     def follows_as_baked(self, ob, frames=None):
-        """The same, after seeing that a bake shows it too."""
-        frames = self.frames if frames is None else frames
-        found = self.followed(ob, frames)
+        """The same, after seeing that a bake shows it too, at every third frame and the last."""
+        frames = np.asarray(self.frames if frames is None else frames)
+        found, some = self.followed(ob, frames), np.unique([*range(0, len(frames), 3), len(frames) - 1])
         assert self.healthy(ob) and np.isfinite(found).all()
         size = max(1.0, float(np.abs(found).max()))
-        np.testing.assert_allclose(shown(self.bake(ob), frames), found, atol=2 * SAME * size)
+        np.testing.assert_allclose(shown(self.bake(ob), frames[some]), found[some], atol=2 * SAME * size)
         assert self.healthy(ob)
         return found
 

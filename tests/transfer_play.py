@@ -197,6 +197,29 @@ def add_live(pairs=PAIRS):
     return cast(TRANSFER.add_live(pairs))
 
 
+def learn(bob, source=None, performed=None, parts=True):
+    """Add a clip with its pairs and the parts, where a source is given; read, train, choose a new clip; returns Bob."""
+    if source:
+        add_clip(bob, source, PAIRS)
+    if source and parts:
+        add_parts(bob)
+    for step in ("fit", "train"):
+        TRANSFER.press(bob, step)
+    bob.motion_loom_transfer.performed = performed
+    return bob
+
+
+def pair_words(pairs=PAIRS):
+    return [f"{source:g}={target:g}" for source, target in pairs]
+
+
+def words_naming_all():
+    """Of a command line for the scene of Ann and Bob as it is at first."""
+    parts = [f"{part}={part}" for part in PARTS]
+    words = ["--source", "Ann", "--clip", "Ann:1..40=Bob:1..40", "--part", *parts]
+    return [*words, "--pair", *pair_words(), "--perform", "Ann Again"]
+
+
 toggle, bake, status, healthy = TRANSFER.toggle, TRANSFER.bake, TRANSFER.status, TRANSFER.healthy
 problem, now, press, followed = TRANSFER.problem, TRANSFER.now, TRANSFER.press, TRANSFER.followed
 

@@ -63,9 +63,11 @@ def test_equal_key_poses_share_their_weight(rng):
 
 
 def test_bad_input_is_named(keys):
-    with pytest.raises(InputError, match="two pairs and has 1"):
-        AffinePoseMap.fit(keys[0][:1], keys[1][:1])
-    with pytest.raises(InputError, match="one row a pair"):
-        AffinePoseMap.fit(keys[0], keys[1][:4])
-    with pytest.raises(InputError, match="target pose of pair 3"):
-        AffinePoseMap.fit(keys[0], np.where(np.arange(6)[:, None] == 2, np.nan, keys[1]))
+    source, target = keys
+    for given, words in (
+        ((source[:1], target[:1]), "two pairs and has 1"),
+        ((source, target[:4]), "one row a pair"),
+        ((source, np.where(np.arange(6)[:, None] == 2, np.nan, target)), "target pose of pair 3"),
+    ):
+        with pytest.raises(InputError, match=words):
+            AffinePoseMap.fit(*given)

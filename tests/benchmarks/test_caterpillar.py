@@ -33,13 +33,12 @@ def volumes(vertices, triangles):
     return np.einsum("fti,fti->f", a, np.cross(b, c)) / 6.0
 
 
-def test_size(made):
-    assert made.vertices.shape == (FRAMES, 1998, 3)
-    assert made.vertices.dtype == np.float32
+def test_size_and_nothing_is_under_the_floor(made):
+    assert made.vertices.shape == (FRAMES, 1998, 3) and made.vertices.dtype == np.float32
     assert np.isfinite(made.vertices).all()
     assert len(made.colours) == len(made.quads) + len(made.triangles)
-    length = np.ptp(made.vertices[0, :, 0])
-    assert 0.99 < length < 1.05
+    assert 0.99 < np.ptp(made.vertices[0, :, 0]) < 1.05
+    assert made.vertices[..., 2].min() > -1e-6
 
 
 def test_closed_manifold(made, triangles):
@@ -103,10 +102,6 @@ def test_feet_do_not_slide_in_contact(vertices):
     assert (np.delete(planted.sum(axis=1), np.s_[start:stop]) > 5).all()
     assert planted[start:stop].any(axis=1).sum() > 50
     assert not planted[start:stop].any(axis=1).all()
-
-
-def test_nothing_is_under_the_floor(vertices):
-    assert vertices[..., 2].min() > -1e-6
 
 
 def test_parts_cover_all_frames_and_do_what_they_are_named(made, vertices):

@@ -51,9 +51,7 @@ def test_weights_targets_and_affinities_are_equations_2_to_8(rng, clamp):
     turn = Rotation.random(12, random_state=1).as_matrix()
     changed = origins + rng.normal(0, 0.1, origins.shape), turn @ axes
     weights = descriptor_weights(POSE[None], origins, axes, HEIGHT, clamp_cosine=clamp)
-    targets, affinity = paper_targets(
-        POSE[None], (origins, axes), changed, HEIGHT, clamp_cosine=clamp
-    )
+    targets, affinity = paper_targets(POSE[None], (origins, axes), changed, HEIGHT, clamp_cosine=clamp)
     sums = []
     for j, p in enumerate(POSE):
         distance = [np.linalg.norm(p - d) for d in origins[0]]
@@ -74,20 +72,14 @@ def test_weights_targets_and_affinities_are_equations_2_to_8(rng, clamp):
     assert np.allclose(affinity[0], np.maximum(np.array(sums) / sum(sums), 0))
 
 
-def test_a_still_pose_in_an_unchanged_environment_stays(rng):
-    descriptors = ground_and_wall(rng)
-    still = np.repeat(POSE[None], 20, axis=0)
+def test_a_still_pose_stays_or_moves_with_a_rigidly_moved_environment(rng):
+    descriptors, still = ground_and_wall(rng), np.repeat(POSE[None], 20, axis=0)
     out = paper_adapt(still, PARENTS, descriptors, descriptors, HEIGHT, clamp_cosine=True)
     assert np.abs(out - still).max() < 1e-9
-
-
-def test_a_still_pose_moves_with_a_rigidly_moved_environment(rng):
-    descriptors = ground_and_wall(rng)
     rotation, shift = Rotation.from_rotvec([0.1, 0.2, 0.5]).as_matrix(), np.array([0.1, 0.2, 0.3])
-    still = np.repeat(POSE[None], 5, axis=0)
     changed = carried(descriptors, rotation, shift)
-    out = paper_adapt(still, PARENTS, descriptors, changed, HEIGHT, clamp_cosine=True)
-    assert np.abs(out - (still @ rotation.T + shift)).max() < 1e-4
+    out = paper_adapt(still[:5], PARENTS, descriptors, changed, HEIGHT, clamp_cosine=True)
+    assert np.abs(out - (still[:5] @ rotation.T + shift)).max() < 1e-4
 
 
 def test_a_moving_pose_lags_behind_even_when_nothing_changed(rng):

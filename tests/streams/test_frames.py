@@ -41,30 +41,21 @@ def test_a_mark_ends_a_frame():
     np.testing.assert_allclose(frames[0].positions, [[0, 0, 1], [0, 0, 2]])
 
 
-def test_a_bundle_ends_a_frame():
+def test_a_bundle_or_a_joint_that_comes_again_ends_a_frame():
     frames = fed(bundle(bone("Hips"), bone("Spine")), bundle(bone("Spine")))
     assert [frame.names for frame in frames] == [("Hips", "Spine"), ("Spine",)]
-
-
-def test_a_joint_that_comes_again_ends_a_frame():
     frames = fed(point("a"), point("b"), point("a"), point("b"), point("a"))
     assert [frame.names for frame in frames] == [("a", "b"), ("a", "b")]
     assert frames[0].names is frames[1].names
 
 
-def test_frames_in_several_bundles_with_a_mark_stay_whole():
+def test_frames_in_several_bundles_with_a_mark_stay_whole_and_a_lost_mark_loses_none():
     bundles = [bundle(bone("Hips"), bone("Spine")), bundle(bone("Chest")), bundle(mark(1.0))]
     frames = fed(*bundles * 3)
     assert frames[-1].names == frames[-2].names == ("Hips", "Spine", "Chest")
-
-
-def test_a_lost_mark_does_not_lose_a_frame():
     bundles = [bundle(bone("Hips")), bundle(bone("Spine")), bundle(mark(1.0))]
     frames = fed(*bundles, *bundles[:2], *bundles)
     assert [frame.names for frame in frames][-2:] == [("Hips", "Spine")] * 2
-
-
-def test_marks_that_end_nothing_make_no_frames():
     assert not fed(mark(1.0), message(vmc.OK, 1.0), bundle(mark(1.0)), bundle(), bundle(message("/other")))
 
 
@@ -114,11 +105,8 @@ def test_counts():
     assert (counts.received, counts.malformed, counts.dropped, counts.ignored, counts.frames) == (5, 1, 3, 3, 3)
     assert counts.ignored_by == {"/unknown": 1, "/VMC/Ext/Blend/Val": 2}
     assert list(counts.dropped_by.values()) == [1, 1, 1]
-    for found, (address, words) in zip(
-        counts.dropped_by,
-        [(vmc.BONE, "a name and 7 numbers"), (vmc.POINT, "'b' has numbers"), (vmc.POINT, "more than")],
-        strict=True,
-    ):
+    dropped = [(vmc.BONE, "a name and 7 numbers"), (vmc.POINT, "'b' has numbers"), (vmc.POINT, "more than")]
+    for found, (address, words) in zip(counts.dropped_by, dropped, strict=True):
         assert found.startswith(f"{address}: ") and words in found
 
 
@@ -152,19 +140,16 @@ def test_one_broken_message_leaves_the_others(broken, depth):
     assert builder.counts.malformed == 0
 
 
-def test_a_packet_that_is_cut_off_keeps_what_came():
+def test_a_packet_that_is_cut_off_keeps_what_came_and_a_broken_mark_still_ends_its_frame():
+    """By itself, so that nothing else could end the frame."""
     data = bundle(bone("Hips"), bone("Spine"), bone("Chest"), mark(1.0))
     builder = FrameBuilder()
     (frame,) = builder.feed(data[: len(data) - 40], 0.0)
     assert frame.names == ("Hips", "Spine")
     assert builder.counts.dropped == 1
-
-
-@pytest.mark.parametrize("broken", [mark(math.nan), message(vmc.TIME), message(vmc.TIME, "now"), mark(1.0)[:-4]])
-def test_a_broken_mark_still_ends_its_frame(broken):
-    """By itself, so that nothing else could end the frame."""
-    (frame,) = fed(bone("Hips"), broken)
-    assert (frame.names, frame.sent) == (("Hips",), None)
+    for broken in (mark(math.nan), message(vmc.TIME), message(vmc.TIME, "now"), mark(1.0)[:-4]):
+        (frame,) = fed(bone("Hips"), broken)
+        assert (frame.names, frame.sent) == (("Hips",), None)
 
 
 def test_bones_without_tracking_keep_their_place():
@@ -195,22 +180,16 @@ def test_rotations_without_positions_are_laid_on_a_standard_body():
     assert builder.counts.laid == tuple(names[:-1]) and builder.counts.all_laid
 
 
-def test_bones_not_sent_are_named_where_others_hang_on_them():
+def test_bones_not_sent_are_named_and_one_in_another_case_or_twice_is_the_same_bone():
     builder = FrameBuilder()
     fed(bundle(bone("Hips"), bone("LeftUpperArm"), bone("LeftHand")), builder=builder)
     assert builder.counts.unsent == ("Spine", "LeftLowerArm")
     fed(bundle(*map(bone, ["Hips", "Spine", "LeftUpperArm", "LeftLowerArm", "LeftHand"])), builder=builder)
     assert builder.counts.unsent == ()
-
-
-def test_a_bone_in_another_case_is_the_same_bone():
     frames = fed(bundle(bone("hips"), bone("spine"), mark(1.0)), bundle(bone("Hips"), bone("Spine"), mark(2.0)))
     assert [frame.names for frame in frames] == [("hips", "spine")] * 2
     frames = fed(bundle(point("hips"), point("Hips"), bone("tail"), bone("Tail")))
     assert frames[0].names == ("hips", "Hips", "tail", "Tail")
-
-
-def test_a_bone_twice_in_a_packet_is_used_once_and_counted():
     builder = FrameBuilder()
     (frame,) = fed(bundle(bone("Hips"), bone("Spine"), bone("Hips", 0.0, 5.0, 0.0, *UP[3:])), builder=builder)
     np.testing.assert_allclose(frame.positions, [[0, 0, 5], [0, 0, 6]])
@@ -234,14 +213,11 @@ def test_bones_that_are_not_sent_for_a_while_move_with_their_parents():
     np.testing.assert_allclose(carried.positions[:, 0], [-2, -2])
 
 
-@pytest.mark.parametrize("name", [vmc.ROOT, "root", "Root"])
-def test_a_joint_may_have_the_name_of_the_root(name):
-    (frame,) = fed(bundle(point(name), bone("Hips"), message(vmc.ROOT, name, 5.0, *UP[1:])))
-    assert frame.names == (name, "Hips")
-    np.testing.assert_allclose(frame.positions, [[1, 2, 3], [-5, 0, 2]])
-
-
-def test_a_name_that_is_a_bone_and_later_a_point():
+def test_a_joint_may_have_the_name_of_the_root_or_of_a_bone_before():
+    for name in (vmc.ROOT, "root", "Root"):
+        (frame,) = fed(bundle(point(name), bone("Hips"), message(vmc.ROOT, name, 5.0, *UP[1:])))
+        assert frame.names == (name, "Hips")
+        np.testing.assert_allclose(frame.positions, [[1, 2, 3], [-5, 0, 2]])
     builder = FrameBuilder()
     builder.feed(bundle(bone("a")), 0.0)
     (frame,) = builder.feed(bundle(point("a"), bone("b")), 0.01)

@@ -6,6 +6,7 @@ import math
 import socket
 import threading
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -19,12 +20,20 @@ from streams.listener import LOOPBACK, Listener
 NAMES = [f"joint {k}" for k in range(55)]
 
 
+@contextmanager
+def listening(**options):
+    made = Listener(port=0, **options)
+    made.start()
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
 @pytest.fixture
 def listener():
-    made = Listener(port=0)
-    made.start()
-    yield made
-    made.stop()
+    with listening() as made:
+        yield made
 
 
 def wait_for(condition, seconds=10.0):
@@ -41,10 +50,18 @@ def sent_to(listener, *data):
             out.sendto(packet, (LOOPBACK, listener.port))
 
 
+def received(listener, count):
+    return wait_for(lambda: listener.counts().received == count)
+
+
+def moved(x):
+    return bundle(message("/motion_loom/point", "a", float(x), 0.0, 0.0))
+
+
 def test_120_packets_a_second_lose_none(listener):
     moments = (np.full((len(NAMES), 3), 0.01 * k) for k in range(90))
     assert send(NAMES, moments, 120.0, LOOPBACK, listener.port) == 90
-    assert wait_for(lambda: listener.counts().received == 90)
+    assert received(listener, 90)
     counts = listener.counts()
     assert (counts.frames, counts.malformed, counts.dropped, counts.ignored) == (90, 0, 0, 0)
     frames = listener.since(-math.inf)
@@ -70,19 +87,15 @@ def test_a_packet_counts_when_its_frames_can_be_read(listener, monkeypatch):
     before = listener.counts()
     assert (before.received, listener.latest(), listener.since(-1.0)) == (0, None, [])
     let_go.set()
-    assert wait_for(lambda: listener.counts().received == 1)
+    assert received(listener, 1)
     assert (listener.latest().number, before.received) == (1, 0)
 
 
 def test_times_are_the_clocks():
     moments = iter(np.arange(10.0, 20.0))
-    listener = Listener(port=0, clock=lambda: float(next(moments)))
-    listener.start()
-    try:
-        sent_to(listener, *[bundle(message("/motion_loom/point", "a", 0.0, 0.0, 0.0))] * 3)
-        assert wait_for(lambda: listener.counts().received == 3)
-    finally:
-        listener.stop()
+    with listening(clock=lambda: float(next(moments))) as listener:
+        sent_to(listener, *[moved(0)] * 3)
+        assert received(listener, 3)
     assert [frame.time for frame in listener.since(-1.0)] == [1.0, 2.0, 3.0]
 
 
@@ -91,28 +104,24 @@ def test_garbage_does_no_harm(listener):
     good = packets(["a"], np.zeros((1, 3)), 0.0)
     for k in range(40):
         sent_to(listener, *[rng.bytes(rng.integers(0, 2000)) for _ in range(9)], *good)
-        assert wait_for(lambda so_far=10 * (k + 1): listener.counts().received == so_far)
+        assert received(listener, 10 * (k + 1))
     sent_to(listener, bytes(65_507), b"")
-    assert wait_for(lambda: listener.counts().received == 402)
+    assert received(listener, 402)
     assert listener.is_listening
     counts = listener.counts()
     assert (counts.malformed, counts.frames) == (362, 40)
 
 
 def test_the_oldest_frames_make_room(monkeypatch):
-    listener = Listener(port=0, capacity=10)
-    listener.start()
-    try:
-        sent_to(listener, *[bundle(message("/motion_loom/point", "a", float(k), 0.0, 0.0)) for k in range(25)])
-        assert wait_for(lambda: listener.counts().received == 25)
+    with listening(capacity=10) as listener:
+        sent_to(listener, *map(moved, range(25)))
+        assert received(listener, 25)
         assert [frame.positions[0, 0] for frame in listener.since(-1.0)] == list(range(15, 25))
         assert listener.counts().forgotten == 15
         monkeypatch.setattr(module, "MAX_POINTS", 8)
         sent_to(listener, packets(NAMES[:4], np.zeros((4, 3)), 0.0)[0])
-        assert wait_for(lambda: listener.counts().received == 26)
+        assert received(listener, 26)
         assert [len(frame.names) for frame in listener.since(-1.0)] == [1, 1, 1, 1, 4]
-    finally:
-        listener.stop()
 
 
 def test_is_off_until_started_and_after_stop():
@@ -151,31 +160,21 @@ def test_stop_does_not_wait_for_a_packet(monkeypatch, host):
     assert listener.counts().received == 0
 
 
-def test_listens_to_this_computer_only():
-    listener = Listener()
-    assert listener.host == "127.0.0.1"
-
-
 def test_a_port_in_use_is_named_with_the_way_out(listener):
     with pytest.raises(StreamError, match=rf"port {listener.port} is used by another program; close that, or choose"):
         Listener(port=listener.port).start()
 
 
-@pytest.mark.parametrize(
-    ("wanted", "words"),
-    [
+def test_it_listens_to_this_computer_and_addresses_that_cannot_be_had_are_named():
+    assert Listener().host == "127.0.0.1"
+    for wanted, words in (
         ({"port": 70_000}, "70000 does not exist"),
         ({"host": "192.0.2.1", "port": 0}, "192.0.2.1"),
         ({"host": "no such host"}, "no such host"),
-    ],
-)
-def test_addresses_that_cannot_be_had_are_named(wanted, words):
-    listener = Listener(**wanted)
-    with pytest.raises(StreamError, match=words):
-        listener.start()
-    assert not listener.is_listening
-
-
-def test_keeps_at_least_one_frame():
+    ):
+        listener = Listener(**wanted)
+        with pytest.raises(StreamError, match=words):
+            listener.start()
+        assert not listener.is_listening
     with pytest.raises(StreamError, match="at least one"):
         Listener(capacity=0)

@@ -38,18 +38,17 @@ def test_texts_and_blobs_of_every_length(length):
     assert osc.parse(data).messages[0].arguments == ("x" * length, b"y" * length)
 
 
-def test_bundles_keep_the_order_within_bundles():
+def addresses(packet):
+    return [found.address for found in packet.messages]
+
+
+def test_bundles_keep_the_order_within_bundles_and_depth_has_a_limit():
     packet = osc.parse(bundle(message("/a", 1.0), bundle(message("/b"), bundle(), message("/c", "x")), message("/d")))
-    assert packet.is_bundle
-    assert [found.address for found in packet.messages] == ["/a", "/b", "/c", "/d"]
-
-
-def test_depth_has_a_limit():
+    assert packet.is_bundle and addresses(packet) == ["/a", "/b", "/c", "/d"]
     inner = message("/a")
     assert osc.parse(nested(osc.MAX_DEPTH, inner)).messages
     beside = osc.parse(bundle(nested(osc.MAX_DEPTH, inner), message("/b")))
-    assert [found.address for found in beside.messages] == ["/b"]
-    assert len(beside.faults) == 1
+    assert addresses(beside) == ["/b"] and len(beside.faults) == 1
 
 
 GOOD = bundle(message("/VMC/Ext/Bone/Pos", "Hips", *[0.25] * 7), message("/b", "text", 1.0), bundle(message("/c", 1.0)))
@@ -93,15 +92,16 @@ def test_a_broken_message_leaves_those_beside_it(data):
     data = data[: osc.MAX_BYTES - 100]
     before, after = message("/before", 1.0), message("/after", 2.0)
     for packet in (bundle(before, data, after), bundle(before, bundle(data), after)):
-        assert [each.address for each in osc.parse(packet).messages] == ["/before", "/after"]
+        assert addresses(osc.parse(packet)) == ["/before", "/after"]
 
 
-def test_faults_name_the_address_where_it_can_be_read():
+def test_faults_name_the_address_where_it_can_be_read_and_have_a_limit():
     broken = text("/VMC/Ext/Bone/Pos") + text(",f")
     packet = osc.parse(bundle(broken, text("no address") + text(","), message("/a")))
     assert [fault.address for fault in packet.faults] == ["/VMC/Ext/Bone/Pos", None]
     assert not packet.is_garbage and not osc.parse(broken).is_garbage
     assert osc.parse(b"#bundle\0" + bytes(8) + bytes(40)).is_garbage
+    assert len(osc.parse(bundle(*[b"rubb"] * 8000)).faults) == osc.MAX_FAULTS
 
 
 @pytest.mark.parametrize("length", range(1, len(GOOD)))
@@ -115,11 +115,6 @@ def test_what_is_whole_before_a_cut_is_kept(length):
     whole = sum(end <= length for end in ends) - 1
     assert packet.messages == osc.parse(GOOD).messages[: max(whole, 0)]
     assert bool(packet.faults) == (length not in ends)
-
-
-def test_faults_in_a_packet_have_a_limit():
-    packet = osc.parse(bundle(*[b"rubb"] * 8000))
-    assert len(packet.faults) == osc.MAX_FAULTS
 
 
 def test_nothing_comes_out_of_garbage_but_messages_and_faults():

@@ -45,9 +45,8 @@ def test_the_senders_clock_is_used_where_it_makes_sense():
     recording = recorded(line(bursts, sent)).resampled(50.0)
     np.testing.assert_allclose(recording.positions[:, 0, 1], recording.times, atol=1e-9)
     for nonsense in (np.zeros(100), 2.0 * sent, -sent):
-        recording = recorded(
-            [frame(k + 1, sent[k], {"a": (sent[k], 0, 0)}, nonsense[k]) for k in range(100)]
-        ).resampled(50)
+        frames = [frame(k + 1, sent[k], {"a": (sent[k], 0, 0)}, nonsense[k]) for k in range(100)]
+        recording = recorded(frames).resampled(50)
         np.testing.assert_allclose(recording.positions[:, 0, 0], recording.times, atol=1e-9)
 
 
@@ -104,24 +103,19 @@ def test_frames_are_taken_once_in_order_and_the_missed_are_counted():
     assert recorder.missed == 2
 
 
-def test_memory_has_a_limit(monkeypatch):
-    monkeypatch.setattr("streams.recorder.MAX_POINTS", 10)
-    recorder = recorded(line(np.arange(100) / 10.0))
-    assert recorder.is_full
-    assert len(recorder.frames) == 5
+def test_memory_names_and_time_have_a_limit(monkeypatch):
+    def full(frames, count):
+        recorder = recorded(frames)
+        assert recorder.is_full and len(recorder.frames) == count
+        return recorder
 
-
-def test_names_and_time_have_a_limit(monkeypatch):
-    flood = [
-        Frame(k + 1, k / 10.0, None, tuple(f"{k} {i}" for i in range(300)), np.zeros((300, 3))) for k in range(10)
-    ]
-    recorder = recorded(flood)
-    assert recorder.is_full
-    assert len(recorder.frames) == 3
+    names = [tuple(f"{k} {i}" for i in range(300)) for k in range(10)]
+    full([Frame(k + 1, k / 10.0, None, names[k], np.zeros((300, 3))) for k in range(10)], 3)
+    with monkeypatch.context() as patch:
+        patch.setattr("streams.recorder.MAX_POINTS", 10)
+        full(line(np.arange(100) / 10.0), 5)
     monkeypatch.setattr("streams.recorder.MAX_SECONDS", 2.05)
-    recorder = recorded(line(np.arange(100) / 10.0))
-    assert recorder.is_full
-    assert recorder.seconds == pytest.approx(2.0)
+    assert full(line(np.arange(100) / 10.0), 21).seconds == pytest.approx(2.0)
 
 
 def test_nothing_to_record_says_so():

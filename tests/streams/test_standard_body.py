@@ -47,14 +47,11 @@ def test_a_body_of_another_size_is_completed_at_its_size():
     np.testing.assert_allclose(small[:, :3], expected[:, :3])
 
 
-def test_hips_are_not_raised_where_the_root_is():
+def test_hips_are_not_raised_where_the_root_is_and_sent_positions_are_left_as_they_are():
     bones = unmoved()
     assert not lay(NAMES, bones, True)[0]
     np.testing.assert_allclose(bones[0, :3], 0.0)
     assert HIPS_HEIGHT == pytest.approx(REST["hips"][1])
-
-
-def test_sent_positions_are_left_as_they_are():
     bones = np.random.default_rng(0).normal(size=(len(NAMES), 7))
     before = bones.copy()
     assert not lay(NAMES, bones, False).any()

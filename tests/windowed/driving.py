@@ -276,6 +276,99 @@ def until(is_so, seconds: float = _LONG):
     return True
 
 
+def press_until(key: str, is_so, seconds: float = _LONG):
+    """Press a button, and wait until what it begins is done; returns whether it became so in time."""
+    yield from press(key)
+    return (yield from until(is_so, seconds))
+
+
+def tap(*keys: str) -> None:
+    """Keys at once, one after the other: some steps take hardly longer than a key."""
+    at = dict(zip("xy", middle(), strict=True))
+    for key in keys:
+        for value in ("PRESS", "RELEASE"):
+            window().event_simulate(type=key, value=value, **at)
+
+
+def typed(amount: str):
+    """A number, and Enter."""
+    for letter in amount:
+        yield from press(_DIGITS[letter], unicode=letter)
+    yield from press("RET")
+    yield 0.1
+
+
+_NUMBERS = "ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE"
+_DIGITS = {".": "PERIOD", "-": "MINUS"} | {str(number): name for number, name in enumerate(_NUMBERS)}
+
+
+def push_undo(message: str) -> None:
+    bpy.ops.ed.undo_push(message=message)
+
+
+def show(frame: float) -> None:
+    bpy.context.scene.frame_set(frame)
+
+
+def save(folder: Path, name: str, **options) -> None:
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / name), **options)
+
+
+def redraw() -> None:
+    bpy.ops.wm.redraw_timer(type="DRAW_WIN", iterations=1)
+
+
+def played(session: Session, look) -> set[float]:
+    """The frames that are seen while the timeline plays, and look(frame) at each anew, until there are sixteen."""
+    frames: set[float] = set()
+    bpy.ops.screen.animation_play()
+    end = time.monotonic() + 30.0
+    while time.monotonic() < end and len(frames) < 16:
+        frame = bpy.context.scene.frame_current_final
+        if frame not in frames:
+            frames.add(frame)
+            look(len(frames))
+        yield 0.02
+    session.check("it plays", len(frames) == 16, f"{len(frames)} frames seen")
+    return frames
+
+
+def switch_off_and_on(session: Session, workflow: str, buttons: dict, meanwhile):
+    """The extension is disabled, something is done meanwhile, and it is enabled again."""
+    tools = importlib.import_module("addon_utils")
+    tools.disable(PACKAGE)
+    yield 0.3
+    session.check("it is off", not hasattr(bpy.types.Object, f"motion_loom_{workflow}"))
+    yield from meanwhile()
+    tools.enable(PACKAGE, default_set=True)
+    add_buttons(buttons)
+
+
+def make_camera(path: Path) -> bpy.types.Scene:
+    """A small picture of the scene, which is returned, to be rendered to files of a path."""
+    scene = bpy.context.scene
+    scene.render.resolution_x = scene.render.resolution_y = 64
+    scene.render.filepath = str(path)
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    camera.location, camera.rotation_euler = (4, -12, 1), (1.5, 0, 0)
+    scene.collection.objects.link(camera)
+    scene.camera = camera
+    return scene
+
+
+def timed(call, spent: list[float]):
+    """The call, which notes the milliseconds it takes."""
+
+    def run(*args):
+        began = time.perf_counter()
+        try:
+            return call(*args)
+        finally:
+            spent.append(1000.0 * (time.perf_counter() - began))
+
+    return run
+
+
 def undo():
     yield from press("Z", ctrl=True)
     yield 0.1

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
-import time
 from pathlib import Path
 
 import bpy
+import driving as ui
 import numpy as np
-from driving import PACKAGE, Open, Session, add_buttons, gap, part, press, redo, seen, undo, until
+from driving import Open, Session
 
 EXACT = 2e-4  # metres: single precision, far from the origin
 
@@ -55,7 +54,7 @@ class MeshScript:
         return self.settings().live_copy
 
     def status(self):
-        return part("workflows.core.live").status(self.target(), self.workflow)
+        return ui.part("workflows.core.live").status(self.target(), self.workflow)
 
     def digest(self) -> str:
         """Of all that is the user's in the meshes: their keys, the animation of those, and their own channels."""
@@ -83,14 +82,12 @@ class MeshScript:
 
     def went_live(self, session: Session):
         yield from self.opened(self.ready)
-        yield from press(self.live_key)
-        yield from until(lambda: self.settings().live)
+        yield from ui.press_until(self.live_key, lambda: self.settings().live)
         session.check("live is on", self.settings().live)
         yield 0.2
 
     def went_off(self, session: Session, name: str):
-        yield from press(self.live_key)
-        yield from until(lambda: not self.settings().live)
+        yield from ui.press_until(self.live_key, lambda: not self.settings().live)
         yield from self.is_off(session, name)
 
     def follows(self, session: Session, name: str):
@@ -100,7 +97,7 @@ class MeshScript:
         if not session.check(f"{name}: followed", now is not None and now.problem is None, now and now.problem or ""):
             return
         frame = bpy.context.scene.frame_current_final
-        distance = gap(seen(self.copy()), self.wanted(frame))
+        distance = ui.gap(ui.seen(self.copy()), self.wanted(frame))
         session.check(f"{name}: the copy is as computed", distance < EXACT, f"{distance:.2g} m, frame {frame:g}")
         target = self.target()
         hidden = target.hide_viewport and target.hide_render and not target.visible_get()
@@ -120,8 +117,8 @@ class MeshScript:
 
     def back_and_forth(self, session: Session, state, states: list):
         """Undo to the first of the states, and redo to the last. state: () -> what buttons change, as it is now."""
-        ways = [("undone to", undo, number) for number in range(len(states) - 2, -1, -1)]
-        ways += [("redone", redo, number) for number in range(1, len(states))]
+        ways = [("undone to", ui.undo, number) for number in range(len(states) - 2, -1, -1)]
+        ways += [("redone", ui.redo, number) for number in range(1, len(states))]
         for done, step, number in ways:
             name = f"{done} {number}"
             yield from step()
@@ -134,34 +131,30 @@ class MeshScript:
     def playback(self, session: Session):
         """Playing: what is seen at each frame is what the workflow says."""
         yield from self.went_live(session)
-        worst, frames = 0.0, set()
-        bpy.ops.screen.animation_play()
-        end = time.monotonic() + 30.0
-        while time.monotonic() < end and len(frames) < 16:
-            frame = bpy.context.scene.frame_current_final
-            if frame not in frames:
-                worst = max(worst, gap(seen(self.copy()), self.wanted(frame)))
-            frames.add(frame)
-            yield 0.02
+        far = []
+
+        def look(_number):
+            far.append(ui.gap(ui.seen(self.copy()), self.wanted(bpy.context.scene.frame_current_final)))
+
+        yield from ui.played(session, look)
         bpy.ops.screen.animation_cancel(restore_frame=False)
-        session.check("it plays", len(frames) == 16, f"{len(frames)} frames seen, {self.status().ms:.1f} ms")
-        session.check("each frame is as computed", worst < EXACT, f"{worst:.2g} m")
+        session.check("each frame is as computed", max(far) < EXACT, f"{max(far):.2g} m, {self.status().ms:.1f} ms")
         yield from self.follows(session, "stopped")
 
     def saving(self, session: Session):
         """Saved while live, another file opened, and this again."""
         yield from self.went_live(session)
-        bpy.context.scene.frame_set(self.frame + 7)
+        ui.show(self.frame + 7)
         yield 0.1
-        before = seen(self.copy())
-        bpy.ops.wm.save_as_mainfile(filepath=str(self.folder / "saved.blend"), copy=True)
+        before = ui.seen(self.copy())
+        ui.save(self.folder, "saved.blend", copy=True)
         yield from self.follows(session, "saved")
         yield from self.opened("picked.blend")
         yield from self.is_off(session, "another file")
         yield from self.opened("saved.blend")
         yield from self.follows(session, "opened")
-        session.check("it is where it was", gap(seen(self.copy()), before) < EXACT)
-        bpy.context.scene.frame_set(self.frame + 12)
+        session.check("it is where it was", ui.gap(ui.seen(self.copy()), before) < EXACT)
+        ui.show(self.frame + 12)
         yield from self.follows(session, "opened, another frame")
         yield from session.picture("reopened")
         yield from self.went_off(session, "opened, off")
@@ -169,19 +162,17 @@ class MeshScript:
     def disabled(self, session: Session):
         """The extension is switched off while live, and on again."""
         yield from self.went_live(session)
-        drawing = part("panels.overlays")
-        before, name = seen(self.copy()), self.copy().name
-        tools = importlib.import_module("addon_utils")
-        tools.disable(PACKAGE)
-        yield 0.3
-        session.check("it is off", not hasattr(bpy.types.Object, f"motion_loom_{self.workflow}"))
-        session.check("no overlay is left", not drawing.session.handles and not drawing.session.drawn)
-        bpy.context.scene.frame_set(self.frame + 9)
-        yield from session.quiet("off")
-        session.check("the copy stays as it was", gap(seen(bpy.data.objects[name]), before) < EXACT)
-        tools.enable(PACKAGE, default_set=True)
-        add_buttons(self.buttons)
-        yield from until(lambda: self.status() is not None, 5)
+        drawing = ui.part("panels.overlays")
+        before, name = ui.seen(self.copy()), self.copy().name
+
+        def meanwhile():
+            session.check("no overlay is left", not drawing.session.handles and not drawing.session.drawn)
+            ui.show(self.frame + 9)
+            yield from session.quiet("off")
+            session.check("the copy stays as it was", ui.gap(ui.seen(bpy.data.objects[name]), before) < EXACT)
+
+        yield from ui.switch_off_and_on(session, self.workflow, self.buttons, meanwhile)
+        yield from ui.until(lambda: self.status() is not None, 5)
         yield from self.follows(session, "on again")
 
     def finish(self, session: Session):

@@ -16,6 +16,7 @@ from solvers.skeleton.joint_tree import JointTree
 from solvers.surface.closest_point import SurfaceIndex
 from solvers.surface.descriptor_frames import descriptor_frames
 from solvers.surface.track import SurfaceTrack
+from tests.adapt_bound import Bound, gap, moved
 
 FRAMES = 60
 
@@ -34,16 +35,23 @@ def surroundings(walker):
     return [flat_ground(walker.positions), box("Table", [0.3, -0.5, 0], [0.9, 1.2, 1.0])]
 
 
+@pytest.fixture
+def binding(walker, surroundings):
+    return fit(walker, surroundings, EFFECTORS, 1.8)
+
+
 EFFECTORS = np.array([False, False, False, True, False, True])
 
 
 def same_points(a, b, tolerance=0.0):
     assert np.array_equal(a.object_index, b.object_index) and np.array_equal(a.triangle, b.triangle)
-    assert np.abs(a.barycentric - b.barycentric).max() <= tolerance
+    assert gap(a.barycentric, b.barycentric) <= tolerance
 
 
-def assert_same_sides(here, there, meshes):
-    """The same triangles, or others of the same plane."""
+def assert_same(here, there, meshes, tolerance):
+    """Points, contacts and sides: the same triangles, or others of the same plane."""
+    same_points(here.points, there.points, tolerance)
+    assert np.array_equal(here.hidden, there.hidden) and gap(here.contact, there.contact) < 1e-6
     for o, mesh in enumerate(meshes):
         near = here.side[o] >= 0
         assert np.array_equal(near, there.side[o] >= 0)
@@ -51,36 +59,41 @@ def assert_same_sides(here, there, meshes):
         assert np.abs(normals[0] - normals[1]).max(initial=0.0) < 1e-9
 
 
-def moved(meshes, turn, shift, size=1.0):
-    return [MeshTrack(m.name, size * m.vertices @ turn.T + shift, m.triangles) for m in meshes]
+def assert_as_near(here, there):
+    """Distances and weights."""
+    finite = np.isfinite(here.distance)
+    assert np.array_equal(finite, np.isfinite(there.distance))
+    assert gap(here.distance[finite], there.distance[finite]) < 1e-6
+    assert np.abs((here.relations.weights - there.relations.weights).toarray()).max() < 1e-9
 
 
-def test_binding_again_gives_the_same(walker, surroundings):
-    one, two = (fit(walker, surroundings, EFFECTORS, 1.8) for _ in range(2))
-    same_points(one.points, two.points)
+def at_rest(walker):
+    return replace(walker, positions=np.repeat(walker.positions[:1], FRAMES, axis=0))
+
+
+def test_binding_again_gives_the_same(walker, surroundings, binding):
+    two = fit(walker, surroundings, EFFECTORS, 1.8)
+    same_points(binding.points, two.points)
     for name in ("origins", "axes", "effective", "distance", "side", "hidden", "slow", "radii", "contact"):
-        assert np.array_equal(getattr(one, name), getattr(two, name))
-    assert (one.relations.weights != two.relations.weights).nnz == 0
+        assert np.array_equal(getattr(binding, name), getattr(two, name))
+    assert (binding.relations.weights != two.relations.weights).nnz == 0
 
 
-def test_distances_are_those_of_the_samples(walker, surroundings):
-    binding = fit(walker, surroundings, EFFECTORS, 1.8)
+def test_distances_are_those_of_the_samples(walker, surroundings, binding):
     tree = JointTree.build(walker.skeleton.parents)
     points = body_samples(tree, walker, 1.0).positions(tree.from_track(walker.positions))
     for o, mesh in enumerate(surroundings):
+        index = SurfaceIndex(mesh.vertices[0], mesh.triangles)
         for frame in (0, 31):
-            hits = SurfaceIndex(mesh.vertices[0], mesh.triangles).query(points[..., frame], BETWEEN_REACH)
+            hits = index.query(points[..., frame], BETWEEN_REACH)
             near = np.isfinite(hits.distance)
-            assert near.any()
-            assert np.abs(binding.distance[o, frame][near] - hits.distance[near]).max() < 1e-6
-    for o, mesh in enumerate(surroundings):
-        hits = SurfaceIndex(mesh.vertices[0], mesh.triangles).query(walker.positions[7], 0.9)
+            assert near.any() and gap(binding.distance[o, frame][near], hits.distance[near]) < 1e-6
+        hits = index.query(walker.positions[7], 0.9)
         near = np.isfinite(hits.distance)
-        assert np.abs(binding.joint_distance[o, 7][near] - hits.distance[near]).max() < 1e-6
+        assert gap(binding.joint_distance[o, 7][near], hits.distance[near]) < 1e-6
 
 
-def test_descriptors_lie_on_the_objects_and_carry_their_frames(walker, surroundings):
-    binding = fit(walker, surroundings, EFFECTORS, 1.8)
+def test_descriptors_lie_on_the_objects_and_carry_their_frames(surroundings, binding):
     assert set(binding.points.object_index) == {0, 1}
     origins, axes = descriptor_frames(binding.points, surroundings)
     assert np.array_equal(origins, binding.origins) and np.array_equal(axes, binding.axes)
@@ -89,45 +102,30 @@ def test_descriptors_lie_on_the_objects_and_carry_their_frames(walker, surroundi
 
 
 def test_effectors_touch_and_others_do_not(walker, surroundings):
-    still = replace(walker, positions=np.repeat(walker.positions[:1], FRAMES, axis=0))
-    contact = fit(still, surroundings, EFFECTORS, 1.8).contact
+    contact = fit(at_rest(walker), surroundings, EFFECTORS, 1.8).contact
     assert contact[0, :, 5].min() > 0.99 and contact[1, :, 3].min() > 0.99
     assert not contact[:, :, ~EFFECTORS].any() and not contact[0, :, 3].any() and not contact[1, :, 5].any()
 
 
 @pytest.mark.parametrize("size", [1.0, 0.01, 100.0])
-def test_place_turn_and_unit_change_nothing(walker, surroundings, size):
+def test_place_turn_and_unit_change_nothing(walker, surroundings, binding, size):
     turn, shift = Rotation.random(random_state=8).as_matrix(), size * np.array([3.0, -20, 7])
-    here = fit(walker, surroundings, EFFECTORS, 1.8)
     track = replace(walker, positions=size * walker.positions @ turn.T + shift)
     there = fit(track, moved(surroundings, turn, shift, size), EFFECTORS, size * 1.8)
-    same_points(here.points, there.points, 1e-9)
-    assert np.array_equal(here.hidden, there.hidden)
-    assert_same_sides(here, there, surroundings)
-    finite = np.isfinite(here.distance)
-    assert np.array_equal(finite, np.isfinite(there.distance))
-    assert np.abs(here.distance[finite] - there.distance[finite]).max() < 1e-6
-    assert np.abs(here.contact - there.contact).max() < 1e-6
-    assert np.abs((here.relations.weights - there.relations.weights).toarray()).max() < 1e-9
-    assert np.abs(there.radii / size - here.radii).max() < 1e-12
+    assert_same(binding, there, surroundings, 1e-9)
+    assert_as_near(binding, there)
+    assert gap(there.radii / size, binding.radii) < 1e-12
 
 
 @pytest.mark.captures
 @pytest.mark.parametrize("number, start", [(0, 200), (0, 2400), (1, 1700)])
 def test_place_turn_and_unit_change_nothing_of_a_captured_clip(number, start):
-    scene = climb(number)
-    track = edits.sub_clip(scene.track, start, start + 300)
-    meshes = list(scene.environment.values())
-    effectors = np.isin(track.skeleton.names, [n for group in scene.effectors.values() for n in group])
-    here = fit(track, meshes, effectors, 1.8)
+    clip = Bound(climb(number), start, start + 300)
     for size in (1.0, 0.3):
         turn, shift = Rotation.random(random_state=8).as_matrix(), size * np.array([3.0, -20, 7])
-        other = replace(track, positions=size * track.positions @ turn.T + shift)
-        there = fit(other, moved(meshes, turn, shift, size), effectors, size * 1.8)
-        same_points(here.points, there.points, 1e-8)
-        assert np.array_equal(here.hidden, there.hidden)
-        assert_same_sides(here, there, meshes)
-        assert np.abs(here.contact - there.contact).max() < 1e-6
+        other = replace(clip.track, positions=size * clip.track.positions @ turn.T + shift)
+        there = fit(other, moved(clip.meshes, turn, shift, size), clip.effectors, size * clip.scene.height)
+        assert_same(clip.binding, there, clip.meshes, 1e-8)
 
 
 def swung(walker, mesh, frames=FRAMES):
@@ -138,47 +136,37 @@ def swung(walker, mesh, frames=FRAMES):
     return replace(walker, positions=positions), [carried(m, turns.as_matrix(), shifts) for m in mesh]
 
 
-def test_an_environment_on_the_move_is_sampled_as_if_it_stood_still(walker, surroundings):
+def test_an_environment_on_the_move_is_sampled_as_if_it_stood_still(walker, surroundings, binding):
     """What moves with its surroundings has the descriptors, distances and weights that it has at rest."""
-    here = fit(walker, surroundings, EFFECTORS, 1.8)
     track, meshes = swung(walker, surroundings)
     there = fit(track, meshes, EFFECTORS, 1.8)
-    same_points(here.points, there.points, 1e-9)
-    finite = np.isfinite(here.distance)
-    assert np.abs(here.distance[finite] - there.distance[finite]).max() < 1e-6
-    assert np.abs((here.relations.weights - there.relations.weights).toarray()).max() < 1e-9
+    same_points(binding.points, there.points, 1e-9)
+    assert_as_near(binding, there)
 
 
 def test_a_joint_at_rest_over_a_moving_object_is_sampled_along_its_way(walker):
     """A belt that runs under a foot that stays: the foot places descriptors all along the belt."""
-    still = replace(walker, positions=np.repeat(walker.positions[:1], FRAMES, axis=0))
     belt = box("Belt", [-0.2, -3, -0.1], [0.2, 3, 0.0])
     running = MeshTrack("Belt", belt.vertices + np.linspace(0, 2, FRAMES)[:, None, None] * [0, 1, 0], belt.triangles)
-    binding = fit(still, [running], EFFECTORS, 1.8)
-    along = binding.origins[0, :, 1]
-    assert np.ptp(along) > 1.5
+    assert np.ptp(fit(at_rest(walker), [running], EFFECTORS, 1.8).origins[0, :, 1]) > 1.5
 
 
 def test_what_rides_on_a_moving_object_touches_it(walker):
     """A foot on a lift that rises at 0.5 m/s is in contact with it, as one on the ground is."""
-    still = np.repeat(walker.positions[:1], FRAMES, axis=0)
     rise = np.linspace(0, 0.5 * FRAMES / 60, FRAMES)[:, None, None] * [0, 0, 1]
     plate = box("Lift", [-0.5, -0.5, -0.1], [0.5, 0.5, 0])
     lift = MeshTrack("Lift", plate.vertices + rise, plate.triangles)
-    binding = fit(replace(walker, positions=still + rise), [lift], EFFECTORS, 1.8)
+    binding = fit(replace(walker, positions=at_rest(walker).positions + rise), [lift], EFFECTORS, 1.8)
     assert binding.contact[0, :, 5].min() > 0.99
 
 
-def test_relations_to_some_objects_are_those_of_a_binding_without_the_others(walker, surroundings):
-    both = fit(walker, surroundings, EFFECTORS, 1.8)
-    alone = both.relations_to(np.array([True, False]))
-    assert both.relations_to(np.array([True, True])) is both.relations
-    assert both.relations_to(np.array([True, False])) is alone
-    ground = both.points.object_index == 0
-    assert not alone.weights[:, ~ground].nnz
-    total = np.asarray(alone.weights.sum(axis=1)).ravel()
-    assert np.abs(total - 1).max() < 1e-12
-    assert both.relations_to(np.array([False, False])).weights.nnz == 0
+def test_relations_to_some_objects_are_those_of_a_binding_without_the_others(binding):
+    alone = binding.relations_to(np.array([True, False]))
+    assert binding.relations_to(np.array([True, True])) is binding.relations
+    assert binding.relations_to(np.array([True, False])) is alone
+    assert not alone.weights[:, binding.points.object_index != 0].nnz
+    assert np.abs(alone.weights.sum(axis=1) - 1).max() < 1e-12
+    assert binding.relations_to(np.array([False, False])).weights.nnz == 0
 
 
 @pytest.mark.parametrize("frames", [1, 2])
@@ -189,24 +177,22 @@ def test_short_clips_are_bound(walker, surroundings, frames):
 
 
 def test_what_cannot_be_bound_is_named(walker, surroundings):
-    for height in (0.0, -1.0, np.nan, np.inf):
-        with pytest.raises(InputError, match="height"):
-            fit(walker, surroundings, EFFECTORS, height)
-    with pytest.raises(InputError, match="environment is empty"):
-        fit(walker, [], EFFECTORS, 1.8)
-    with pytest.raises(InputError, match="3 effector marks were given for 6 joints"):
-        fit(walker, surroundings, EFFECTORS[:3], 1.8)
-    with pytest.raises(InputError, match="frames a second"):
-        fit(replace(walker, fps=0.0), surroundings, EFFECTORS, 1.8)
+    ground, table = surroundings
     flat = MeshTrack("Line", np.zeros((1, 3, 3)), np.array([[0, 1, 2]]))
-    with pytest.raises(InputError, match="'Line' has no triangle with an area"):
-        fit(walker, [flat], EFFECTORS, 1.8)
-    door = MeshTrack("Door", np.repeat(surroundings[1].vertices, 7, axis=0), surroundings[1].triangles)
-    with pytest.raises(InputError, match="'Door' has 7 states for 60 frames"):
-        fit(walker, [door], EFFECTORS, 1.8)
-    nowhere = [MeshTrack("Moon", m.vertices + 50, m.triangles) for m in surroundings[:1]]
-    with pytest.raises(InputError, match=r"No joint comes within .* \(Moon\)"):
-        fit(walker, nowhere, EFFECTORS, 1.8)
+    door = MeshTrack("Door", np.repeat(table.vertices, 7, axis=0), table.triangles)
+    moon = MeshTrack("Moon", ground.vertices + 50, ground.triangles)
+    still = replace(walker, fps=0.0)
+    for track, meshes, effectors, height, message in (
+        *((walker, surroundings, EFFECTORS, height, "height") for height in (0.0, -1.0, np.nan, np.inf)),
+        (walker, [], EFFECTORS, 1.8, "environment is empty"),
+        (walker, surroundings, EFFECTORS[:3], 1.8, "3 effector marks were given for 6 joints"),
+        (still, surroundings, EFFECTORS, 1.8, "frames a second"),
+        (walker, [flat], EFFECTORS, 1.8, "'Line' has no triangle with an area"),
+        (walker, [door], EFFECTORS, 1.8, "'Door' has 7 states for 60 frames"),
+        (walker, [moon], EFFECTORS, 1.8, r"No joint comes within .* \(Moon\)"),
+    ):
+        with pytest.raises(InputError, match=message):
+            fit(track, meshes, effectors, height)
 
 
 def test_some_of_the_objects_keep_what_is_known_of_them(walker, surroundings):

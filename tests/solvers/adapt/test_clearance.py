@@ -47,18 +47,14 @@ def test_faces_at_an_edge_are_told_apart_by_where_a_point_is():
         assert np.allclose(step.face_normals(triangle[0, 0], np.zeros(1, int)), direction)
 
 
-def test_joints_close_to_a_surface_are_lifted_off_it(objects):
+def test_joints_close_to_a_surface_are_lifted_off_it_and_the_nearest_object_lifts(objects):
     heights = np.array([-0.2, -0.07, -0.01, 0.0, 0.02, 0.031, 0.4])
     points = np.column_stack([np.zeros((7, 2)), heights])[None]
     distance, normal, *_ = clearances(points, [SurfaceTrack(objects[0])], 1.0)
     moved = effective_joints(points, distance, normal, 1.0)
     assert np.allclose(moved[0, :, 2], [-0.2, 0.03, 0.03, 0.03, 0.03, 0.031, 0.4])
     assert np.array_equal(moved[..., :2], points[..., :2])
-
-
-def test_the_nearest_object_lifts(objects):
-    points = np.array([[[0.2, 0, 0.5]]])
-    distance = np.array([[[0.02]], [[0.01]]])
+    points, distance = np.array([[[0.2, 0, 0.5]]]), np.array([[[0.02]], [[0.01]]])
     normal = np.array([[[[0, 0, 1.0]]], [[[-1.0, 0, 0]]]])
     assert np.allclose(effective_joints(points, distance, normal, 1.0), [[[0.18, 0, 0.5]]])
 
@@ -108,13 +104,10 @@ def test_offset_is_where_a_joint_rests(rng, at):
     assert offset.shape == (1, 1) and abs(offset[0, 0] - at) < 0.002
 
 
-def test_offset_is_the_mode_not_the_least():
+def test_offset_is_the_mode_not_the_least_and_does_not_jump_with_rounding():
+    """Whatever border of a bin the values lie on, a change of them in the last digits changes it as little."""
     distance = np.concatenate([np.full(30, 0.04), np.full(10, 0.0), np.full(12, 0.09)])[None, :, None]
     assert contact_offsets(distance, np.ones((1, 52, 1), bool), 1.0)[0, 0] == pytest.approx(0.04, abs=0.002)
-
-
-def test_offset_does_not_jump_with_rounding(rng):
-    """Whatever border of a bin the values lie on, a change of them in the last digits changes it as little."""
     for at in np.arange(-0.076, 0.158, 0.002):
         distance = np.full((1, 20, 1), at)
         there, back = (contact_offsets(distance + d, np.ones((1, 20, 1), bool), 1.0)[0, 0] for d in (1e-12, -1e-12))
@@ -137,25 +130,20 @@ def test_what_is_never_slow_or_never_near_has_no_offset_and_no_contact(rng):
     assert not contact_strength(far, offsets, 1.0).any() and not contact_strength(distance, offsets, 1.0).any()
 
 
-def test_contact_fades_from_one_to_six_centimetres_above_the_offset():
-    gap = np.array([-0.03, 0.0, 0.01, 0.035, 0.06, 0.2, np.inf])
-    strength = contact_strength((0.05 + gap)[None, :, None], np.array([[0.05]]), 1.0)[0, :, 0]
-    assert np.allclose(strength, [1, 1, 1, 0.5, 0, 0, 0])
-
-
 @pytest.mark.parametrize("size", [1.0, 0.01])
-def test_contact_begins_where_it_is_told_to(size):
-    gap = size * np.array([0.0, 0.01, 0.02, 0.11, 0.3])
-    at = (0.05 * size + gap)[None, :, None]
+def test_contact_fades_from_one_centimetre_above_the_offset_to_where_it_is_told_to_begin(size):
+    """Six centimetres by itself. A short reach is a firm hold only within a sixth of it."""
 
-    def strength(reach):
-        return contact_strength(at, np.array([[0.05 * size]]), size, size * reach)[0, :, 0]
+    def strength(gap, *reach):
+        at = size * (0.05 + np.array(gap))[None, :, None]
+        return contact_strength(at, np.array([[0.05 * size]]), size, *(size * r for r in reach))[0, :, 0]
 
-    assert np.allclose(strength(0.06), contact_strength(at, np.array([[0.05 * size]]), size)[0, :, 0])
-    assert np.allclose(strength(0.21), [1, 1, 0.99275, 0.5, 0])
-    # A short reach is a firm hold only within a sixth of it.
-    assert np.allclose(strength(0.012), [1, 0.104, 0, 0, 0])
-    assert not strength(0.0).any()
+    assert np.allclose(strength([-0.03, 0.0, 0.01, 0.035, 0.06, 0.2, np.inf]), [1, 1, 1, 0.5, 0, 0, 0])
+    gap = [0.0, 0.01, 0.02, 0.11, 0.3]
+    assert np.allclose(strength(gap, 0.06), strength(gap))
+    assert np.allclose(strength(gap, 0.21), [1, 1, 0.99275, 0.5, 0])
+    assert np.allclose(strength(gap, 0.012), [1, 0.104, 0, 0, 0])
+    assert not strength(gap, 0.0).any()
 
 
 def test_affinity_falls_with_clearance_and_rises_with_contact():
@@ -164,6 +152,8 @@ def test_affinity_falls_with_clearance_and_rises_with_contact():
     contact[0, 0, 1] = 1.0
     found = affinities(distance, contact, np.ones(2), 5.0, 1.0, DT)[0]
     assert np.allclose(found, [1.02, 6.02, 0.52, 0.02 + 1 / 101, 0.02])
+
+    assert affinities(distance, contact, np.ones(2), 5.0, 1.0, DT).shape[-1] == 5
 
 
 def test_affinity_heeds_objects_by_their_share():

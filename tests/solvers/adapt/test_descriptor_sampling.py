@@ -129,15 +129,15 @@ def test_thinning_keeps_first_samples_and_steps():
 
 
 def test_bad_input_is_named():
-    broken = TriangleMesh("Torn sheet", np.full((3, 3), np.nan), np.array([[0, 1, 2]]))
-    with pytest.raises(InputError, match="Torn sheet"):
-        environment_proximity(np.zeros((1, 3)), [broken], 1.0, D0)
-    with pytest.raises(InputError, match="at least one mesh"):
-        environment_proximity(np.zeros((1, 3)), [], 1.0, D0)
-    with pytest.raises(InputError, match="0 candidates"):
-        sample_descriptors(DescriptorPoints.empty(), np.zeros(1), [], D0)
-    with pytest.raises(InputError, match="threshold"):
-        sample_descriptors(DescriptorPoints.empty(), np.zeros(0), [], 0.0)
+    broken, none = TriangleMesh("Torn sheet", np.full((3, 3), np.nan), np.array([[0, 1, 2]])), DescriptorPoints.empty()
+    for call, args, message in (
+        (environment_proximity, (np.zeros((1, 3)), [broken], 1.0, D0), "Torn sheet"),
+        (environment_proximity, (np.zeros((1, 3)), [], 1.0, D0), "at least one mesh"),
+        (sample_descriptors, (none, np.zeros(1), [], D0), "0 candidates"),
+        (sample_descriptors, (none, np.zeros(0), [], 0.0), "threshold"),
+    ):
+        with pytest.raises(InputError, match=message):
+            call(*args)
 
 
 @pytest.mark.parametrize("number", [0, 1])

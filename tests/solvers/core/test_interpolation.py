@@ -21,26 +21,16 @@ def test_as_interpolation_of_each_column(shape):
 
 
 def test_rows_themselves_are_exact_and_the_ends_are_held():
+    """A row beyond does not count for the last; places number the rows."""
     values = np.random.default_rng(0).normal(size=(4, 6)) * 1e6
     np.testing.assert_array_equal(BetweenRows.at(FRAMES, FRAMES).of(values), values)
     np.testing.assert_array_equal(BetweenRows.at(np.array([-9.0, 99.0]), FRAMES).of(values), values[[0, -1]])
-    np.testing.assert_array_equal(
-        BetweenRows.at_places(np.array([-1.0, 0.0, 3.0, 7.5]), 4).of(values), values[[0, 0, 3, 3]]
-    )
-
-
-def test_places_number_the_rows():
-    values = np.array([0.0, 10.0, 40.0])
-    np.testing.assert_allclose(BetweenRows.at_places(np.array([0.5, 1.0, 1.25]), 3).of(values), [5.0, 10.0, 17.5])
-
-
-def test_one_row_is_held():
+    at = BetweenRows.at_places(np.array([-1.0, 0.0, 3.0, 7.5]), 4)
+    np.testing.assert_array_equal(at.of(values), values[[0, 0, 3, 3]])
+    between = BetweenRows.at_places(np.array([0.5, 1.0, 1.25]), 3).of(np.array([0.0, 10.0, 40.0]))
+    np.testing.assert_allclose(between, [5.0, 10.0, 17.5])
     assert BetweenRows.at(np.array([1.0, 5.0]), np.array([3.0])).of(np.array([[7.0]])).tolist() == [[7.0], [7.0]]
-
-
-def test_a_row_beyond_does_not_count_for_the_last():
-    values = np.array([np.nan, 2.0])
-    assert BetweenRows.at(np.array([1.0]), np.array([0.0, 1.0])).of(values) == 2.0
+    assert BetweenRows.at(np.array([1.0]), np.array([0.0, 1.0])).of(np.array([np.nan, 2.0])) == 2.0
 
 
 def test_what_is_not_a_number_is_refused():

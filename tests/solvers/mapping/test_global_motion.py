@@ -79,12 +79,14 @@ def test_less_is_removed_on_request(dance):
 
 
 def test_bad_input_is_named(dance):
-    with pytest.raises(InputError, match="sideways"):
-        GlobalMotion(dance[1][0], "sideways")
-    with pytest.raises(InputError, match="no known point"):
-        GlobalMotion(np.full((3, 3), np.nan))
-    with pytest.raises(InputError, match="12 points"):
-        GlobalMotion(dance[1][0]).track(dance[1][:, :5])
+    points = dance[1]
+    for request, words in (
+        (lambda: GlobalMotion(points[0], "sideways"), "sideways"),
+        (lambda: GlobalMotion(np.full((3, 3), np.nan)), "no known point"),
+        (lambda: GlobalMotion(points[0]).track(points[:, :5]), "12 points"),
+    ):
+        with pytest.raises(InputError, match=words):
+            request()
 
 
 @pytest.mark.captures

@@ -37,18 +37,13 @@ def test_rows_have_unit_length_and_the_motion_is_capped(clip):
     np.testing.assert_allclose((motion**2).sum() / (place**2).sum(), 0.25)
 
 
-def test_slow_motion_is_not_raised():
+def test_slow_motion_is_not_raised_and_size_and_place_do_not_matter(clip):
     slow = swing(TIMES / 20)
     features = PoseFeatures.fit(slow, TIMES)
     assert features.gain == 1.0
     np.testing.assert_allclose((features.rows(slow, TIMES)[:, :-1] ** 2).sum(axis=1).mean(), 1.0)
-
-
-def test_size_and_place_do_not_matter(clip):
-    other = 3.5 * clip + [1, -2, 8]
-    np.testing.assert_allclose(
-        PoseFeatures.fit(other, TIMES).rows(other, TIMES), PoseFeatures.fit(clip, TIMES).rows(clip, TIMES), atol=1e-12
-    )
+    one, other = (PoseFeatures.fit(of, TIMES).rows(of, TIMES) for of in (clip, 3.5 * clip + [1, -2, 8]))
+    np.testing.assert_allclose(other, one, atol=1e-12)
 
 
 @pytest.mark.parametrize("fps", [120, 90, 50, 30, 25, 24])
@@ -122,18 +117,17 @@ def test_another_actor_keeps_mean_and_scale(clip):
 
 
 def test_bad_input_is_named(clip):
-    with pytest.raises(InputError, match="does not move"):
-        PoseFeatures.fit(np.repeat(clip[:1], 240, axis=0), TIMES)
-    with pytest.raises(InputError, match="does not move"):
-        PoseFeatures.fit(clip[:1], TIMES[:1])
-    with pytest.raises(InputError, match="No point"):
-        PoseFeatures.fit(np.full_like(clip, np.nan), TIMES)
-    with pytest.raises(InputError, match="frame 5"):
-        PoseFeatures.fit(clip, np.where(np.arange(240) == 5, 0.0, TIMES))
+    for points, times, words in (
+        (np.repeat(clip[:1], 240, axis=0), TIMES, "does not move"),
+        (clip[:1], TIMES[:1], "does not move"),
+        (np.full_like(clip, np.nan), TIMES, "No point"),
+        (clip, np.where(np.arange(240) == 5, 0.0, TIMES), "frame 5"),
+        (clip[:0], TIMES[:0], "no frames"),
+    ):
+        with pytest.raises(InputError, match=words):
+            PoseFeatures.fit(points, times)
     with pytest.raises(InputError, match="6 points"):
         PoseFeatures.fit(clip, TIMES).rows(clip[:, :4], TIMES)
-    with pytest.raises(InputError, match="no frames"):
-        PoseFeatures.fit(clip[:0], TIMES[:0])
 
 
 @pytest.mark.captures

@@ -18,33 +18,26 @@ def hopper(flight):
     return points
 
 
-def test_a_foot_that_stands_gives_the_speed():
+FLIGHT = TIMES % 1.0 > 0.6
+
+
+def test_a_foot_that_stands_gives_the_speed_and_in_flight_it_goes_on():
     np.testing.assert_allclose(stance_velocity(hopper(np.zeros(60, bool)), TIMES), [[0.0, -2.0]] * 60, atol=1e-9)
-
-
-def test_in_flight_the_speed_goes_on():
-    points = hopper(TIMES % 1.0 > 0.6)
-    points[TIMES % 1.0 > 0.6, :4, 1] += 3.0
+    points = hopper(FLIGHT)
+    points[FLIGHT, :4, 1] += 3.0
     np.testing.assert_allclose(stance_velocity(points, TIMES), [[0.0, -2.0]] * 60, atol=1e-9)
 
 
-def test_height_of_the_ground_and_size_do_not_matter():
-    points = hopper(TIMES % 1.0 > 0.6)
+def test_height_of_the_ground_size_and_uneven_times_do_not_matter(rng):
+    points = hopper(FLIGHT)
     np.testing.assert_allclose(stance_velocity(50 * points + [1, 2, 30], TIMES), 50 * stance_velocity(points, TIMES))
-
-
-def test_uneven_times_do_not_matter(rng):
     times = np.sort(rng.uniform(0, 2, 60))
     points = hopper(np.zeros(60, bool))
     points[:, :4, 1] += 2.0 * (times - TIMES)[:, None]
     np.testing.assert_allclose(stance_velocity(points, times)[:, 1], -2.0)
 
 
-def test_one_frame_tells_nothing():
+def test_one_frame_tells_nothing_and_where_nothing_stands_there_is_no_number():
     with pytest.raises(InputError, match="two frames"):
         stance_velocity(hopper(np.zeros(60, bool))[:1], TIMES[:1])
-
-
-def test_where_nothing_stands_there_is_no_number():
-    flat = np.zeros((60, 3, 3))
-    assert np.isnan(stance_velocity(flat, TIMES)).all()
+    assert np.isnan(stance_velocity(np.zeros((60, 3, 3)), TIMES)).all()

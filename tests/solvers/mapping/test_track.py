@@ -76,23 +76,15 @@ def test_the_box_is_never_left(onto_itself, edge):
     assert (np.abs(wild - space.box.high) < 1e-3 * (space.box.high - space.box.low)).any()
 
 
-def test_frames_do_not_depend_on_each_other(onto_itself):
+def test_frames_do_not_depend_on_each_other_nor_maps_on_the_order_of_pairs(onto_itself):
     space, mapping, source = onto_itself
     order = np.random.default_rng(0).permutation(FRAMES)
     whole = mapping.coefficients(source.features)
     np.testing.assert_allclose(mapping.coefficients(source.features[order]), whole[order], atol=1e-12)
     np.testing.assert_allclose(mapping.coefficients(source.features[7]), whole[7], atol=1e-12)
-
-
-def test_the_order_of_pairs_does_not_matter(onto_itself):
-    space, _, source = onto_itself
     picks = np.array([3, 11, 25, 40])
     one, other = (MotionMap.learn(source.features[p], space.coefficients[p], space.box) for p in (picks, picks[::-1]))
     np.testing.assert_allclose(one.coefficients(source.features), other.coefficients(source.features), atol=1e-10)
-
-
-def test_one_pair_is_refused(onto_itself):
-    space, _, source = onto_itself
     with pytest.raises(InputError, match="at least two pairs"):
         MotionMap.learn(source.features[:1], space.coefficients[:1], space.box)
 
@@ -103,24 +95,16 @@ def straight():
     return MapTrack(times, rng.normal(size=(10, 3)), rng.normal(size=(10, 2)), rng.normal(size=10))
 
 
-def test_sampled_at_frames_between_and_beyond():
+def test_sampled_at_frames_between_and_beyond_in_any_order_and_number():
     track = straight()
-    for found, wanted in zip(
-        track.sampled(track.times), (track.coefficients, track.positions, track.headings), strict=True
+    parts = track.coefficients, track.positions, track.headings
+    for times, wanted in (
+        (track.times, parts),
+        (np.array([3.25 / FPS]), [0.75 * of[3:4] + 0.25 * of[4:5] for of in parts]),
+        (np.array([-5.0, 99.0]), [of[[0, -1]] for of in parts]),
     ):
-        np.testing.assert_allclose(found, wanted, atol=1e-9)
-    for found, of in zip(
-        track.sampled(np.array([3.25 / FPS])), (track.coefficients, track.positions, track.headings), strict=True
-    ):
-        np.testing.assert_allclose(found[0], 0.75 * of[3] + 0.25 * of[4], atol=1e-9)
-    for found, of in zip(
-        track.sampled(np.array([-5.0, 99.0])), (track.coefficients, track.positions, track.headings), strict=True
-    ):
-        np.testing.assert_array_equal(found, of[[0, -1]])
-
-
-def test_sampled_in_any_order_and_number():
-    track = straight()
+        for found, of in zip(track.sampled(times), wanted, strict=True):
+            np.testing.assert_allclose(found, of, atol=1e-9)
     times = np.random.default_rng(2).uniform(-0.1, 0.5, 60)
     whole = track.sampled(times)
     for number, time in enumerate(times):
@@ -128,7 +112,7 @@ def test_sampled_in_any_order_and_number():
             assert np.array_equal(found[0], of[number])
 
 
-def test_placed_turns_about_the_pivot():
+def test_placed_turns_about_the_pivot_at_many_as_at_each():
     place = np.eye(4)
     place[:3, :3] = [[0.0, -2.0, 0.0], [1.0, 0.0, 0.0], [0.3, 0.0, -1.0]]
     place[:3, 3] = 5.0, 6.0, 7.0
@@ -139,16 +123,10 @@ def test_placed_turns_about_the_pivot():
     np.testing.assert_allclose((moved @ mark)[:3], pivot + [10.0, 20.0, 0.0], atol=1e-12)
     beside = np.linalg.solve(place, np.append(pivot + [1.0, 0.0, 0.5], 1.0))
     np.testing.assert_allclose((moved @ beside)[:3], pivot + [10.0, 21.0, 0.5], atol=1e-12)
-
-
-def test_placed_at_many_is_placed_at_each():
     rng = np.random.default_rng(3)
-    place, pivot = rng.normal(size=(4, 4)), rng.normal(size=3)
-    place[3] = 0, 0, 0, 1
     positions, headings = rng.normal(size=(5, 2)), rng.normal(size=5)
-    many = placed(place, pivot, positions, headings)
-    for k in range(5):
-        np.testing.assert_allclose(placed(place, pivot, positions[k], headings[k]), many[k], atol=1e-12)
+    for k, many in enumerate(placed(place, pivot, positions, headings)):
+        np.testing.assert_allclose(placed(place, pivot, positions[k], headings[k]), many, atol=1e-12)
 
 
 def test_what_would_sink_is_lifted_and_nothing_else(rng):

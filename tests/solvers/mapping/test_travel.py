@@ -54,19 +54,19 @@ def on_the_spot(vertices):
     return np.zeros((len(vertices), 2)), np.zeros(len(vertices))
 
 
-def test_standing_feet_tell_the_speed():
-    vertices = walker(TIMES)
-    poses, _ = coefficients(vertices)
-    travel = learn_travel(poses, TIMES, *on_the_spot(vertices), vertices)
+def learnt_on_the_spot(vertices, **options):
+    """The travel learnt from vertices that stay, their poses and what projects others."""
+    poses, axes = coefficients(vertices)
+    return learn_travel(poses, TIMES, *on_the_spot(vertices), vertices, **options), poses, axes
+
+
+def test_standing_feet_tell_the_speed_and_a_walk_backwards_goes_backwards():
+    travel, poses, _ = learnt_on_the_spot(walker(TIMES))
     assert travel.learnt_from == STANCE and "m/s" in travel.note
     path = travel.track(poses, TIMES, np.zeros(180))
     np.testing.assert_allclose(path[-1], [0.0, -SPEED * TIMES[-1]], atol=0.1 * SPEED * TIMES[-1])
-
-
-def test_a_walk_backwards_goes_backwards():
-    vertices = walker(TIMES)[::-1]
-    poses, _ = coefficients(vertices)
-    assert learn_travel(poses, TIMES, *on_the_spot(vertices), vertices).track(poses, TIMES, np.zeros(180))[-1, 1] > 3.0
+    travel, poses, _ = learnt_on_the_spot(walker(TIMES)[::-1])
+    assert travel.track(poses, TIMES, np.zeros(180))[-1, 1] > 3.0
 
 
 def test_a_target_that_travels_is_learnt_from_its_travel():
@@ -82,10 +82,8 @@ def test_a_target_that_travels_is_learnt_from_its_travel():
 
 
 def test_a_stride_is_travelled_in_a_cycle():
-    vertices = walker(TIMES)
-    poses, _ = coefficients(vertices)
+    travel, poses, _ = learnt_on_the_spot(walker(TIMES), stride=2.0, learn_from=STRIDE)
     assert cycle_seconds(poses, TIMES) == pytest.approx(1.0, abs=0.02)
-    travel = learn_travel(poses, TIMES, *on_the_spot(vertices), vertices, stride=2.0, learn_from=STRIDE)
     np.testing.assert_allclose(travel.track(poses, TIMES, np.zeros(180))[-1], [0.0, -2.0 * TIMES[-1]], atol=0.6)
 
 
@@ -93,18 +91,15 @@ def test_what_stands_still_or_sways_stays():
     vertices = walker(TIMES)
     vertices[:, :12] = vertices[:1, :12]
     vertices[:, 12:, 0] += 0.1 * np.sin(3 * TIMES)[:, None]
-    poses, _ = coefficients(vertices)
-    travel = learn_travel(poses, TIMES, *on_the_spot(vertices), vertices)
+    travel, poses, _ = learnt_on_the_spot(vertices)
     assert travel.learnt_from == STAYS and not travel.track(poses, TIMES, np.zeros(180)).any()
-    with_stride = learn_travel(poses, TIMES, *on_the_spot(vertices), vertices, stride=1.0)
+    with_stride, poses, _ = learnt_on_the_spot(vertices, stride=1.0)
     assert with_stride.learnt_from == STRIDE
     assert not with_stride.velocity(np.zeros(poses.shape[1])).any()
 
 
 def test_faster_goes_further():
-    vertices = walker(TIMES)
-    poses, _ = coefficients(vertices)
-    travel = learn_travel(poses, TIMES, *on_the_spot(vertices), vertices)
+    travel, poses, _ = learnt_on_the_spot(walker(TIMES))
     once, twice = (travel.velocity(rates(poses, TIMES / k, LAG / k)) for k in (1, 2))
     np.testing.assert_allclose(twice, 2 * once)
 
@@ -119,9 +114,7 @@ def test_the_path_is_the_same_step_by_step(rng):
 
 
 def test_live_rates_give_the_same_path():
-    vertices = walker(TIMES)
-    poses, _ = coefficients(vertices)
-    travel = learn_travel(poses, TIMES, *on_the_spot(vertices), vertices)
+    travel, poses, _ = learnt_on_the_spot(walker(TIMES))
     history, path, live = History(LAG), Path(), []
     for pose, time in zip(poses, TIMES, strict=True):
         history.push(pose, time)
@@ -133,9 +126,7 @@ def test_live_rates_give_the_same_path():
 
 @pytest.mark.parametrize("fps", [30, 24])
 def test_the_frame_rate_does_not_matter(fps):
-    vertices = walker(TIMES)
-    poses, axes = coefficients(vertices)
-    travel = learn_travel(poses, TIMES, *on_the_spot(vertices), vertices)
+    travel, poses, axes = learnt_on_the_spot(walker(TIMES))
     times = np.arange(0, 2.9, 1 / fps)
     slow = travel.track(coefficients(walker(times), axes)[0], times, 0.5 * times)
     fast = travel.track(poses, TIMES, 0.5 * TIMES)

@@ -1,4 +1,4 @@
-"""Each estimator of telling a target's travel, all learnt at once; what is not there says why."""
+"""Each estimator of a target's travel, all learnt at once; what is not there says why."""
 
 import numpy as np
 import pytest
@@ -46,16 +46,14 @@ def test_a_pose_that_does_not_change_does_not_travel(estimators):
         np.testing.assert_allclose(end(estimators, TravelChoices(estimator), poses=np.ones((91, 2))), 0.0, atol=1e-12)
 
 
-def test_a_stride_is_as_long_as_it_is_said_to_be(estimators):
+def test_a_stride_is_as_long_as_it_is_said_to_be_and_a_source_is_followed_as_far_as_it_goes(estimators):
     for stride in (0.5, 2.0):
         np.testing.assert_allclose(end(estimators, TravelChoices("stride", stride=stride)), [0, -3 * stride], rtol=0.05)
-
-
-def test_as_far_as_the_source_goes(estimators):
     translation = np.stack((TIMES, 0.5 * TIMES), axis=1)
     found = end(estimators, TravelChoices(SOURCE), translation)
     np.testing.assert_allclose(found, translation[-1], atol=1e-9)
     np.testing.assert_allclose(end(estimators, TravelChoices(SOURCE, scale=3.0), translation), 3 * found)
+    np.testing.assert_array_equal(end(estimators, TravelChoices("stays"), np.ones((91, 2)) * TIMES[:, None]), 0.0)
 
 
 def test_the_source_round_a_bend(estimators):
@@ -65,10 +63,6 @@ def test_the_source_round_a_bend(estimators):
     np.testing.assert_allclose(end(estimators, TravelChoices(SOURCE), translation, yaw), translation[-1], atol=1e-9)
     straight = end(estimators, TravelChoices(SOURCE, turn_ratio=0.0), translation, yaw)
     np.testing.assert_allclose(straight, [np.pi, 0.0], atol=1e-3)
-
-
-def test_stays(estimators):
-    np.testing.assert_array_equal(end(estimators, TravelChoices("stays"), np.ones((91, 2)) * TIMES[:, None]), 0.0)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -109,9 +103,6 @@ def test_a_way_that_is_not_there_says_why():
         with pytest.raises(InputError, match="in no order"):
             none.track(poses, times, translation, yaw, TravelChoices(estimator))
     np.testing.assert_array_equal(none.track(poses, times, translation, yaw, TravelChoices())[0], 0.0)
-
-
-def test_a_way_that_does_not_exist(estimators):
     with pytest.raises(InputError, match="no way 'fly'.*stride"):
         estimators.velocity(np.zeros(2), TravelChoices("fly"))
 
@@ -133,7 +124,5 @@ def test_a_turned_target_travels_turned():
     quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     one = TravelEstimators.learn(poses, times, translation, yaw, vertices)
     other = TravelEstimators.learn(poses, times, translation @ quarter[:2, :2].T, yaw, vertices @ quarter.T)
-    for estimator in ("translation",):
-        np.testing.assert_allclose(
-            end(other, TravelChoices(estimator)), end(one, TravelChoices(estimator)) @ quarter[:2, :2].T, atol=1e-9
-        )
+    found, straight = (end(learnt, TravelChoices("translation")) for learnt in (other, one))
+    np.testing.assert_allclose(found, straight @ quarter[:2, :2].T, atol=1e-9)

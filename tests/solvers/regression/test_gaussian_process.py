@@ -28,10 +28,20 @@ def pairs(rng):
     return smooth_pairs(rng)
 
 
+def fit_given(pairs, name="neural_network", noise=0.05):
+    return GaussianProcess.fit(*pairs, name, parameters=given(name, noise))
+
+
+def assert_alike(one, other, at):
+    """To the last bit."""
+    np.testing.assert_array_equal(one.predict(at), other.predict(at))
+    np.testing.assert_array_equal(one.variance(at), other.variance(at))
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_mean_and_variance_are_the_formula(name, pairs, rng):
     inputs, outputs = pairs
-    process = GaussianProcess.fit(inputs, outputs, name, parameters=given(name))
+    process = fit_given(pairs, name)
     kernel, at = kernel_of(name)(*SOME[name]), rng.normal(size=(11, 6))
     inverse = np.linalg.inv(kernel.prepared(inputs)(inputs) + 0.05 * np.eye(40))
     cross = kernel.prepared(inputs)(at)
@@ -54,7 +64,7 @@ def test_it_is_that_of_scikit_learn(name, build, pairs, rng):
     (inputs, outputs), at = pairs, rng.normal(size=(11, 6))
     full = build(theirs.kernels) + theirs.kernels.WhiteKernel(0.05)
     theirs = theirs.GaussianProcessRegressor(full, alpha=0.0, optimizer=None).fit(inputs, outputs)
-    process = GaussianProcess.fit(inputs, outputs, name, parameters=given(name))
+    process = fit_given(pairs, name)
     mean, deviation = theirs.predict(at, return_std=True)
     np.testing.assert_allclose(process.predict(at), mean, atol=1e-8)
     np.testing.assert_allclose(process.variance(at), deviation[:, 0] ** 2, atol=1e-8)
@@ -66,16 +76,14 @@ def test_it_learns_the_parameters_that_scikit_learn_learns(pairs):
     theirs = pytest.importorskip("sklearn.gaussian_process")
     inputs, outputs = pairs
     kernels = theirs.kernels
-    full = kernels.ConstantKernel(1.0, (1e-3, 1e4)) * kernels.RBF(1.0, (1e-2, 1e3)) + kernels.WhiteKernel(
-        0.1, (0.01, 10)
-    )
+    full = kernels.ConstantKernel(1.0, (1e-3, 1e4)) * kernels.RBF(1.0, (1e-2, 1e3))
+    full += kernels.WhiteKernel(0.1, (0.01, 10))
     theirs = theirs.GaussianProcessRegressor(full, alpha=0.0).fit(inputs, outputs)
     process = GaussianProcess.fit(inputs, outputs, "squared_exponential")
     value, _ = log_marginal_likelihood(process.kernel, process.noise, inputs, outputs)
     assert value == pytest.approx(theirs.log_marginal_likelihood_value_, abs=0.02)
-    np.testing.assert_allclose(
-        np.append(process.kernel.logs[::-1], np.log(process.noise)), theirs.kernel_.theta, atol=0.05
-    )
+    logs = np.append(process.kernel.logs[::-1], np.log(process.noise))
+    np.testing.assert_allclose(logs, theirs.kernel_.theta, atol=0.05)
 
 
 def test_it_is_that_of_gpy(pairs, rng):
@@ -86,7 +94,7 @@ def test_it_is_that_of_gpy(pairs, rng):
     gpy = pytest.importorskip("GPy", reason="GPy asks for older packages: give it an environment of its own")
     (inputs, outputs), at = pairs, rng.normal(size=(11, 6))
     theirs = gpy.models.GPRegression(inputs, outputs, gpy.kern.MLP(6, 1.8, 0.4, 0.7), noise_var=0.05)
-    process = GaussianProcess.fit(inputs, outputs, parameters=given("neural_network"))
+    process = fit_given(pairs)
     mean, variance = theirs.predict(at)
     np.testing.assert_allclose(process.predict(at), mean, atol=1e-6)
     np.testing.assert_allclose(process.variance(at), variance[:, 0], atol=1e-6)
@@ -164,8 +172,7 @@ def test_the_order_of_the_pairs_makes_no_difference(name, count, rng):
     order, at = rng.permutation(count), rng.normal(size=(5, 6))
     plain, mixed = (GaussianProcess.fit(inputs[way], outputs[way], name) for way in (np.arange(count), order))
     assert plain.kernel == mixed.kernel and plain.noise == mixed.noise
-    np.testing.assert_array_equal(plain.predict(at), mixed.predict(at))
-    np.testing.assert_array_equal(plain.variance(at), mixed.variance(at))
+    assert_alike(plain, mixed, at)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -192,31 +199,24 @@ def test_without_noise_the_pairs_are_met(name, rng):
     inputs, outputs = smooth_pairs(rng, 15)
     errors = []
     for noise in (1e-2, 1e-4, 1e-8):
-        process = GaussianProcess.fit(inputs, outputs, name, parameters=given(name, noise))
+        process = fit_given((inputs, outputs), name, noise)
         errors.append(np.abs(process.predict(inputs) - outputs).max())
     assert errors[0] > errors[1] > errors[2] and errors[2] < 1e-6
     np.testing.assert_allclose(process.variance(inputs), 0.0, atol=1e-6)
 
 
 def test_far_from_all_pairs_the_squared_exponential_knows_nothing(pairs):
-    process = GaussianProcess.fit(*pairs, "squared_exponential", parameters=given("squared_exponential"))
+    process = fit_given(pairs, "squared_exponential")
     np.testing.assert_allclose(process.predict(np.full(6, 50.0)), 0.0, atol=1e-12)
     assert process.variance(np.full(6, 50.0)) == pytest.approx(0.6 + 0.05)
 
 
-def test_repeated_pairs_change_nothing_but_their_weight(pairs, rng):
-    inputs, outputs = pairs
+def test_repeated_pairs_change_nothing_but_their_weight_and_contradicting_ones_are_averaged(pairs, rng):
     at = rng.normal(size=(5, 6))
-    once = GaussianProcess.fit(inputs, outputs, parameters=given("neural_network", 0.05))
-    parameters = given("neural_network", 0.1)
-    twice = GaussianProcess.fit(np.tile(inputs, (2, 1)), np.tile(outputs, (2, 1)), parameters=parameters)
-    np.testing.assert_allclose(twice.predict(at), once.predict(at), atol=1e-9)
-
-
-def test_contradicting_pairs_are_averaged(rng):
-    inputs = np.repeat(rng.normal(size=(3, 4)), 2, axis=0)
-    outputs = rng.normal(size=(6, 2))
-    found = GaussianProcess.fit(inputs, outputs, parameters=given("neural_network", 1e-6)).predict(inputs[::2])
+    twice = fit_given([np.tile(values, (2, 1)) for values in pairs], noise=0.1)
+    np.testing.assert_allclose(twice.predict(at), fit_given(pairs).predict(at), atol=1e-9)
+    inputs, outputs = np.repeat(rng.normal(size=(3, 4)), 2, axis=0), rng.normal(size=(6, 2))
+    found = fit_given((inputs, outputs), noise=1e-6).predict(inputs[::2])
     np.testing.assert_allclose(found, outputs.reshape(3, 2, 2).mean(axis=1), atol=1e-4)
 
 
@@ -245,34 +245,27 @@ def test_arrays_make_the_same_process(name, pairs, rng):
     assert all(value.dtype.kind in "fU" for value in arrays.values())
     again, at = GaussianProcess.from_arrays(arrays), rng.normal(size=(7, 6))
     assert again.kernel == process.kernel and again.noise == process.noise
-    np.testing.assert_array_equal(again.predict(at), process.predict(at))
-    np.testing.assert_array_equal(again.variance(at), process.variance(at))
+    assert_alike(again, process, at)
 
 
 def test_bad_input_is_named(pairs):
     inputs, outputs = pairs
-    with pytest.raises(InputError, match="two pairs and has 1"):
-        GaussianProcess.fit(inputs[:1], outputs[:1])
-    with pytest.raises(InputError, match="one row a pair"):
-        GaussianProcess.fit(inputs, outputs[:7])
-    with pytest.raises(InputError, match="one row a pair"):
-        GaussianProcess.fit(inputs, outputs[:, 0])
-    with pytest.raises(InputError, match="source pose of pair 5"):
-        GaussianProcess.fit(np.where(np.arange(40)[:, None] == 4, np.nan, inputs), outputs)
-    with pytest.raises(InputError, match="target pose of pair 3"):
-        GaussianProcess.fit(inputs, np.where(np.arange(40)[:, None] == 2, np.inf, outputs))
-    with pytest.raises(InputError, match="part does not move"):
-        GaussianProcess.fit(np.tile(inputs[0], (40, 1)), outputs)
-    with pytest.raises(InputError, match="Noise must be positive"):
-        GaussianProcess.fit(inputs, outputs, noise_floor=0.0)
-    with pytest.raises(InputError, match="spread of the parameters must be positive"):
-        GaussianProcess.fit(inputs, outputs, spread=0.0)
-    with pytest.raises(InputError, match="'cubic' is not a kernel"):
-        GaussianProcess.fit(inputs, outputs, "cubic")
-    with pytest.raises(InputError, match="weight, bias, variance, noise; weight were given"):
-        GaussianProcess.fit(inputs, outputs, parameters={"weight": 1.0})
-    with pytest.raises(InputError, match="'bias' must be positive"):
-        GaussianProcess.fit(inputs, outputs, parameters=given("neural_network") | {"bias": 0.0})
+    some = given("neural_network")
+    for source, target, options, words in (
+        (inputs[:1], outputs[:1], {}, "two pairs and has 1"),
+        (inputs, outputs[:7], {}, "one row a pair"),
+        (inputs, outputs[:, 0], {}, "one row a pair"),
+        (np.where(np.arange(40)[:, None] == 4, np.nan, inputs), outputs, {}, "source pose of pair 5"),
+        (inputs, np.where(np.arange(40)[:, None] == 2, np.inf, outputs), {}, "target pose of pair 3"),
+        (np.tile(inputs[0], (40, 1)), outputs, {}, "part does not move"),
+        (inputs, outputs, {"noise_floor": 0.0}, "Noise must be positive"),
+        (inputs, outputs, {"spread": 0.0}, "spread of the parameters must be positive"),
+        (inputs, outputs, {"kernel": "cubic"}, "'cubic' is not a kernel"),
+        (inputs, outputs, {"parameters": {"weight": 1.0}}, "weight, bias, variance, noise; weight were given"),
+        (inputs, outputs, {"parameters": some | {"bias": 0.0}}, "'bias' must be positive"),
+    ):
+        with pytest.raises(InputError, match=words):
+            GaussianProcess.fit(source, target, **options)
 
 
 def test_a_singular_matrix_names_the_noise(pairs):

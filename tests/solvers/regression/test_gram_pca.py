@@ -58,6 +58,4 @@ def test_repeated_frames_add_no_component(features):
     assert pca.coefficients.shape[1] == 12
     assert np.abs(pca.basis @ pca.basis.T - np.eye(12)).max() < 1e-4
 
-
-def test_two_frames_have_one_component(rng):
-    assert gram_pca(rng.normal(size=(2, 100)).astype(np.float32), 50, 0.999).basis.shape == (1, 100)
+    assert gram_pca(features[:2].copy(), 50, 0.999).basis.shape[0] == 1

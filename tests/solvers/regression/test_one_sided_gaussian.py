@@ -66,26 +66,20 @@ def test_a_burst_of_equal_samples_does_not_weigh_more():
     assert abs(crowded[-1] - plain[-1]) < 0.01
 
 
-def test_noise_falls(rng):
+def test_noise_falls_and_a_steady_motion_lags_by_what_is_said(rng):
     times = np.arange(600) / 60
     assert smooth(rng.normal(size=600), times, SIGMA)[60:].std() < 0.45
-
-
-def test_a_steady_motion_lags_by_what_is_said():
-    times = np.arange(300) / 60
     lag = (times - smooth(times, times, SIGMA))[60:]
     np.testing.assert_allclose(lag, np.sqrt(2 / np.pi) * SIGMA, rtol=0.01)
 
 
-def test_no_time_is_no_smoothing(track):
+def test_no_time_is_no_smoothing_and_bad_input_is_named(track):
     np.testing.assert_array_equal(smooth(*track, 0.0), track[0])
     np.testing.assert_array_equal(Smoother(0.0).step(track[0][0], 1.0), track[0][0])
-
-
-def test_bad_input_is_named(track):
-    with pytest.raises(InputError, match="-1"):
-        smooth(*track, -1.0)
-    with pytest.raises(InputError, match="nan"):
-        Smoother(np.nan)
-    with pytest.raises(InputError, match="increase"):
-        smooth(track[0], track[1][::-1], SIGMA)
+    for request, words in (
+        (lambda: smooth(*track, -1.0), "-1"),
+        (lambda: Smoother(np.nan), "nan"),
+        (lambda: smooth(track[0], track[1][::-1], SIGMA), "increase"),
+    ):
+        with pytest.raises(InputError, match=words):
+            request()

@@ -25,11 +25,8 @@ def clip(rng):
     return rng.normal(size=(8, 3)) + 0.4 * np.sin(8 * TIMES[:, None, None] + rng.uniform(0, 6, (8, 3)))
 
 
-def test_a_clean_clip_is_left_alone(clip):
+def test_a_clean_clip_is_left_alone_and_a_sudden_start_or_stop_is_no_jump(clip):
     assert not find_outliers(clip, TIMES).any()
-
-
-def test_a_sudden_start_or_stop_is_no_jump(clip):
     moving = clip.copy()
     moving[100:, 2, 0] += 6.0 * (TIMES[100:] - TIMES[99])
     moving[150:, 2] = moving[150, 2]
@@ -49,13 +46,10 @@ def test_a_jump_and_back_is_found_and_mended(clip, length):
     np.testing.assert_array_equal(mended[~found], jumped[~found])
 
 
-def test_a_jump_of_the_whole_body_is_found(clip):
+def test_a_jump_of_the_whole_body_is_found_and_one_that_stays_flags_one_frame(clip):
     jumped = clip.copy()
     jumped[50:53] += [2.0, 0.0, 0.0]
     assert find_outliers(jumped, TIMES)[50:53].all() and outlier_frames(find_outliers(jumped, TIMES)).sum() == 3
-
-
-def test_a_jump_that_stays_flags_one_frame(clip):
     jumped = clip.copy()
     jumped[50:, 1] += 1.0
     np.testing.assert_array_equal(np.argwhere(find_outliers(jumped, TIMES)), [[50, 1]])

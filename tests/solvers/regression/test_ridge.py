@@ -1,6 +1,5 @@
 """The dual form equals the primal formula and scikit-learn's; pairs that repeat or contradict are borne and named."""
 
-
 import numpy as np
 import pytest
 
@@ -83,19 +82,15 @@ def test_two_pairs_leave_out_the_share_that_is_said(rng):
     assert found.disagreement == pytest.approx(NOISE / (NOISE + half), rel=0.2)
 
 
-def test_equal_targets_do_not_contradict(pairs):
-    assert contradiction(pairs[0], np.ones((5, 4))).disagreement < 0.1
-
-
-def test_bad_input_is_named(pairs):
+def test_equal_targets_do_not_contradict_and_bad_input_is_named(pairs):
     rows, coefficients = pairs
-    with pytest.raises(InputError, match="two pairs and has 1"):
-        PoseRidge.fit(rows[:1], coefficients[:1])
-    with pytest.raises(InputError, match="two pairs and has 0"):
-        PoseRidge.fit(rows[:0], coefficients[:0])
-    with pytest.raises(InputError, match="one row a pair"):
-        PoseRidge.fit(rows, coefficients[:4])
-    with pytest.raises(InputError, match="target pose of pair 3"):
-        PoseRidge.fit(rows, np.where(np.arange(5)[:, None] == 2, np.nan, coefficients))
-    with pytest.raises(InputError, match="positive"):
-        PoseRidge.fit(rows, coefficients, 0.0)
+    assert contradiction(rows, np.ones((5, 4))).disagreement < 0.1
+    for source, target, noise, words in (
+        (rows[:1], coefficients[:1], NOISE, "two pairs and has 1"),
+        (rows[:0], coefficients[:0], NOISE, "two pairs and has 0"),
+        (rows, coefficients[:4], NOISE, "one row a pair"),
+        (rows, np.where(np.arange(5)[:, None] == 2, np.nan, coefficients), NOISE, "target pose of pair 3"),
+        (rows, coefficients, 0.0, "positive"),
+    ):
+        with pytest.raises(InputError, match=words):
+            PoseRidge.fit(source, target, noise)

@@ -39,7 +39,7 @@ def rebuilt(space, poses):
     return np.array([space.gradients(r, s) for r, s in zip(parts.rotations, parts.stretches, strict=True)])
 
 
-def test_the_rest_is_nothing():
+def test_the_rest_is_nothing_and_a_turn_is_the_component_s_alone():
     vertices, triangles = rod()
     space = ShapeSpace.build(vertices, triangles)
     poses, _ = poses_of(space, vertices[None])
@@ -47,11 +47,6 @@ def test_the_rest_is_nothing():
     assert np.abs(parts.rotations).max() < 1e-6 and np.abs(parts.turns).max() < 1e-6
     assert np.abs(parts.stretches - np.array([[1], [0], [1]])).max() < 1e-6
     assert np.abs(parts.places.T * space.radius + space.centre - vertices).max() < 1e-6
-
-
-def test_a_turn_is_the_component_s_alone():
-    vertices, triangles = rod()
-    space = ShapeSpace.build(vertices, triangles)
     vector = np.array([0.4, -1.0, 2.0])
     poses, _ = poses_of(space, (vertices @ Rotation.from_rotvec(vector).as_matrix().T + 5.0)[None])
     parts = space.parts(poses[0])
@@ -66,9 +61,7 @@ def test_many_turns_are_followed(rng):
     space = ShapeSpace.build(both, np.concatenate((triangles, triangles + len(vertices))))
     angle = np.linspace(0, 15, 60)
     vectors = angle[:, None, None] * np.array([[0.0, 0.6, 0.8], [0.0, 0.0, -0.5]])
-    turned = [
-        np.concatenate([vertices @ Rotation.from_rotvec(v).as_matrix().T for v in pair]) for pair in vectors
-    ]
+    turned = [np.concatenate([vertices @ Rotation.from_rotvec(v).as_matrix().T for v in pair]) for pair in vectors]
     poses, by_face = poses_of(space, np.array(turned))
     parts = space.parts(poses)
     assert np.abs(np.swapaxes(parts.turns, 1, 2) - vectors).max() < 1e-5
@@ -91,27 +84,19 @@ def test_faces_are_unwrapped_where_that_mends_the_surface():
     assert np.linalg.norm(rotations, axis=0).max() > 5.0
 
 
-def test_gradients_come_back(rng):
-    vertices, triangles = rod()
-    space = ShapeSpace.build(vertices, triangles)
-    moved = np.array([curled(vertices, angle) for angle in (0.0, 1.0, -4.0)])
-    moved += rng.normal(0, 0.01, moved.shape)
-    poses, _ = poses_of(space, moved)
-    turns = Rotation.from_rotvec(space.parts(poses).turns[:, :, 0]).as_matrix()
-    found = np.einsum("fij,fjkt->fikt", turns, rebuilt(space, poses))
-    assert np.abs(found - space.surface.gradients(np.swapaxes(moved, 1, 2))).max() < 1e-5
-
-
-def test_collapsed_and_inverted_faces_come_back(rng):
+def test_gradients_come_back_also_of_collapsed_and_inverted_faces(rng):
     """Flattened to a plane, to a line and to a point, and mirrored."""
     vertices, triangles = rod()
     space = ShapeSpace.build(vertices, triangles)
+    curls = np.array([curled(vertices, angle) for angle in (0.0, 1.0, -4.0)])
+    curls += rng.normal(0, 0.01, curls.shape)
     squashed = np.stack([vertices * scale for scale in ([1, 1, 0], [1, 0, 0], [0, 0, 0], [1, -1, 1])])
-    poses, _ = poses_of(space, squashed)
-    assert np.isfinite(poses).all()
-    turns = Rotation.from_rotvec(space.parts(poses).turns[:, :, 0]).as_matrix()
-    found = np.einsum("fij,fjkt->fikt", turns, rebuilt(space, poses))
-    assert np.abs(found - space.surface.gradients(np.swapaxes(squashed, 1, 2))).max() < 1e-5
+    for moved in (curls, squashed):
+        poses, _ = poses_of(space, moved)
+        assert np.isfinite(poses).all()
+        turns = Rotation.from_rotvec(space.parts(poses).turns[:, :, 0]).as_matrix()
+        found = np.einsum("fij,fjkt->fikt", turns, rebuilt(space, poses))
+        assert np.abs(found - space.surface.gradients(np.swapaxes(moved, 1, 2))).max() < 1e-5
 
 
 def test_divergence_is_that_of_the_vertices(rng):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from solvers.skeleton.followed_bones import followed_bones
-from solvers.skeleton.rig import Rig
+from tests.random_rigs import plain_rig
 
 # Name, parent, head and tail along the rig's height; those of the second layer deform.
 BONES = [
@@ -22,13 +22,8 @@ def test_followed_bones_are_found_through_mechanisms_and_parts_count_as_one():
         up = np.sign(tail - head)
         matrix[:3, :3] = [[1.0, 0.0, 0.0], [0.0, 0.0, -up], [0.0, up, 0.0]]
         matrix[2, 3] = head
-    count = len(BONES)
-    no, yes = np.zeros(count, bool), np.ones(count, bool)
-    rig = Rig(
-        names, np.array([names.index(parent) if parent else -1 for _, parent, *_ in BONES]), rest,
-        np.array([abs(tail - head) for _, _, head, tail in BONES]), no, yes, ("FULL",) * count, yes,
-        ("QUATERNION",) * count,
-    )  # fmt: skip
+    parents = [names.index(parent) if parent else -1 for _, parent, *_ in BONES]
+    rig = plain_rig(parents, rest, np.array([abs(tail - head) for _, _, head, tail in BONES]), names=names)
     found = followed_bones(rig, np.array([names.index(name) for name in DEFORMING]))
     told = {name: DEFORMING[at] if at >= 0 else None for name, at in zip(DEFORMING, found, strict=True)}
     assert told == {"hips": None, "thigh": "hips", "thigh.001": "thigh", "shin": "thigh", "foot": "shin"}

@@ -7,29 +7,26 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from solvers.core.errors import InputError
-from solvers.rotations.channels import matrix_to_quaternion
+from solvers.rotations.channels import euler_to_matrix, matrix_to_quaternion
 from solvers.rotations.frame_channels import FrameChannels
 from solvers.skeleton import kinematics
 from solvers.skeleton.bone_channels import basis_to_channels, basis_turns
 from solvers.skeleton.frame_pose import FramePoser
 from solvers.skeleton.hierarchy import carry_increments
 from solvers.skeleton.pose_blend import blend_motion
-from solvers.skeleton.rig import INHERIT_SCALE, ROTATION_MODES, Rig
-from tests.solvers.skeleton.test_kinematics import FRAMES, PARENTS, make_basis, make_rig
+from solvers.skeleton.rig import INHERIT_SCALE, ROTATION_MODES
+from tests.random_rigs import (
+    FRAMES,
+    PARENTS,
+    make_basis,
+    make_rig,
+    plain_rig,
+    random_quaternions,
+    random_rotations,
+)
 
 TURNED, PLACED = np.array([3, 0, 1, 4, 5, 8]), np.array([4, 0])
 MODES = tuple(itertools.islice(itertools.cycle(ROTATION_MODES), len(PARENTS)))
-
-
-def rotations(rng, *shape):
-    found = Rotation.random(int(np.prod(shape)), random_state=rng.integers(1 << 30)).as_matrix()
-    return found.reshape(*shape, 3, 3)
-
-
-def quaternions(rng, *shape):
-    """Of either sign."""
-    q = rng.normal(size=(*shape, 4))
-    return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
 class Case:
@@ -37,13 +34,13 @@ class Case:
 
     def __init__(self, seed=0, scale="FULL", rotation=True, local=True, sized="uniform", connect=None, placed=PLACED):
         rng = np.random.default_rng(seed)
-        self.rig = make_rig(rng, scale, rotation, local, connect, MODES)
+        self.rig = make_rig(rng, scale=scale, rotation=rotation, local=local, connect=connect, modes=MODES)
         self.basis = make_basis(rng, self.rig, sized)
         self.world = np.tile(np.eye(4), (FRAMES, 1, 1))
-        self.world[:, :3, :3] = rotations(rng, FRAMES) * rng.uniform(0.3, 3.0, (FRAMES, 1, 1))
+        self.world[:, :3, :3] = random_rotations(rng, FRAMES) * rng.uniform(0.3, 3.0, (FRAMES, 1, 1))
         self.world[:, :3, 3] = rng.normal(size=(FRAMES, 3))
-        self.object_turns = rotations(rng, FRAMES)
-        self.turns = quaternions(rng, FRAMES, len(TURNED))
+        self.object_turns = random_rotations(rng, FRAMES)
+        self.turns = random_quaternions(rng, FRAMES, len(TURNED))
         self.placed, self.heads = placed, rng.normal(size=(FRAMES, len(placed), 3))
         self.signs = np.where(rng.uniform(size=(len(PARENTS), 3)) < 0.3, -1.0, 1.0)
         self.start = rng.uniform(-7.0, 7.0, (FRAMES, len(PARENTS), 4))
@@ -51,10 +48,8 @@ class Case:
             self.basis[:, ::2, :3, 0] *= -1.0
 
     def turner(self):
-        rig = self.rig
-        return FramePoser(
-            rig, self.basis, self.world, self.object_turns, TURNED, self.placed, self.signs, rig.parents
-        )
+        at = self.rig.parents
+        return FramePoser(self.rig, self.basis, self.world, self.object_turns, TURNED, self.placed, self.signs, at)
 
     def pose(self, turner, row, influence=1.0):
         return turner.pose(row, self.turns[row], self.heads[row], influence)
@@ -72,10 +67,8 @@ class Case:
         return kinematics.rotate_bones(self.rig, self.basis, spread, placed)
 
     def channels(self, basis, row):
-        return [
-            part[0]
-            for part in basis_to_channels(self.rig, basis[row : row + 1], self.start[row], self.signs)
-        ]
+        found = basis_to_channels(self.rig, basis[row : row + 1], self.start[row], self.signs)
+        return [part[0] for part in found]
 
 
 def require_same(case, expected, influence=1.0):
@@ -112,17 +105,11 @@ def test_without_influence_a_row_is_the_motion_itself():
     np.testing.assert_allclose(np.abs(np.einsum("bk,bk->b", pose.rotation, own)), 1.0, atol=1e-15)
 
 
-def test_nothing_needs_to_be_placed():
+def test_nothing_needs_to_be_placed_and_connected_bones_are_not():
     case = Case(4, placed=np.empty(0, int))
     require_same(case, case.all_rows())
-
-
-def test_connected_bones_are_not_placed():
-    connect = np.zeros(len(PARENTS), bool)
-    connect[4] = True
-    case = Case(5, connect=connect)
     with pytest.raises(InputError, match="bone.4.*connected"):
-        case.turner()
+        Case(5, connect=np.arange(len(PARENTS)) == 4).turner()
 
 
 def test_rows_do_not_depend_on_what_was_asked_before():
@@ -140,12 +127,9 @@ def test_channels_of_every_mode_are_those_of_a_first_row(seed):
     rng = np.random.default_rng(seed)
     modes = tuple(rng.permutation(ROTATION_MODES * 4))
     bones = len(modes)
-    rig = Rig(
-        tuple(map(str, range(bones))), np.full(bones, -1), np.tile(np.eye(4), (bones, 1, 1)), np.ones(bones),
-        *np.zeros((2, bones), bool), ("FULL",) * bones, np.ones(bones, bool), modes,
-    )  # fmt: skip
+    rig = plain_rig(np.full(bones, -1), np.tile(np.eye(4), (bones, 1, 1)), 1.0, modes, rotation=False)
     basis = np.tile(np.eye(4), (1, bones, 1, 1))
-    basis[..., :3, :3] = rotations(rng, 1, bones)
+    basis[..., :3, :3] = random_rotations(rng, 1, bones)
     start = rng.uniform(-9.0, 9.0, (bones, 4))
     _, expected, _ = basis_to_channels(rig, basis, start, np.ones((bones, 3)))
     given = matrix_to_quaternion(basis[0, :, :3, :3]) * rng.choice([-1.0, 1.0], (bones, 1))
@@ -155,8 +139,6 @@ def test_channels_of_every_mode_are_those_of_a_first_row(seed):
 @pytest.mark.parametrize("middle", [0.5 * np.pi, -0.5 * np.pi])
 @pytest.mark.parametrize("order", ROTATION_MODES[2:])
 def test_channels_in_gimbal_lock_turn_as_asked(order, middle):
-    from solvers.rotations.channels import euler_to_matrix
-
     angles = np.array([[0.3, 0.3, 0.3]])
     angles[0, "XYZ".index(order[1])] = middle
     turn = euler_to_matrix(angles, order)

@@ -64,8 +64,8 @@ def test_lengths_are_exact(posed):
     assert np.abs(found - np.linalg.norm(offsets[bones], axis=1)).max(initial=0.0) < 1e-12
 
 
-def test_forward_kinematics_joint_by_joint(posed, parents):
-    tree, _, offsets, pose = posed
+def test_forward_kinematics_joint_by_joint_and_no_turn_gives_the_source_back(posed, parents):
+    tree, track, offsets, pose = posed
     turned = tree.to_track(pose.joints)
     for frame in range(FRAMES):
         for joint, parent in enumerate(parents):
@@ -78,10 +78,6 @@ def test_forward_kinematics_joint_by_joint(posed, parents):
             arm = Rotation.from_quat(q).apply(offsets[at, :, frame])
             assert np.abs(pose.arms[at, :, frame] - arm).max() < 1e-14
             assert np.abs(turned[frame, joint] - turned[frame, parent] - arm).max() < 1e-12
-
-
-def test_no_turn_gives_the_source_back(posed):
-    tree, track, offsets, _ = posed
     joints = tree.from_track(track)
     pose = TreePose.forward(tree, offsets, quat.identity(tree.bodies, FRAMES), joints[: tree.roots])
     assert np.abs(pose.joints - joints).max() < 1e-12

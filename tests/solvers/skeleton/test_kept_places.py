@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from solvers.skeleton.kept_places import props, riding_parents
-from solvers.skeleton.rig import Rig
-from tests.solvers.skeleton.test_motion_tree import NAMES, TREE, moving
+from tests.moving_bones import NAMES, TREE, moving
+from tests.random_rigs import plain_rig
 
 SIZE = 1.8
 HIPS, HEAD, FOOT = (NAMES.index(name) for name in ("hips", "head", "foot.L"))
@@ -23,15 +24,8 @@ def equipped(pose, rest, lengths, *bones):
     return poses, rests, np.concatenate(([0.2], lengths, np.full(len(bones), 0.2))), parents
 
 
-def rig_of(parents, rest, lengths):
-    """All bones plain, none connected."""
-    count = len(parents)
-    yes, names = np.ones(count, bool), tuple(f"bone.{k}" for k in range(count))
-    return Rig(names, parents, rest, lengths, ~yes, yes, ("FULL",) * count, yes, ("QUATERNION",) * count)
-
-
 def riders(pose, rest, lengths, parents, free=None):
-    rig = rig_of(parents, rest, lengths)
+    rig = plain_rig(parents, rest, lengths)
     solved = np.arange(1, 1 + len(NAMES))
     free = np.ones(len(parents), bool) if free is None else free
     return riding_parents(rig, parents, pose, solved, free, SIZE)
@@ -58,7 +52,7 @@ def test_a_chain_above_the_solved_bones_goes_along_in_a_rig_of_bones_without_par
     base = body[0][:, NAMES.index("spine")].copy()  # keeps a place by a bone, but belongs to the tail
     pose, rest, lengths, parents = equipped(*body, base)
     pose[:, 0, :3, 3] = np.random.default_rng(4).normal(0.0, 1.0, (len(pose), 3))
-    loose, solved = rig_of(np.full(len(parents), -1), rest, lengths), np.arange(1, len(parents) - 1)
+    loose, solved = plain_rig(np.full(len(parents), -1), rest, lengths), np.arange(1, len(parents) - 1)
     parents[HIPS + 1] = len(parents) - 1
     found = riding_parents(loose, parents, pose, solved, np.ones(len(parents), bool), SIZE)
     assert found.tolist() == [HIPS + 1, *parents[1:]]
@@ -88,7 +82,7 @@ def test_props_of_a_rig_without_skin(body):
     pose, rest, lengths = body
     pose = pose + np.pad(np.linspace(0, 1, len(pose))[:, None, None, None], ((0, 0), (0, 0), (0, 3), (3, 0)))
     poses, rests, sizes, parents = equipped(pose, rest, lengths, pose[:, HEAD])
-    rig = rig_of(parents, rests, sizes)
+    rig = plain_rig(parents, rests, sizes)
     relevant = np.arange(len(parents)) > 0
     found = props(rig, parents, poses, relevant, np.zeros(len(parents), bool), SIZE)
     assert np.flatnonzero(found).tolist() == [len(parents) - 1]
@@ -103,14 +97,12 @@ def test_what_hangs_on_a_sheared_bone_is_no_prop(body):
     stretch = np.diag([1.0, 1.0, 0.3, 1.0])
     swing = np.linspace(0.0, 1.2, len(pose))
     turn = np.tile(np.eye(4), (len(pose), 1, 1))
-    turn[:, 1, 1] = turn[:, 2, 2] = np.cos(swing)
-    turn[:, 2, 1] = np.sin(swing)
-    turn[:, 1, 2] = -np.sin(swing)
+    turn[:, :3, :3] = Rotation.from_rotvec(swing[:, None] * [1.0, 0, 0]).as_matrix()
     pose = pose.copy()
     end = lengths[shin] * np.eye(4)[1] + np.eye(4)[3]
     pose[:, shin] = pose[:, shin] @ stretch @ turn
     pose[:, foot, :3, 3] = (pose[:, shin] @ end)[:, :3]
-    rig = rig_of(TREE, rest, lengths)
+    rig = plain_rig(TREE, rest, lengths)
     away = np.linalg.norm(pose[:, foot, :3, 3] - pose[:, shin, :3, 3], axis=1)
     assert np.ptp(away) > 0.1
     everything = np.ones(len(TREE), bool)

@@ -4,50 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 from solvers.core.errors import InputError
 from solvers.skeleton import kinematics
 from solvers.skeleton.bone_channels import basis_to_channels, channels_to_basis
 from solvers.skeleton.hierarchy import carry_increments
 from solvers.skeleton.rig import INHERIT_SCALE, ROTATION_MODES, Rig
-
-FRAMES = 7
-PARENTS = np.array([-1, 0, 1, 2, 1, 4, 0, -1, 7])
-
-
-def random_matrices(rng, *shape, size=1.0):
-    out = np.zeros((*shape, 4, 4))
-    turns = Rotation.random(int(np.prod(shape)), random_state=rng.integers(1 << 30)).as_matrix()
-    out[..., :3, :3] = turns.reshape(*shape, 3, 3)
-    out[..., :3, 3] = rng.normal(0, size, (*shape, 3))
-    out[..., 3, 3] = 1.0
-    return out
-
-
-def make_rig(rng, scale="FULL", rotation=True, local=True, connect=None, modes=None):
-    bones = len(PARENTS)
-    return Rig(
-        names=tuple(f"bone.{b}" for b in range(bones)),
-        parents=PARENTS,
-        rest=random_matrices(rng, bones),
-        lengths=np.ones(bones),
-        use_connect=np.zeros(bones, bool) if connect is None else connect,
-        inherit_rotation=np.full(bones, rotation),
-        inherit_scale=(scale,) * bones,
-        use_local_location=np.full(bones, local),
-        rotation_modes=modes or ("QUATERNION",) * bones,
-    )
-
-
-def make_basis(rng, rig, scale=None):
-    basis = random_matrices(rng, FRAMES, len(rig.names), size=0.3)
-    if scale == "uniform":
-        basis[..., :3, :3] *= rng.uniform(0.5, 2.0, (*basis.shape[:2], 1, 1))
-    if scale == "non-uniform":
-        basis[..., :3, :3] *= rng.uniform(0.5, 2.0, (*basis.shape[:2], 1, 3))
-    basis[:, rig.use_connect, :3, 3] = 0.0
-    return basis
+from tests.random_rigs import FRAMES, PARENTS, make_basis, make_rig, random_matrices, random_rotations
 
 
 def orientation(matrices):
@@ -61,18 +24,16 @@ def identity(rig, frames=FRAMES):
 
 def test_rest_is_rest():
     rig = make_rig(np.random.default_rng(0))
-    np.testing.assert_allclose(
-        kinematics.pose_matrices(rig, identity(rig)), np.tile(rig.rest, (FRAMES, 1, 1, 1)), atol=1e-12
-    )
+    pose = kinematics.pose_matrices(rig, identity(rig))
+    np.testing.assert_allclose(pose, np.tile(rig.rest, (FRAMES, 1, 1, 1)), atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "scale, rotation, local", list(itertools.product(INHERIT_SCALE, (True, False), (True, False)))
-)
+@pytest.mark.parametrize("scale", INHERIT_SCALE)
+@pytest.mark.parametrize("rotation, local", list(itertools.product((True, False), repeat=2)))
 def test_basis_from_pose_is_the_inverse(scale, rotation, local):
     rng = np.random.default_rng(1)
     connect = np.arange(len(PARENTS)) % 3 == 2
-    rig = make_rig(rng, scale, rotation, local, connect)
+    rig = make_rig(rng, scale=scale, rotation=rotation, local=local, connect=connect)
     basis = make_basis(rng, rig, "non-uniform")
     back = kinematics.basis_from_pose(rig, kinematics.pose_matrices(rig, basis))
     np.testing.assert_allclose(back, basis, atol=1e-9)
@@ -94,9 +55,9 @@ def test_basis_from_pose_survives_a_bone_scaled_to_nothing():
 @pytest.mark.parametrize("size", [None, "uniform"])
 def test_rotated_bones_have_the_orientations_asked_for(scale, rotation, size):
     rng = np.random.default_rng(3)
-    rig = make_rig(rng, scale, rotation)
+    rig = make_rig(rng, scale=scale, rotation=rotation)
     basis = make_basis(rng, rig, size)
-    increments = random_matrices(rng, FRAMES, len(rig.names))[..., :3, :3]
+    increments = random_rotations(rng, FRAMES, len(rig.names))
     heads = {0: rng.normal(0, 1, (FRAMES, 3)), 4: rng.normal(0, 1, (FRAMES, 3))}
     new = kinematics.rotate_bones(rig, basis, increments, heads)
     before, after = kinematics.pose_matrices(rig, basis), kinematics.pose_matrices(rig, new)
@@ -132,9 +93,9 @@ def test_one_turn_for_all_bones_turns_the_character():
 
 def test_frames_do_not_depend_on_each_other():
     rng = np.random.default_rng(6)
-    rig = make_rig(rng, "ALIGNED")
+    rig = make_rig(rng, scale="ALIGNED")
     basis = make_basis(rng, rig, "non-uniform")
-    increments = random_matrices(rng, FRAMES, len(rig.names))[..., :3, :3]
+    increments = random_rotations(rng, FRAMES, len(rig.names))
     all_at_once = kinematics.rotate_bones(rig, basis, increments)
     alone = [kinematics.rotate_bones(rig, basis[[f]], increments[[f]]) for f in range(FRAMES)]
     np.testing.assert_allclose(all_at_once, np.concatenate(alone), atol=1e-12)
@@ -145,7 +106,7 @@ def test_mirrored_bone_keeps_its_mirror():
     rig = make_rig(rng)
     basis = make_basis(rng, rig)
     basis[:, 1, :3, :3] *= -1.0
-    increments = random_matrices(rng, FRAMES, len(rig.names))[..., :3, :3]
+    increments = random_rotations(rng, FRAMES, len(rig.names))
     new = kinematics.rotate_bones(rig, basis, increments)
     after = orientation(kinematics.pose_matrices(rig, new))
     np.testing.assert_allclose(after, increments @ orientation(kinematics.pose_matrices(rig, basis)), atol=1e-9)
@@ -155,7 +116,7 @@ def test_mirrored_bone_keeps_its_mirror():
 def test_unsolved_bones_ride_on_solved_ancestors():
     rng = np.random.default_rng(8)
     rig = make_rig(rng)
-    given = random_matrices(rng, FRAMES, 2)[..., :3, :3]
+    given = random_rotations(rng, FRAMES, 2)
     carried = carry_increments(rig.parents, np.array([1, 4]), given)
     for bone, source in ((1, 0), (2, 0), (3, 0), (4, 1), (5, 1)):
         np.testing.assert_array_equal(carried[:, bone], given[:, source])
@@ -182,17 +143,17 @@ def test_channels_round_trip_in_every_rotation_mode():
 
 def test_bad_input_is_named():
     rng = np.random.default_rng(10)
-    connect = np.arange(len(PARENTS)) == 2
-    rig = make_rig(rng, connect=connect)
-    basis = make_basis(rng, rig)
-    increments = identity(rig)[..., :3, :3]
-    with pytest.raises(InputError, match="'bone.2' is connected"):
-        kinematics.rotate_bones(rig, basis, increments, {2: np.zeros((FRAMES, 3))})
-    with pytest.raises(InputError, match="shape"):
-        kinematics.rotate_bones(rig, basis, increments[:, :2])
-    with pytest.raises(InputError, match="no bone 'spine'"):
-        rig.index("spine")
-    with pytest.raises(InputError, match="'a' comes before its parent"):
-        Rig(("a", "b"), np.array([1, -1]), *[None] * 4, ("FULL",) * 2, None, ("XYZ",) * 2)
-    with pytest.raises(InputError, match="unknown inherit scale 'HALF'"):
-        make_rig(rng, scale="HALF")
+    rig = make_rig(rng, connect=np.arange(len(PARENTS)) == 2)
+    basis, increments = make_basis(rng, rig), identity(rig)[..., :3, :3]
+    for call, message in (
+        (lambda: kinematics.rotate_bones(rig, basis, increments, {2: np.zeros((FRAMES, 3))}), "'bone.2' is connected"),
+        (lambda: kinematics.rotate_bones(rig, basis, increments[:, :2]), "shape"),
+        (lambda: rig.index("spine"), "no bone 'spine'"),
+        (
+            lambda: Rig(("a", "b"), np.array([1, -1]), *[None] * 4, ("FULL",) * 2, None, ("XYZ",) * 2),
+            "'a' comes before its parent",
+        ),
+        (lambda: make_rig(rng, scale="HALF"), "unknown inherit scale 'HALF'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            call()

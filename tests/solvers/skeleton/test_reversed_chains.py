@@ -6,8 +6,8 @@ from scipy.spatial.transform import Rotation
 
 from solvers.skeleton.motion_tree import motion_parents
 from solvers.skeleton.reversed_chains import reversed_bones
-from tests.solvers.skeleton.test_kept_places import rig_of
-from tests.solvers.skeleton.test_motion_tree import NAMES, TREE, moving
+from tests.moving_bones import NAMES, TREE, moving
+from tests.random_rigs import plain_rig
 
 HEIGHT, LENGTH, COUNT = 1.8, 0.3, 3
 BODY = len(NAMES)
@@ -57,13 +57,10 @@ def test_the_order_of_bones_does_not_matter():
     np.testing.assert_array_equal(tree_of(pose[:, back], rest[back], lengths[back]), expected)
 
 
-def test_what_the_rig_hangs_on_the_tip_keeps_its_parents():
+def test_what_the_rig_hangs_on_the_tip_keeps_its_parents_and_a_chain_that_it_begins_there_hangs_as_a_whole():
     case = with_reversed_chain(np.random.default_rng(2), "hips", (0.0, 0.0, 1.0))
     parents = np.array([TAIL[0], *TREE[1:], *TAIL[1:], -1])
     np.testing.assert_array_equal(tree_of(*case, parents), parents)
-
-
-def test_a_chain_that_the_rig_begins_at_its_tip_hangs_as_a_whole():
     case = with_reversed_chain(np.random.default_rng(2), "head", (0.0, 0.0, 1.8))
     parents = np.array([*TREE, *TAIL[1:], -1])
     np.testing.assert_array_equal(tree_of(*case, parents), [*parents[:-1], NAMES.index("head")])
@@ -75,7 +72,6 @@ def test_bones_that_hang_by_their_tails_are_told_from_others():
     still = pose[:, TAIL[0]] @ np.linalg.inv(rest[TAIL[0]])
     pose[:, TAIL[1]] = still @ rest[TAIL[1]]
     tree = np.array([*TREE, 0, *TAIL[:-1]])
-    found = reversed_bones(rig_of(np.full(len(rest), -1), rest, lengths), tree, pose, HEIGHT)
+    found = reversed_bones(plain_rig(np.full(len(rest), -1), rest, lengths), tree, pose, HEIGHT)
     assert np.flatnonzero(found).tolist()[:2] == TAIL[:2].tolist() and not found[:BODY].any()
-    hanging = rig_of(tree, rest, lengths)
-    assert not reversed_bones(hanging, tree, pose, HEIGHT).any()
+    assert not reversed_bones(plain_rig(tree, rest, lengths), tree, pose, HEIGHT).any()

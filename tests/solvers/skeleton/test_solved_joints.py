@@ -1,35 +1,14 @@
 """Which joints are solved: one small skeleton a rule. All bodies are 1.8 m high, Z up."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from solvers.core.errors import InputError
-from solvers.core.types import JointTrack, Skeleton
 from solvers.skeleton.solved_joints import solved_joints
 from tests.counting import steps_of
+from tests.joint_bodies import BODY, bones_of, rooted, track_of
 
 HEIGHT = 1.8
-BODY = {
-    "hips": (None, 0, 0, 1.0),
-    "chest": ("hips", 0, 0, 1.3),
-    "neck": ("chest", 0, 0, 1.5),
-    "head": ("neck", 0, 0, 1.6),
-    "head/tail": ("head", 0, 0, 1.8),
-}
-for side, x in (("L", 1), ("R", -1)):
-    BODY |= {
-        f"arm.{side}": ("chest", 0.2 * x, 0, 1.45),
-        f"elbow.{side}": (f"arm.{side}", 0.5 * x, 0, 1.45),
-        f"wrist.{side}": (f"elbow.{side}", 0.75 * x, 0, 1.45),
-        f"wrist.{side}/tail": (f"wrist.{side}", 0.9 * x, 0, 1.45),
-        f"thigh.{side}": ("hips", 0.1 * x, 0, 0.95),
-        f"knee.{side}": (f"thigh.{side}", 0.1 * x, -0.02, 0.5),
-        f"ankle.{side}": (f"knee.{side}", 0.1 * x, 0, 0.1),
-        f"toe.{side}": (f"ankle.{side}", 0.1 * x, -0.15, 0.03),
-        f"toe.{side}/tail": (f"toe.{side}", 0.1 * x, -0.22, 0.03),
-    }
 
 
 def without(body, *names):
@@ -39,14 +18,7 @@ def without(body, *names):
 
 def choose(body, motion=None, irrelevant=(), connected=(), solve=(), ride=()):
     """{joint: parent} of what is solved, and the choice; motion: name -> (F, 3) positions of joints that move."""
-    bones = [name for name in body if "/" not in name]
-    names = bones + [name for name in body if "/" in name]
-    parents = np.array([names.index(body[name][0]) if body[name][0] else -1 for name in names])
-    frames = len(next(iter(motion.values()))) if motion else 3
-    positions = np.tile(np.array([body[name][1:] for name in names], float), (frames, 1, 1))
-    for name, places in (motion or {}).items():
-        positions[:, names.index(name)] = places
-    track = JointTrack(Skeleton(tuple(names), parents), positions, 30.0, np.arange(frames))
+    (track, _), bones = track_of(body, motion), bones_of(body)
     relevant = np.array([name not in irrelevant for name in bones])
     joined, solve, ride = (np.isin(bones, list(chosen)) for chosen in (connected, solve, ride))
     found = solved_joints(track, len(bones), relevant, joined, HEIGHT, None, solve, ride)
@@ -70,24 +42,21 @@ def test_a_plain_body_is_solved_whole():
     assert named(found, tree, "effectors") == ends
 
 
-def test_order_of_bones_does_not_matter_to_parents():
-    tree, found = choose(BODY)
-    assert (found.parents < np.arange(len(found.parents))).all()
-    assert [list(tree).index(p) if p else -1 for p in tree.values()] == found.parents.tolist()
-
-
 @pytest.mark.parametrize("connected", [(), ("hips",)])
 def test_a_root_on_the_ground_is_left_alone(connected):
     """Unless the hips are connected to it: then only the root can carry them."""
-    body = {"root": (None, 0, 0, 0)} | BODY | {"hips": ("root", 0, 0, 1.0)}
-    tree, found = choose(body, irrelevant=("root",), connected=connected)
+    tree, found = choose(rooted(), irrelevant=("root",), connected=connected)
     assert tree["hips"] == ("root" if connected else None)
     assert named(found, tree, "placed") == ({"root"} if connected else {"hips"})
+    assert (found.parents < np.arange(len(found.parents))).all()
+    assert [list(tree).index(p) if p else -1 for p in tree.values()] == found.parents.tolist()
 
 
 def test_a_chain_without_a_branch_keeps_its_root():
     tree, _ = choose({"a": (None, 0, 0, 0), "b": ("a", 0, 0, 0.6), "c": ("b", 0, 0, 1.2), "c/tail": ("c", 0, 0, 1.8)})
     assert tree == {"a": None, "b": "a", "c": "b", "c/tail": "c"}
+    with pytest.raises(InputError, match="No bones are left to solve"):
+        choose({"a": (None, 0, 0, 0), "a/tail": ("a", 0, 0, 0.001)})
 
 
 def test_controls_are_left_out():
@@ -116,7 +85,7 @@ def walking(frames=20):
 @pytest.mark.parametrize("control", ["root", None])
 def test_feet_under_controls_hang_on_their_legs(control):
     """As in exported quadrupeds; the shins' own tails are guessed by importers and too short."""
-    body = {"root": (None, 0, 0, 0)} | BODY | {"hips": ("root", 0, 0, 1.0)}
+    body = rooted()
     for side in "LR":
         body[f"ankle.{side}"] = (control, *BODY[f"ankle.{side}"][1:])
         body[f"knee.{side}/tail"] = (f"knee.{side}", 0, 0, 0)
@@ -142,17 +111,12 @@ def test_a_foot_out_of_reach_hangs_on_its_leg_and_not_on_the_other_foot():
     assert tree["ankle.L"] == "knee.L" and tree["ankle.R"] == "knee.R"
 
 
-def test_feet_hang_on_their_legs_when_all_stand_still():
+def test_feet_hang_on_their_legs_when_all_stand_still_and_no_leg_on_a_stub_that_points_at_it():
     body = BODY | {"ankle.L": (None, *BODY["ankle.L"][1:]), "knee.L/tail": ("knee.L", 0.1, -0.015, 0.4)}
-    tree, _ = choose(body)
-    assert tree["ankle.L"] == "knee.L"
-
-
-def test_a_leg_does_not_hang_on_a_stub_that_points_at_it():
+    assert choose(body)[0]["ankle.L"] == "knee.L"
     body = BODY | {"belly": ("hips", 0.1, -0.08, 1.0), "belly/tail": ("belly", 0.1, -0.03, 0.97)}
     body["thigh.L"] = (None, *BODY["thigh.L"][1:])
-    tree, _ = choose(body)
-    assert tree["thigh.L"] is None
+    assert choose(body)[0]["thigh.L"] is None
 
 
 def test_a_hand_ends_in_one_knuckle():
@@ -185,21 +149,12 @@ def test_twist_bones_ride_on_the_arm():
     assert "elbow.L" not in named(found, tree, "effectors")
 
 
-def test_coincident_bones_and_short_tails_are_one():
+def test_coincident_bones_and_short_tails_are_one_and_a_tail_longer_than_the_body_means_nothing():
     body = {"hips": BODY["hips"], "spine": ("hips", 0, 0, 1.002)} | without(BODY, "hips")
     body |= {"chest": ("spine", 0, 0, 1.3), "head/tail": ("head", 0, 0, 1.63)}
     tree, _ = choose(body)
     assert "spine" not in tree and tree["chest"] == "hips" and "head/tail" not in tree
-
-
-def test_a_tail_longer_than_the_body_means_nothing():
-    tree, _ = choose(BODY | {"head/tail": ("head", 0, 0, 90.0)})
-    assert "head/tail" not in tree
-
-
-def test_bones_that_move_nothing_leave_nothing():
-    with pytest.raises(InputError, match="No bones are left to solve"):
-        choose({"a": (None, 0, 0, 0), "a/tail": ("a", 0, 0, 0.001)})
+    assert "head/tail" not in choose(BODY | {"head/tail": ("head", 0, 0, 90.0)})[0]
 
 
 def test_a_chest_whose_arms_hang_down_is_no_hand():

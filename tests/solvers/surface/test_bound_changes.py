@@ -25,27 +25,20 @@ def subdivided(mesh):
     return MeshTrack(mesh.name, np.concatenate((mesh.vertices, corners.mean(axis=1)[None]), axis=1), triangles)
 
 
-def test_what_is_where_it_was(table):
-    change = change_of_points(table.vertices, table.vertices.copy())
-    assert change.distance == 0 and change.is_rigid and not change.counts(1.0)
-
-
-def test_a_move_is_told_with_its_length(table):
-    change = change_of_points(table.vertices, table.vertices + [0.0, 0.09, 0.12])
-    assert change.distance == pytest.approx(0.15) and change.is_rigid and change.counts(1.0)
-
-
-def test_a_turn_is_a_move_of_its_farthest_point(table):
+def test_moves_turns_and_dents_are_told_by_their_farthest_point(table):
+    """A dent alone is a change of shape."""
     turn = Rotation.from_euler("z", 90, degrees=True).as_matrix()
-    change = change_of_points(table.vertices, table.vertices @ turn.T)
-    assert change.distance == pytest.approx(np.sqrt(2) * np.hypot(*HIGH[:2])) and change.is_rigid
-
-
-def test_a_dent_is_a_change_of_shape(table):
     dented = table.vertices.copy()
     dented[0, 3, 2] -= 0.03
-    change = change_of_points(table.vertices, dented)
-    assert change.distance == pytest.approx(0.03) and not change.is_rigid
+    for later, distance, is_rigid in (
+        (table.vertices.copy(), 0.0, True),
+        (table.vertices + [0.0, 0.09, 0.12], 0.15, True),
+        (table.vertices @ turn.T, np.sqrt(2) * np.hypot(*HIGH[:2]), True),
+        (dented, 0.03, False),
+    ):
+        change = change_of_points(table.vertices, later)
+        assert change.distance == pytest.approx(distance) and change.is_rigid == is_rigid
+        assert change.counts(1.0) == (distance > 0)
 
 
 def test_one_frame_of_many_is_enough(table):

@@ -48,7 +48,8 @@ def test_laplacian_and_mass_match_libigl(rng):
 
 
 def test_gradients_of_linear_maps(rng):
-    """The rest's own gradient is its two axes; that of an affine map, the map of the axes."""
+    """The rest's own gradient is its two axes; that of an affine map, the map of the axes; its divergence, the
+    Laplacian."""
     vertices, triangles = sheet(rng)
     surface = surface_operators(vertices, triangles)
     axes = surface.frames[:, :2]
@@ -57,11 +58,6 @@ def test_gradients_of_linear_maps(rng):
     moved = vertices @ linear.T + [5, 6, 7]
     expected = np.einsum("ij,jkt->ikt", linear, axes)
     assert np.abs(surface.gradients(np.stack((moved.T, vertices.T)))[0] - expected).max() < 1e-12
-
-
-def test_divergence_of_the_gradient_is_the_laplacian(rng):
-    vertices, triangles = sheet(rng)
-    surface = surface_operators(vertices, triangles)
     values = rng.normal(size=vertices.shape)
     divergence = surface.divergence @ surface.gradients(values.T).reshape(3, -1).T
     assert np.abs(divergence - surface.laplacian @ values).max() < 1e-12
@@ -117,11 +113,8 @@ def test_neighbours_share_an_edge(rng):
         assert len(set(triangles[a]) & set(triangles[b])) == 2
 
 
-def test_mass_is_the_area(rng):
+def test_mass_is_the_area_and_no_area_is_an_error(rng):
     vertices, triangles = sheet(rng, bumps=0)
     assert lumped_mass(vertices, triangles).sum() == pytest.approx(49)
-
-
-def test_no_area_is_an_error():
     with pytest.raises(InputError, match="no face with an area"):
         surface_operators(np.zeros((3, 3)), np.array([[0, 1, 2]]))

@@ -36,6 +36,10 @@ def moved(mesh, rotation, shift, scale=1.0):
     return TriangleMesh(mesh.name, scale * mesh.vertices @ rotation.T + shift, mesh.triangles)
 
 
+def one_point(triangle=0, weights=(1 / 3, 1 / 3, 1 / 3), on=0):
+    return DescriptorPoints(np.array([on]), np.array([triangle]), np.array([weights]))
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(4)
@@ -50,8 +54,7 @@ def test_right_handed_and_orthonormal(rng):
 
 def test_sliver_stays_orthonormal():
     corners = np.array([[0, 0, 0], [1, 0, 0], [0.3, 1e-7, 1e-7]])
-    points = DescriptorPoints(np.zeros(1, int), np.zeros(1, int), np.full((1, 3), 1 / 3))
-    _, axes = descriptor_frames(points, [TriangleMesh("Sliver", corners, np.array([[0, 1, 2]]))])
+    _, axes = descriptor_frames(one_point(), [TriangleMesh("Sliver", corners, np.array([[0, 1, 2]]))])
     assert np.abs(axes[0, 0].T @ axes[0, 0] - np.eye(3)).max() < 1e-12
 
 
@@ -65,11 +68,12 @@ def test_rigid_motion_and_scale_carry_the_frames(rng):
     assert np.allclose(axes2, rotation @ axes, atol=1e-10)
 
 
-def test_flat_frame_of_a_known_face():
-    points = DescriptorPoints(np.zeros(1, int), np.array([1]), np.array([[0.5, 0.25, 0.25]]))
-    origins, axes = descriptor_frames(points, [box()])
+def test_flat_frame_of_a_known_face_and_no_points():
+    origins, axes = descriptor_frames(one_point(1, (0.5, 0.25, 0.25)), [box()])
     assert np.allclose(origins, [[[0.5, 0.25, 1.0]]])
     assert np.allclose(axes[0, 0], [[0, 1, 0], [0, 0, 1], [1, 0, 0]])
+    origins, axes = descriptor_frames(DescriptorPoints.empty(), [box()])
+    assert origins.shape == (1, 0, 3) and axes.shape == (1, 0, 3, 3)
 
 
 def test_smooth_normals_of_a_box_point_out_of_its_corners_however_quads_are_split():
@@ -95,31 +99,20 @@ def test_frames_follow_a_deforming_mesh_beside_a_static_one(rng):
         assert np.allclose(alone[1][0], axes[s], atol=1e-14)
 
 
-def test_no_points_give_empty_frames():
-    origins, axes = descriptor_frames(DescriptorPoints.empty(), [box()])
-    assert origins.shape == (1, 0, 3) and axes.shape == (1, 0, 3, 3)
-
-
-def test_degenerate_triangle_names_the_object():
-    flat = TriangleMesh("Broken slab", np.array([[0, 0, 0], [1, 0, 0], [2.0, 0, 0]]), np.array([[0, 1, 2]]))
-    points = DescriptorPoints(np.zeros(1, int), np.zeros(1, int), np.full((1, 3), 1 / 3))
-    with pytest.raises(InputError, match="Triangle 0 of 'Broken slab' has no area"):
-        descriptor_frames(points, [flat])
-
-
 def test_unused_degenerate_triangle_is_no_obstacle():
     mesh = box()
     mesh = TriangleMesh("Box", mesh.vertices, np.concatenate([mesh.triangles, [[0, 0, 1]]]))
-    points = DescriptorPoints(np.zeros(1, int), np.zeros(1, int), np.full((1, 3), 1 / 3))
-    assert np.isfinite(descriptor_frames(points, [mesh])[1]).all()
+    assert np.isfinite(descriptor_frames(one_point(), [mesh])[1]).all()
 
 
-def test_changed_topology_and_mixed_states_are_refused(rng):
-    points = DescriptorPoints(np.zeros(1, int), np.array([50]), np.full((1, 3), 1 / 3))
-    with pytest.raises(InputError, match="triangle 50 of 'Box'.*bind again"):
-        descriptor_frames(points, [box()])
-    with pytest.raises(InputError, match="object 3"):
-        descriptor_frames(DescriptorPoints(np.array([3]), points.triangle, points.barycentric), [box()])
+def test_degenerate_triangles_changed_topology_and_mixed_states_are_refused():
+    flat = TriangleMesh("Broken slab", np.array([[0, 0, 0], [1, 0, 0], [2.0, 0, 0]]), np.array([[0, 1, 2]]))
     tracks = [MeshTrack(n, np.stack([box().vertices] * s), box().triangles) for n, s in (("A", 2), ("B", 3))]
-    with pytest.raises(InputError, match="'A' 2, 'B' 3"):
-        descriptor_frames(DescriptorPoints.empty(), tracks)
+    for points, meshes, words in (
+        (one_point(), [flat], "Triangle 0 of 'Broken slab' has no area"),
+        (one_point(50), [box()], "triangle 50 of 'Box'.*bind again"),
+        (one_point(on=3), [box()], "object 3"),
+        (DescriptorPoints.empty(), tracks, "'A' 2, 'B' 3"),
+    ):
+        with pytest.raises(InputError, match=words):
+            descriptor_frames(points, meshes)

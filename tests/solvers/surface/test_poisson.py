@@ -5,34 +5,28 @@ import pytest
 
 from solvers.surface.cotangent import surface_operators
 from solvers.surface.poisson import PoissonSystem
+from tests.standing import upright_tube
 
 RADIUS = 2.0
 
 
 @pytest.fixture
 def tube(rng):
-    """A bumpy closed tube and, beside it, a loose vertex: vertices (V, 3), triangles (T, 3)."""
-    around, along = 12, 10
-    angle, height = np.meshgrid(np.arange(around) * 2 * np.pi / around, np.arange(along), indexing="ij")
-    vertices = np.stack((np.cos(angle), np.sin(angle), 0.5 * height), axis=-1).reshape(-1, 3)
-    vertices += rng.normal(0, 0.05, vertices.shape)
-    i, j = (a.reshape(-1) for a in np.meshgrid(np.arange(around), np.arange(along - 1), indexing="ij"))
-    left, right = i * along + j, (i + 1) % around * along + j
-    corner = np.stack((left, right, right + 1, left + 1))
-    triangles = np.concatenate((corner[[0, 1, 2]].T, corner[[0, 2, 3]].T))
-    return np.concatenate((vertices, [[7.0, 7.0, 7.0]])), triangles
+    """A bumpy closed tube and, beside it, a loose vertex: vertices (V, 3), triangles (T, 3), its operators."""
+    vertices, triangles = upright_tube(10, 12, lambda angle, height: 1.0)
+    vertices = vertices * (1, 1, 2.25) + rng.normal(0, 0.05, vertices.shape)
+    vertices = np.concatenate((vertices, [[7.0, 7.0, 7.0]]))
+    return vertices, triangles, surface_operators(vertices, triangles)
 
 
 def divergence_of(surface, vertices):
     gradients = surface.gradients(np.swapaxes(vertices, -1, -2))
-    return (surface.divergence @ gradients.reshape(-1, gradients.shape[-2] * gradients.shape[-1]).T).T.reshape(
-        *gradients.shape[:-2], -1
-    )
+    flat = gradients.reshape(-1, gradients.shape[-2] * gradients.shape[-1])
+    return (surface.divergence @ flat.T).T.reshape(*gradients.shape[:-2], -1)
 
 
 def test_a_pose_comes_back(rng, tube):
-    vertices, triangles = tube
-    surface = surface_operators(vertices, triangles)
+    vertices, _, surface = tube
     system = PoissonSystem.build(surface, RADIUS)
     poses = vertices + rng.normal(0, 0.5, (4, *vertices.shape))
     found = system.solve(divergence_of(surface, poses), np.swapaxes(poses, 1, 2))
@@ -43,8 +37,7 @@ def test_a_pose_comes_back(rng, tube):
 
 
 def test_equal_to_a_dense_solve_and_linear(rng, tube):
-    vertices, triangles = tube
-    surface = surface_operators(vertices, triangles)
+    vertices, _, surface = tube
     system = PoissonSystem.build(surface, RADIUS, 0.3)
     divergence, places = rng.normal(size=(2, 3, len(vertices)))
     dense = surface.laplacian.toarray() + np.diag(0.3 / RADIUS**2 * surface.mass)
@@ -55,25 +48,19 @@ def test_equal_to_a_dense_solve_and_linear(rng, tube):
     assert np.abs(found - parts).max() < 1e-10
 
 
-def test_loose_vertices_go_to_their_places(rng, tube):
-    vertices, triangles = tube
-    surface = surface_operators(vertices, triangles)
+def test_loose_vertices_go_to_their_places_and_places_fix_the_centroid(rng, tube):
+    vertices, _, surface = tube
+    system = PoissonSystem.build(surface, RADIUS)
     divergence, places = rng.normal(size=(2, 3, len(vertices)))
     divergence[:, surface.vertex_component < 0] = 0.0
-    found = PoissonSystem.build(surface, RADIUS).solve(divergence, places)
-    assert np.abs(found[:, -1] - places[:, -1]).max() < 1e-12
-
-
-def test_places_fix_the_centroid(tube):
-    vertices, triangles = tube
-    surface = surface_operators(vertices, triangles)
-    found = PoissonSystem.build(surface, RADIUS).solve(divergence_of(surface, 1.2 * vertices), vertices.T + 3.0)
+    assert np.abs(system.solve(divergence, places)[:, -1] - places[:, -1]).max() < 1e-12
+    found = system.solve(divergence_of(surface, 1.2 * vertices), vertices.T + 3.0)
     mass = surface.mass * (surface.vertex_component >= 0)
     assert np.abs((found - vertices.T - 3.0) @ mass).max() < 1e-9
 
 
 def test_free_of_size(rng, tube):
-    vertices, triangles = tube
+    vertices, triangles, _ = tube
     bent, places = vertices + rng.normal(0, 0.3, vertices.shape), vertices + rng.normal(0, 0.3, vertices.shape)
     found = []
     for scale in (1.0, 1000.0):

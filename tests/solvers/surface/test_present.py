@@ -77,22 +77,14 @@ def test_what_moves_or_changes_is_asked_where_it_is(rng, objects):
     assert present._rows[2] is own
 
 
-def test_arrays_may_be_written_into_again(rng, objects):
+def test_arrays_may_be_written_into_again_and_another_topology_is_another_shape(rng, objects):
     present = PresentSurfaces(objects, REACH)
     objects[1].vertices[:] += [0.0, 0.0, 0.3]
     assert present.update(objects) == [1]
     assert_same(present, objects, rng)
-
-
-def test_another_topology_is_another_shape(rng, objects):
-    present = PresentSurfaces(objects, REACH)
     now = [objects[0], TriangleMesh("Box", objects[1].vertices, objects[1].triangles[:, ::-1].copy()), objects[2]]
     assert present.update(now) == [1]
     assert_same(present, now, rng)
-
-
-def test_a_shape_without_area_is_named_when_it_is_asked(objects):
-    present = PresentSurfaces(objects, REACH)
     present.update([objects[0], TriangleMesh("Box", 0.0 * objects[1].vertices, objects[1].triangles), objects[2]])
     with pytest.raises(InputError, match="'Box' has no triangle with an area"):
         present.query(np.zeros((1, 3)), np.array([1]), REACH)

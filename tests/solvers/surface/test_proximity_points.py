@@ -104,16 +104,12 @@ def test_a_point_on_an_edge_belongs_to_both_sides_and_one_on_the_surface_has_no_
     assert np.allclose(distance, [0.2, 0.2, 0, 0], atol=1e-12)
 
 
-def test_behind_or_too_far_is_not_covered():
+def test_behind_or_too_far_is_not_covered_nor_by_triangles_without_area():
     triangle, normals = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0.0]]), np.tile([0, 0, 1.0], (3, 1))
+    line = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0.0]])
     points = np.array([[0.2, 0.2, -0.01], [0.2, 0.2, 1.01], [0.8, 0.8, 0.1]])
-    assert not len(proximity_points(points, triangle, np.array([[0, 1, 2]]), normals, 1.0)[0])
-    assert not len(proximity_points(points[:0], triangle, np.array([[0, 1, 2]]), normals, 1.0)[0])
-
-
-def test_triangles_without_area_cover_nothing():
-    line, normals = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0.0]]), np.tile([0, 0, 1.0], (3, 1))
-    assert not len(proximity_points(np.array([[0.5, 0, 0.1]]), line, np.array([[0, 1, 2]]), normals, 1.0)[0])
+    for some, corners in ((points, triangle), (points[:0], triangle), (np.array([[0.5, 0, 0.1]]), line)):
+        assert not len(proximity_points(some, corners, np.array([[0, 1, 2]]), normals, 1.0)[0])
 
 
 def test_rigid_motion_and_scale_pick_the_same_places(rng):
@@ -130,11 +126,10 @@ def test_rigid_motion_and_scale_pick_the_same_places(rng):
 
 
 def test_bad_input_is_refused():
-    triangle, normals = np.eye(3), np.eye(3)
-    index = np.array([[0, 1, 2]])
-    with pytest.raises(InputError, match="not numbers"):
-        proximity_points(np.full((1, 3), np.nan), triangle, index, normals, 1.0)
-    with pytest.raises(InputError, match="positive"):
-        proximity_points(np.zeros((1, 3)), triangle, index, normals, 0.0)
-    with pytest.raises(InputError, match="shape"):
-        proximity_points(np.zeros((1, 2)), triangle, index, normals, 1.0)
+    for points, reach, words in (
+        (np.full((1, 3), np.nan), 1.0, "not numbers"),
+        (np.zeros((1, 3)), 0.0, "positive"),
+        (np.zeros((1, 2)), 1.0, "shape"),
+    ):
+        with pytest.raises(InputError, match=words):
+            proximity_points(points, np.eye(3), np.array([[0, 1, 2]]), np.eye(3), reach)

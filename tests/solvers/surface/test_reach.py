@@ -56,17 +56,12 @@ def test_the_way_over_an_edge_is_the_unfolded_one():
 
 def test_the_other_side_of_a_thin_slab_is_as_far_as_its_rim():
     vertices, triangles = slab(0.02)
-    surface = Surface(vertices, triangles, 1e-6)
     below = np.array([[1.0, 1.0, 0.0], [1.0, 0.05, 0.0]])
-    reach = SurfaceReach(surface, below, np.array([1, 7]), 0.4, 0.2)
+    reach = SurfaceReach(Surface(vertices, triangles, 1e-6), below, np.array([1, 7]), 0.4, 0.2)
     assert np.isinf(reach.within(np.array([1.0, 0.9, 0.02]), 0, 0.4)).all()
     assert np.isclose(reach.within(np.array([1.0, 0.05, 0.02]), 0, 0.4)[1], 0.12, atol=0.02)
-
-
-def test_a_point_far_from_every_edge_has_no_way_out():
-    vertices, triangles = slab(0.02, size=20.0)
-    surface, below = Surface(vertices, triangles, 1e-6), np.array([[8.0, 4.0, 0.0]])
-    reach = SurfaceReach(surface, below, np.array([1]), 0.4, 0.2)
+    vertices, triangles = slab(0.02, size=20.0)  # far from every edge
+    reach = SurfaceReach(Surface(vertices, triangles, 1e-6), np.array([[8.0, 4.0, 0.0]]), np.array([1]), 0.4, 0.2)
     assert np.isinf(reach.within(np.array([8.0, 4.0, 0.02]), 0, 0.4)).all()
 
 

@@ -22,13 +22,10 @@ def ask(points, side, limit=0.4):
     return sided(surface, points, frames, surface.query(points, frames, 0.5), side, limit)
 
 
-def test_a_point_inside_leaves_by_its_side():
+def test_a_point_inside_leaves_by_its_side_and_too_far_a_one_is_given_up_for_the_nearest():
     points = np.array([[0.9, 0.5, 0.19], [0.9, 0.5, 0.01]])
     distance, normal = ask(points, np.full(2, facing([1, 0, 0])))
     assert np.allclose(distance, -0.1) and np.allclose(normal, [1, 0, 0])
-
-
-def test_too_far_a_side_is_given_up_for_the_nearest():
     distance, normal = ask(np.array([[0.5, 0.5, 0.19]]), np.array([facing([1, 0, 0])]), limit=0.3)
     assert np.allclose(distance, -0.01) and np.allclose(normal, [0, 0, 1])
 
@@ -53,7 +50,6 @@ def test_the_gradient_at_an_edge_points_away_from_it():
     distance, gradient = ask(at, np.array([-1]))
     assert np.allclose(distance, 0.05) and np.allclose(gradient, [[0.6, 0, 0.8]])
     step = 1e-6
-    numeric = [
-        (ask(at + step * axis, np.array([-1]))[0] - ask(at - step * axis, np.array([-1]))[0])[0] for axis in np.eye(3)
-    ]
+    side = np.array([-1])
+    numeric = [(ask(at + step * axis, side)[0] - ask(at - step * axis, side)[0])[0] for axis in np.eye(3)]
     assert np.allclose(np.array(numeric) / (2 * step), gradient[0], atol=1e-6)

@@ -45,10 +45,8 @@ def test_the_bridge():
     assert cost[12, 20] > 0.0 and cost[2, 2] > 0.0, "at a pair it is strong, not absent"
     assert not cost[:2].any() and not cost[17:].any()
 
-
-def test_the_bridge_between_pairs_that_are_near():
     cost = bridge_cost(np.array([[0.0, 0.0], [0.25, 0.5], [0.5, 3.0], [9.0, 9.0]]), (10, 10), 0.01)
-    assert np.isfinite(cost).all()
+    assert np.isfinite(cost).all(), "between pairs that are near"
 
 
 def test_unevenness_is_what_pairs_were_drawn_with(rng):

@@ -5,24 +5,13 @@ import pytest
 
 from solvers.core.errors import InputError
 from solvers.transfer.body_parts import BodyParts
+from tests.standing import bands, split_faces, upright_tube
 
 AROUND, ALONG = 12, 41
 
 
 def tube(along=ALONG, around=AROUND):
-    """An open tube along z, from 0 to 2: vertices (V, 3), triangles (T, 3)."""
-    angle, height = np.meshgrid(np.arange(around) * 2 * np.pi / around, np.linspace(0, 2, along), indexing="ij")
-    vertices = np.stack((0.3 * np.cos(angle), 0.3 * np.sin(angle), height), axis=-1).reshape(-1, 3)
-    i, j = (a.reshape(-1) for a in np.meshgrid(np.arange(around), np.arange(along - 1), indexing="ij"))
-    left, right = i * along + j, (i + 1) % around * along + j
-    corner = np.stack((left, right, right + 1, left + 1))
-    return vertices, np.concatenate((corner[[0, 1, 2]].T, corner[[0, 2, 3]].T))
-
-
-def bands(vertices, *reaches):
-    """Memberships by height: of each part from where to where."""
-    height = vertices[:, 2]
-    return np.array([(height > low - 1e-9) & (height < high + 1e-9) for low, high in reaches])
+    return upright_tube(along, around, lambda angle, height: 0.3)
 
 
 # A torso in the middle, an upper and a lower limb.
@@ -33,7 +22,7 @@ NAMES = ("Torso", "Top", "Bottom")
 @pytest.fixture
 def case():
     vertices, triangles = tube()
-    return bands(vertices, *REACHES), NAMES, vertices, triangles
+    return bands(vertices, REACHES), NAMES, vertices, triangles
 
 
 def dense(numbers, weights, count):
@@ -63,30 +52,23 @@ def test_weights_add_up_and_cross_the_band(case):
     assert np.abs(of_vertices[1, :ALONG] - share**2 * (3 - 2 * share)).max() < 1e-6
 
 
-def test_free_of_size_and_place(case):
+def test_free_of_size_and_place_and_of_unwelded_seams(case):
+    """Every other row of faces with corners of its own."""
     memberships, names, vertices, triangles = case
-    found = BodyParts.build(memberships, names, 100.0 * vertices[:, [1, 2, 0]] + 7.0, triangles)
-    for mine, others in zip(BodyParts.build(*case).face_weights, found.face_weights, strict=True):
-        assert np.abs(mine - others).max() < 1e-9
+    twin, split = split_faces(triangles, np.arange(len(triangles)) % 3 == 0, len(vertices))
+    for (masks, *mesh), tolerance in (
+        ((memberships, 100.0 * vertices[:, [1, 2, 0]] + 7.0, triangles), 1e-9),
+        ((memberships[:, twin], vertices[twin], split), 1e-3),
+    ):
+        found = BodyParts.build(masks, names, *mesh)
+        for mine, others in zip(BodyParts.build(*case).face_weights, found.face_weights, strict=True):
+            assert np.abs(mine - others).max() < tolerance
 
 
 def test_one_part_is_the_whole(case):
     _, _, vertices, triangles = case
     parts = BodyParts.build(np.ones((1, len(vertices)), bool), ("Body",), vertices, triangles)
     assert (parts.face_weights[0] == 1.0).all() and len(parts.faces[0]) == len(triangles)
-
-
-def test_unwelded_seams_do_not_stop_the_way(case):
-    """Every other row of faces with corners of its own."""
-    memberships, names, vertices, triangles = case
-    doubled = np.concatenate((vertices, vertices))
-    split = triangles + len(vertices) * (np.arange(len(triangles)) % 3 == 0)[:, None]
-    used = np.unique(split)
-    number = np.zeros(len(doubled), int)
-    number[used] = np.arange(len(used))
-    found = BodyParts.build(np.tile(memberships, 2)[:, used], names, doubled[used], number[split])
-    for mine, others in zip(BodyParts.build(*case).face_weights, found.face_weights, strict=True):
-        assert np.abs(mine - others).max() < 1e-3
 
 
 def test_loose_pieces(case):
@@ -113,49 +95,30 @@ def test_a_limb_may_be_loose_from_the_torso(case):
     assert (parts.vertex_weights[3] == 1.0).all()
 
 
-def refused(case, words, **changes):
-    memberships, names, vertices, triangles = case
-    with pytest.raises(InputError, match=words) as error:
-        BodyParts.build(changes.get("memberships", memberships), names, vertices, changes.get("triangles", triangles))
-    return str(error.value)
-
-
 def test_bad_parts_are_named(case):
     memberships, names, vertices, triangles = case
-    less = memberships.copy()
-    less[:, [17, 30]] = False
-    assert "first of them 17" in refused(case, "2 vertices are in no part", memberships=less)
-    reaches = {
-        "'Top' does not overlap 'Torso'": ((0.4, 1.6), (1.65, 2.0), (0.0, 0.8)),
-        "'Top' and 'Bottom' overlap in 36 vertices": ((0.4, 1.6), (0.7, 2.0), (0.0, 0.8)),
-        "'Top' has all of 'Torso'": ((0.8, 1.6), (0.8, 2.0), (0.0, 0.8)),
-        "'Bottom' lies wholly in 'Torso'": ((0.0, 1.6), (1.2, 2.0), (0.0, 0.8)),
-        "'Bottom' has no vertex": ((0.0, 1.6), (1.2, 2.0), (7.0, 8.0)),
-    }
-    for words, parts in reaches.items():
-        refused(case, words, memberships=bands(vertices, *parts))
-    refused(case, "fit 3 names", memberships=memberships[:2])
-
-
-def test_a_part_without_a_whole_face(case):
-    _, _, vertices, _ = case
-    less = bands(vertices, *REACHES)
-    less[0] |= vertices[:, 2] < 0.5
-    less[2] = False
-    less[2, [0, ALONG * 3]] = True
-    less[0, 0] = False
-    refused(case, "'Bottom' has no whole face", memberships=less)
-
-
-def test_a_face_between_parts(case):
-    _, _, vertices, _ = case
-    less = bands(vertices, (0.4, 1.6), (1.6, 2.0), (0.0, 0.8))
-    less[1, np.flatnonzero(np.abs(vertices[:, 2] - 1.6) < 1e-9)[:4]] = False
-    assert "between 'Torso' and 'Top'" in refused(case, "faces are in no part as a whole", memberships=less)
-
-
-def test_a_limb_in_pieces_is_named(case):
-    memberships, _, vertices, _ = case
-    more = memberships.copy()
-    more[1, [ALONG * 2 + 18, ALONG * 2 + 19]] = True
-    assert "2 vertices around vertex 100" in refused(case, "'Top' is in 2 pieces", memberships=more)
+    nowhere = memberships.copy()
+    nowhere[:, [17, 30]] = False
+    faceless = bands(vertices, REACHES)
+    faceless[0] |= vertices[:, 2] < 0.5
+    faceless[2] = False
+    faceless[2, [0, ALONG * 3]] = True
+    faceless[0, 0] = False
+    between = bands(vertices, ((0.4, 1.6), (1.6, 2.0), (0.0, 0.8)))
+    between[1, np.flatnonzero(np.abs(vertices[:, 2] - 1.6) < 1e-9)[:4]] = False
+    pieces = memberships.copy()
+    pieces[1, [ALONG * 2 + 18, ALONG * 2 + 19]] = True
+    for words, masks in (
+        ("2 vertices are in no part.*first of them 17", nowhere),
+        ("'Top' does not overlap 'Torso'", bands(vertices, ((0.4, 1.6), (1.65, 2.0), (0.0, 0.8)))),
+        ("'Top' and 'Bottom' overlap in 36 vertices", bands(vertices, ((0.4, 1.6), (0.7, 2.0), (0.0, 0.8)))),
+        ("'Top' has all of 'Torso'", bands(vertices, ((0.8, 1.6), (0.8, 2.0), (0.0, 0.8)))),
+        ("'Bottom' lies wholly in 'Torso'", bands(vertices, ((0.0, 1.6), (1.2, 2.0), (0.0, 0.8)))),
+        ("'Bottom' has no vertex", bands(vertices, ((0.0, 1.6), (1.2, 2.0), (7.0, 8.0)))),
+        ("fit 3 names", memberships[:2]),
+        ("'Bottom' has no whole face", faceless),
+        ("faces are in no part as a whole.*between 'Torso' and 'Top'", between),
+        ("'Top' is in 2 pieces.*2 vertices around vertex 100", pieces),
+    ):
+        with pytest.raises(InputError, match=words):
+            BodyParts.build(masks, names, vertices, triangles)

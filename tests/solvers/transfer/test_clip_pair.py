@@ -63,11 +63,6 @@ def test_what_cannot_be_used_is_named(rng, change, words):
         checked_clips([clip(rng), clip(rng, **change)])
 
 
-def test_no_clips():
-    with pytest.raises(InputError, match="no clips"):
-        checked_clips([])
-
-
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_a_part_that_never_moves_is_named(rng, side):
     """Also where rounding makes it seem to; in one clip alone it may be still."""
@@ -79,11 +74,12 @@ def test_a_part_that_never_moves_is_named(rng, side):
         checked_clips(clips)
 
 
-def test_poses_that_are_no_numbers_are_named(rng):
+def test_poses_that_are_no_numbers_and_no_clips_are_named(rng):
     bad = clip(rng)
     bad.target[1][6, 0] = np.nan
-    with pytest.raises(InputError, match="Clip 1: the target has a pose of part 2 in row 6"):
-        checked_clips([bad])
+    for clips, words in (([bad], "Clip 1: the target has a pose of part 2 in row 6"), ([], "no clips")):
+        with pytest.raises(InputError, match=words):
+            checked_clips(clips)
 
 
 def test_stiff_parts_are_told_by_no_numbers(rng):

@@ -1,6 +1,5 @@
 """The picture of costs: right way up, the right size, with path, line and pairs."""
 
-
 import numpy as np
 import pytest
 
@@ -55,6 +54,7 @@ def test_each_cost_is_a_square_by_rank():
 
 
 def test_path_line_and_pairs_are_seen():
+    """The line begins at the first whole row."""
     cost, path, line, pairs = made(100, 80)
     picture = cost_picture(cost, path, line, pairs)
     scale = picture.shape[1] // 100
@@ -64,17 +64,10 @@ def test_path_line_and_pairs_are_seen():
     for source, target in pairs:
         at = int((target + 0.5) * scale), int((source + 0.5) * scale)
         np.testing.assert_array_equal(picture[at][:3], np.float32(PAIR))
-
-
-def test_the_line_begins_at_the_first_whole_row():
     pairs = np.array([[10.5, 10.5], [90.0, 90.0]])
-    rows = np.arange(11, 91)
-    picture = cost_picture(np.ones((100, 100)), pairs, np.interp(rows, *pairs.T), pairs)
+    picture = cost_picture(np.ones((100, 100)), pairs, np.interp(np.arange(11, 91), *pairs.T), pairs)
     vertical, across = drawn(picture, STRAIGHT)
     np.testing.assert_array_less(np.abs(vertical - across), 3)
-
-
-def test_costs_that_are_not_finite_are_refused():
     with pytest.raises(InputError, match="finite"):
         cost_picture(np.full((3, 3), np.nan), np.zeros((1, 2)), np.zeros(1), np.zeros((1, 2)))
 

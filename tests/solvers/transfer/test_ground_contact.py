@@ -27,14 +27,10 @@ def raised(track, heights):
     return SubjectTrack(track.rows, track.rotations, track.translations + np.multiply.outer(heights, (0, 0, 1)))
 
 
-def test_a_body_by_itself_stays_as_it_is(bodies):
-    source, track, *_ = bodies
+def test_a_body_by_itself_stays_as_it_is_and_a_target_at_a_wrong_height_is_put_right(bodies):
+    source, track, target, wanted = bodies
     same = with_clearance(track, source, track, source, FPS)
     assert np.abs(same.translations - track.translations).max() < 1e-12
-
-
-def test_a_target_at_a_wrong_height_is_put_right(bodies):
-    source, track, target, wanted = bodies
     floats = raised(wanted, 0.1 + 0.1 * np.sin(np.linspace(0, 3, 60)))
     found = with_clearance(floats, target, track, source, FPS)
     assert np.abs(found.translations - wanted.translations)[:, 2].max() < 0.03
@@ -50,13 +46,9 @@ def test_a_jump_is_one_in_proportion(bodies):
     assert higher[30] == pytest.approx(0.75, rel=0.05) and abs(higher[5]) < 0.01
 
 
-def test_the_lowest_point_is_the_meshs(bodies):
-    source, track, *_ = bodies
+def test_the_lowest_point_is_the_meshs_and_tracks_of_different_length_are_named(bodies):
+    source, track, target, wanted = bodies
     mesh = performed(SMALL[0], dance(3))
     assert np.abs(source.lowest(track) - mesh[..., 2].min(axis=1)).max() < 0.01
-
-
-def test_tracks_of_different_length_are_named(bodies):
-    source, track, target, wanted = bodies
     with pytest.raises(InputError, match="60 frames and the source's 2"):
         with_clearance(wanted, target, track.sampled(np.array((0.0, 1.0))), source, FPS)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from benchmarks.mesh_sequences import mesh_sequence
 from solvers.core.errors import InputError
 from solvers.transfer.part_matching import match_parts
 from solvers.transfer.part_suggestion import suggest_parts
+from tests.standing import captured, turned
 
 
 def block(rng, low, high, count=200):
@@ -23,11 +23,6 @@ def person(rng, arms=1.0, feet=0.25):
     pieces += [block(rng, (0.15, -0.05, 1.35), (0.15 + 0.6 * arms, 0.05, 1.45)) * [side, 1, 1] for side in (1, -1)]
     owner = np.repeat(np.arange(5), [len(piece) for piece in pieces])
     return np.concatenate(pieces), owner == np.arange(5)[:, None]
-
-
-def turned(vertices, yaw):
-    cosine, sine = np.cos(yaw), np.sin(yaw)
-    return vertices @ np.array([[cosine, sine, 0], [-sine, cosine, 0], [0, 0, 1]])
 
 
 @pytest.mark.parametrize("yaw", [0.0, 0.7, 1.6, np.pi, -2.4])
@@ -78,8 +73,8 @@ def test_limbs_in_other_poses(stride):
 
 @pytest.mark.captures
 def test_a_horse_at_any_two_moments_of_its_gallop():
-    vertices, triangles = mesh_sequence("horse_gallop")
-    frames = vertices[[0, 5, 10, 15, 20]] @ np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
+    vertices, triangles = captured("horse_gallop")
+    frames = vertices[[0, 5, 10, 15, 20]]
     parts = suggest_parts(frames[0], triangles, 6)
     order = np.array([0, 3, 1, 5, 4, 2])
     for one in frames:
@@ -88,33 +83,29 @@ def test_a_horse_at_any_two_moments_of_its_gallop():
             assert np.array_equal(order[found], np.arange(6))
 
 
-def test_a_limb_without_overlap_and_no_limb(rng):
+def test_what_does_not_fit_and_no_limb(rng):
     source, of_source = person(rng)
     assert np.array_equal(match_parts(source, of_source[:1], source, of_source[:1]), [0])
-
-
-def test_what_does_not_fit(rng):
-    source, of_source = person(rng)
-    with pytest.raises(InputError, match="5 parts and the target 4"):
-        match_parts(source, of_source, source, of_source[:4])
     empty = of_source.copy()
     empty[2] = False
-    with pytest.raises(InputError, match="Part 2 has no vertex"):
-        match_parts(source, empty, source, of_source)
+    for one, other, words in (
+        (of_source, of_source[:4], "5 parts and the target 4"),
+        (empty, of_source, "Part 2 has no vertex"),
+    ):
+        with pytest.raises(InputError, match=words):
+            match_parts(source, one, source, other)
 
 
 @pytest.mark.captures
 @pytest.mark.parametrize("count", [5, 6])
 def test_two_people_who_face_each_other(count):
     """Both stand with hanging arms; one looks along x, the other against it, so their left sides are opposite."""
-    sides = []
-    bodies = []
+    sides, bodies = [], []
     for name in ("human_samba", "human_crane"):
-        vertices, triangles = mesh_sequence(name)
-        vertices = vertices[0] @ np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
-        parts = suggest_parts(vertices, triangles, count)
-        bodies += [vertices, parts]
-        sides.append([vertices[part].mean(axis=0) - vertices[parts[0]].mean(axis=0) for part in parts])
+        vertices, triangles = captured(name)
+        parts = suggest_parts(vertices[0], triangles, count)
+        bodies += [vertices[0], parts]
+        sides.append([vertices[0, part].mean(axis=0) - vertices[0, parts[0]].mean(axis=0) for part in parts])
     mine, other = np.array(sides[0]), np.array(sides[1])[match_parts(*bodies)]
     assert np.abs(mine[:, 2] - other[:, 2]).max() < 0.25
     assert (mine[1:5, 1] * other[1:5, 1] < 0.0).all()

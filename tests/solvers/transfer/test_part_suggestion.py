@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks.mesh_sequences import mesh_sequence
 from solvers.core.errors import InputError
 from solvers.transfer.body_parts import BodyParts
 from solvers.transfer.part_suggestion import suggest_parts
+from tests.standing import captured, split_faces
 
 SPACING = 0.025
 # Middles of the outer halves of the limbs of the figure, x and z.
@@ -37,12 +37,16 @@ def figure(x, z):
     return torso | legs | arms | fingers | head
 
 
+def waved(vertices):
+    """Not flat, so that nothing is exactly as far as anything else."""
+    vertices[:, 1] = 0.03 * np.sin(5.0 * vertices[:, 0] + 1.0) + 0.02 * np.cos(4.0 * vertices[:, 2])
+    return vertices
+
+
 @pytest.fixture(scope="module")
 def person():
     vertices, triangles = sheet(figure)
-    # Not flat, so that nothing is exactly as far as anything else.
-    vertices[:, 1] = 0.03 * np.sin(5.0 * vertices[:, 0] + 1.0) + 0.02 * np.cos(4.0 * vertices[:, 2])
-    return vertices, triangles
+    return waved(vertices), triangles
 
 
 def owners(vertices, parts, places):
@@ -51,19 +55,20 @@ def owners(vertices, parts, places):
     return [int(parts[1:, vertex].argmax()) + 1 if not parts[0, vertex] else 0 for vertex in nearest]
 
 
-def require_valid(parts, vertices, triangles):
-    return BodyParts.build(parts, tuple(f"Part {number}" for number in range(len(parts))), vertices, triangles)
+def suggested(vertices, triangles, *count):
+    """Parts that are valid."""
+    parts = suggest_parts(vertices, triangles, *count)
+    BodyParts.build(parts, tuple(f"Part {number}" for number in range(len(parts))), vertices, triangles)
+    return parts
 
 
 def test_legs_and_arms_and_then_the_head(person):
     vertices, triangles = person
-    parts = suggest_parts(vertices, triangles)
+    parts = suggested(vertices, triangles)
     assert parts.shape == (5, len(vertices)) and parts.dtype == bool
-    require_valid(parts, vertices, triangles)
     assert sorted(owners(vertices, parts, LEGS + ARMS)) == [1, 2, 3, 4]
     assert owners(vertices, parts, HEAD + ((0.0, 1.1), (0.15, 1.0))) == [0, 0, 0]
-    more = suggest_parts(vertices, triangles, 6)
-    require_valid(more, vertices, triangles)
+    more = suggested(vertices, triangles, 6)
     assert owners(vertices, more, HEAD) == [5]
     two = suggest_parts(vertices, triangles, 3)
     assert len(set(owners(vertices, two, LEGS))) * len(set(owners(vertices, two, ARMS))) == 2
@@ -73,9 +78,7 @@ def test_legs_and_arms_and_then_the_head(person):
 def test_thin_horns_come_last():
     """They reach out farther than anything else."""
     vertices, triangles = sheet(lambda x, z: figure(x, z) | ((abs(x) <= 0.8) & (abs(z - 1.86) <= 0.02)))
-    vertices[:, 1] = 0.03 * np.sin(5.0 * vertices[:, 0] + 1.0) + 0.02 * np.cos(4.0 * vertices[:, 2])
-    parts = suggest_parts(vertices, triangles)
-    require_valid(parts, vertices, triangles)
+    parts = suggested(waved(vertices), triangles)
     assert sorted(owners(vertices, parts, LEGS + ARMS)) == [1, 2, 3, 4]
     horns = owners(vertices, suggest_parts(vertices, triangles, 7), ((0.75, 1.86), (-0.75, 1.86)))
     assert sorted(horns) == [5, 6]
@@ -111,9 +114,7 @@ def test_unwelded_seams(person):
     split[apart] = count + np.arange(len(own)).reshape(-1, 3)
     used, split = np.unique(split, return_inverse=True)
     twin = np.concatenate((np.arange(count), own))[used]
-    split = split.reshape(-1, 3)
-    parts = suggest_parts(vertices[twin], split)
-    require_valid(parts, vertices[twin], split)
+    parts = suggested(vertices[twin], split.reshape(-1, 3))
     # Splitting changes which points distances are measured from, by a little.
     assert sorted(owners(vertices[twin], parts, LEGS + ARMS)) == [1, 2, 3, 4]
     assert owners(vertices[twin], parts, HEAD) == [0]
@@ -128,8 +129,7 @@ def test_loose_pieces_and_vertices_go_to_what_is_near(person):
     count = len(vertices)
     more = np.concatenate((vertices, small + [0.7, 0.05, 1.3], small + [0, 0.05, 1], [[0.13, 0.1, 0.1]]))
     all_faces = np.concatenate((triangles, faces + count, faces + count + len(small)))
-    parts = suggest_parts(more, all_faces)
-    require_valid(parts, more, all_faces)
+    parts = suggested(more, all_faces)
     arm, leg = owners(more, parts, (ARMS[0], LEGS[0]))
     ring, buckle = (parts[:, count + k * len(small) : count + (k + 1) * len(small)] for k in range(2))
     assert ring[arm].all() and ring.sum() == len(small)
@@ -142,30 +142,27 @@ def test_a_body_of_loose_pieces(person):
     vertices, triangles = person
     middle = np.abs(vertices[triangles].mean(axis=1))
     limb = (middle[:, 0] > 0.25) | (middle[:, 2] < 0.75) | (middle[:, 2] > 1.45)
-    count = len(vertices)
-    apart = triangles + count * limb[:, None]
-    used, apart = np.unique(apart, return_inverse=True)
-    both = np.concatenate((vertices, vertices + [0, 0.4 * SPACING, 0]))[used]
-    parts = suggest_parts(both, apart.reshape(-1, 3), 6)
-    require_valid(parts, both, apart.reshape(-1, 3))
+    twin, apart = split_faces(triangles, limb, len(vertices))
+    both = vertices[twin] + np.outer(np.arange(len(twin)) >= len(np.unique(triangles[~limb])), [0, 0.4 * SPACING, 0])
+    parts = suggested(both, apart, 6)
     assert sorted(owners(both, parts, LEGS + ARMS)) == [1, 2, 3, 4] and owners(both, parts, HEAD) == [5]
 
 
 def test_too_few_limbs(person):
-    with pytest.raises(InputError, match="5 limbs were found and 7 asked for; ask for 6 parts"):
-        suggest_parts(*person, 8)
-    with pytest.raises(InputError, match="at least two"):
-        suggest_parts(*person, 1)
-    with pytest.raises(InputError, match="No limb was found"):
-        suggest_parts(*sheet(lambda x, z: x**2 + (z - 1.0) ** 2 <= 0.5))
-    with pytest.raises(InputError, match="no faces"):
-        suggest_parts(np.zeros((4, 3)), np.zeros((0, 3), int))
+    disc = sheet(lambda x, z: x**2 + (z - 1.0) ** 2 <= 0.5)
+    for mesh, count, words in (
+        (person, (8,), "5 limbs were found and 7 asked for; ask for 6 parts"),
+        (person, (1,), "at least two"),
+        (disc, (), "No limb was found"),
+        ((np.zeros((4, 3)), np.zeros((0, 3), int)), (), "no faces"),
+    ):
+        with pytest.raises(InputError, match=words):
+            suggest_parts(*mesh, *count)
 
 
-def captured(name, frame=0):
-    """Z up."""
-    vertices, triangles = mesh_sequence(name)
-    return np.stack((vertices[frame, :, 0], -vertices[frame, :, 2], vertices[frame, :, 1]), axis=1), triangles
+def captured_at(name, frame=0):
+    vertices, triangles = captured(name)
+    return vertices[frame], triangles
 
 
 def require_the_same_limbs(some, others):
@@ -177,9 +174,8 @@ def require_the_same_limbs(some, others):
 @pytest.mark.parametrize("name, frame", [("human_samba", 0), ("human_samba", 20), ("human_crane", 0)])
 def test_captured_people(name, frame):
     """Two parts end low, two at the sides; a sixth part is the head."""
-    vertices, triangles = captured(name, frame)
-    parts = suggest_parts(vertices, triangles, 6)
-    require_valid(parts, vertices, triangles)
+    vertices, triangles = captured_at(name, frame)
+    parts = suggested(vertices, triangles, 6)
     require_the_same_limbs(suggest_parts(vertices, triangles, 5)[1:], parts[1:5])
     low, high = vertices[:, 2].min(), vertices[:, 2].max()
     share = [(vertices[part, 2].mean() - low) / (high - low) for part in parts]
@@ -195,9 +191,8 @@ def test_captured_people(name, frame):
 @pytest.mark.captures
 def test_a_cow_with_long_horns():
     """Legs first, then the head that carries them."""
-    vertices, triangles = captured("cow_skinned_poses")
-    parts = suggest_parts(vertices, triangles, 6)
-    require_valid(parts, vertices, triangles)
+    vertices, triangles = captured_at("cow_skinned_poses")
+    parts = suggested(vertices, triangles, 6)
     height = np.ptp(vertices[:, 2])
     above = [(vertices[part, 2].max() - vertices[:, 2].min()) / height for part in parts]
     assert max(above[1:5]) < 0.6 and above[5] > 0.8
@@ -207,7 +202,7 @@ def test_a_cow_with_long_horns():
 @pytest.mark.parametrize("name", ["horse_gallop", "cat_poses", "wolf_skinned_poses", "walking_cat"])
 def test_the_head_comes_before_the_tail(name):
     """So that of one animal and another it is the same that is found."""
-    vertices, triangles = captured(name)
+    vertices, triangles = captured_at(name)
     head = suggest_parts(vertices, triangles, 6)[5]
     assert vertices[head, 2].max() > vertices[:, 2].max() - 0.05 * np.ptp(vertices, axis=0).max()
 
@@ -218,12 +213,11 @@ def test_the_head_comes_before_the_tail(name):
 )
 def test_captured_animals(name, frame):
     """Four legs before the head and the tail, also where the tail reaches out farthest."""
-    vertices, triangles = captured(name, frame)
-    parts = suggest_parts(vertices, triangles, 7)
-    require_valid(parts, vertices, triangles)
+    vertices, triangles = captured_at(name, frame)
+    parts = suggested(vertices, triangles, 7)
     require_the_same_limbs(suggest_parts(vertices, triangles, 5)[1:], parts[1:5])
     # The same animal standing, to see where its parts are.
-    standing = captured("horse_gallop", 0)[0] if name.startswith("horse") else vertices
+    standing = captured_at("horse_gallop")[0] if name.startswith("horse") else vertices
     if name.startswith("horse"):
         assert max(standing[part, 2].mean() for part in parts[1:5]) < 0.45
         head, tail = sorted(parts[5:], key=lambda part: standing[part, 1].mean())

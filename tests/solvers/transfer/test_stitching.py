@@ -9,6 +9,7 @@ from solvers.rotations.polar import polar
 from solvers.surface.cotangent import face_neighbours, surface_operators
 from solvers.transfer.body_parts import BodyParts
 from solvers.transfer.stitching import Stitcher
+from tests.standing import bands, split_faces, upright_tube
 
 AROUND, ALONG = 16, 41
 NAMES = ("Torso", "Top", "Bottom")
@@ -16,14 +17,8 @@ REACHES = np.array([(0.6, 1.4), (1.2, 2.0), (0.0, 0.8)])
 
 
 def tube():
-    """An open bumpy tube along z, from 0 to 2: vertices (V, 3), triangles (T, 3)."""
-    angle, height = np.meshgrid(np.arange(AROUND) * 2 * np.pi / AROUND, np.linspace(0, 2, ALONG), indexing="ij")
-    radius = 0.25 + 0.03 * np.sin(3 * angle + 2 * height)
-    vertices = np.stack((radius * np.cos(angle), radius * np.sin(angle), height), axis=-1).reshape(-1, 3)
-    i, j = (a.reshape(-1) for a in np.meshgrid(np.arange(AROUND), np.arange(ALONG - 1), indexing="ij"))
-    left, right = i * ALONG + j, (i + 1) % AROUND * ALONG + j
-    corner = np.stack((left, right, right + 1, left + 1))
-    return vertices, np.concatenate((corner[[0, 1, 2]].T, corner[[0, 2, 3]].T))
+    """A bumpy one."""
+    return upright_tube(ALONG, AROUND, lambda angle, height: 0.25 + 0.03 * np.sin(3 * angle + 2 * height))
 
 
 def bent(vertices, top, bottom):
@@ -46,9 +41,7 @@ def bent(vertices, top, bottom):
 @pytest.fixture(scope="module")
 def body():
     vertices, triangles = tube()
-    height = vertices[:, 2]
-    memberships = np.array([(height > low - 1e-9) & (height < high + 1e-9) for low, high in REACHES])
-    parts = BodyParts.build(memberships, NAMES, vertices, triangles)
+    parts = BodyParts.build(bands(vertices, REACHES), NAMES, vertices, triangles)
     captured = np.stack([bent(vertices, top, low) for top in (0.1, 0.5, 0.9) for low in (0.1, -0.6)])
     return vertices, triangles, parts, captured, Stitcher.build(vertices, triangles, parts, captured)
 
@@ -167,10 +160,6 @@ def test_faces_without_area_are_no_trouble(body):
         assert np.isfinite(found).all() and np.abs(found - pose).max() < 1.0
     found = stitcher.assemble([0.0 * part for part in cut(parts, flat[0])], *THREE)
     assert np.isfinite(found).all()
-
-
-def test_a_mesh_at_rest_without_area(body):
-    vertices, triangles, parts, captured, _ = body
     with pytest.raises(InputError, match="no face with an area"):
         Stitcher.build(np.zeros_like(vertices), triangles, parts, captured)
 
@@ -178,13 +167,7 @@ def test_a_mesh_at_rest_without_area(body):
 def test_seams_of_the_mesh_stay_closed(body, rng):
     """Corners that are split in the file: what lies together in all captures does in the result."""
     vertices, triangles, parts, captured, stitcher = body
-    count = len(vertices)
-    split = triangles.copy()
-    split[::3] += count
-    used = np.unique(split)
-    number = np.full(2 * count, -1)
-    number[used] = np.arange(len(used))
-    twin, split = used % count, number[split]
+    twin, split = split_faces(triangles, np.arange(len(triangles)) % 3 == 0, len(vertices))
     memberships = np.array([np.isin(twin, some) for some in parts.members])
     of_split = BodyParts.build(memberships, NAMES, vertices[twin], split)
     twins = Stitcher.build(vertices[twin], split, of_split, captured[:, twin])

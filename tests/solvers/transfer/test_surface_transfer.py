@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks.mesh_sequences import edge_lengths, mesh_sequence
+from benchmarks.mesh_sequences import edge_lengths
 from solvers.core.errors import InputError
 from solvers.transfer.correspondence import ClipRows, DenseClip, densify
 from solvers.transfer.ground_contact import with_clearance
@@ -14,6 +14,7 @@ from solvers.transfer.subject import SubjectTrack, learn_subject
 from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of, learn_transfer
 from solvers.transfer.torso_frame import to_world
 from tests.bendy_bodies import NAMES, dance, memberships, performed, stiff_memberships, tube
+from tests.standing import captured
 
 FPS = 15.0
 SEEN, UNSEEN = (1, 2, 3, 4), 7
@@ -69,13 +70,17 @@ def rms(one, two):
     return np.sqrt(np.mean(np.sum((one - two) ** 2, axis=-1)))
 
 
+def away(subject, track, wanted, step=5):
+    """Root of the mean square of the distances from what was wanted, and their share of what it moves."""
+    found = vertices_at(subject, track, range(0, len(wanted), step))
+    distance = rms(found, wanted[::step])
+    return distance, distance / rms(np.broadcast_to(wanted.mean(axis=0), wanted.shape), wanted)
+
+
 def test_an_unseen_clip_is_performed(learnt, source, target):
-    clip, wanted = source_clip(UNSEEN), target_clip(UNSEEN)
-    track = learnt.track(source.read(clip), FPS, start=learnt.rigid.source_place)
-    frames = range(0, 60, 5)
-    away = rms(vertices_at(target, track, frames), wanted[::5])
-    still = rms(np.broadcast_to(wanted.mean(axis=0), wanted.shape), wanted)
-    assert away < 0.05 and away < 0.1 * still
+    track = learnt.track(source.read(source_clip(UNSEEN)), FPS, start=learnt.rigid.source_place)
+    distance, share = away(target, track, target_clip(UNSEEN))
+    assert distance < 0.05 and share < 0.1
 
 
 def test_a_body_onto_itself(clips, source):
@@ -86,7 +91,7 @@ def test_a_body_onto_itself(clips, source):
     track = learnt.track(read, FPS, start=learnt.rigid.source_place)
     assert np.abs(track.rotations - read.rotations).max() < 1e-9
     assert np.abs(track.translations - read.translations).max() < 1e-9
-    assert rms(vertices_at(source, track, range(0, 60, 5)), clip[::5]) < 0.02
+    assert away(source, track, clip)[0] < 0.02
 
 
 @pytest.mark.parametrize("stiff", [("source",), ("target",), ("source", "target")])
@@ -112,10 +117,7 @@ def test_stiff_trunks(stiff):
     learnt = learn_transfer(clips, FPS, bodies=bodies_of(*bodies))
     learnt = SurfaceTransfer.from_arrays(learnt.to_arrays())
     track = learnt.track(source.read(clip("source", UNSEEN)), FPS, start=learnt.rigid.source_place)
-    wanted = clip("target", UNSEEN)
-    found = vertices_at(target, track, range(0, 60, 5))
-    still = rms(np.broadcast_to(wanted.mean(axis=0), wanted.shape), wanted)
-    assert rms(found, wanted[::5]) < 0.1 * still
+    assert away(target, track, clip("target", UNSEEN))[1] < 0.1
 
 
 def test_a_single_frame_is_a_pose_that_is_held(learnt, source, target):
@@ -132,16 +134,13 @@ def test_a_single_frame_is_a_pose_that_is_held(learnt, source, target):
 @pytest.mark.parametrize("yaw", [1.2, np.pi])
 def test_one_part_that_faces_another_way(yaw):
     """A cat's walk by the same cat in a world that is turned: without parts, and hardly tilting, its shape tells."""
-    vertices, triangles = mesh_sequence("walking_cat")
-    clip = vertices[:, :, [0, 2, 1]] * (1, -1, 1)
+    clip, triangles = captured("walking_cat")
     other = clip @ Rotation.from_euler("z", yaw).as_matrix().T
     mask = np.ones((1, clip.shape[1]), bool)
     cat, twin = (learn_subject([each], triangles, mask, ("Body",)) for each in (clip, other))
     tracks = cat.read(clip), twin.read(other)
     learnt = learn_transfer([(*tracks, dense(len(clip)))], FPS, bodies=bodies_of(cat, twin))
-    frames = range(0, len(clip), 4)
-    away = rms(vertices_at(twin, learnt.track(tracks[0], FPS), frames), other[::4])
-    assert away < 0.004 * np.ptp(clip[0], axis=0).max()
+    assert away(twin, learnt.track(tracks[0], FPS), other, 4)[0] < 0.004 * np.ptp(clip[0], axis=0).max()
     assert complex(*learnt.rigid.way) == pytest.approx(1.0, abs=0.02)
 
 
@@ -149,8 +148,7 @@ def test_one_part_that_faces_another_way(yaw):
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (0, 1, 3, 2, 4), (0, 3, 2, 1, 4)])
 def test_where_a_body_faces_with_parts_that_are_exchanged(order):
     """A cat whose legs answer to another leg of itself faces where it faces."""
-    vertices, triangles = mesh_sequence("walking_cat")
-    clip = vertices[:, :, [0, 2, 1]] * (1, -1, 1)
+    clip, triangles = captured("walking_cat")
     parts = suggest_parts(clip[0], triangles)
     names = tuple("abcde")
     one = learn_subject([clip], triangles, parts, names)
@@ -189,7 +187,7 @@ def test_fractions_of_the_targets_frames(clips, source, target):
         coarse.append((here, half, DenseClip(rows, rows / 2, np.zeros((59, 30)), np.zeros((0, 2), int), rows / 2, "")))
     one = learn_transfer(coarse, FPS, bodies=bodies_of(source, target))
     track = one.track(source.read(source_clip(UNSEEN)), FPS, start=one.rigid.source_place)
-    assert rms(vertices_at(target, track, range(0, 60, 10)), target_clip(UNSEEN)[::10]) < 0.06
+    assert away(target, track, target_clip(UNSEEN), 10)[0] < 0.06
 
 
 def test_limbs_see_the_torso(clips, source, target):
@@ -206,12 +204,9 @@ def test_limbs_see_the_torso(clips, source, target):
         assert rms(limb, wanted) < 0.25 * rms(plain, wanted)
 
 
-def test_the_way_goes_with_the_size(learnt):
+def test_the_way_goes_with_the_size_and_facing_is_told_by_the_parts(learnt, source, target):
     assert np.hypot(*learnt.rigid.way) == pytest.approx(SIZE, rel=0.02)
     assert learnt.rigid.headings == pytest.approx(np.full(4, 2.0), abs=0.05)
-
-
-def test_facing_is_told_by_the_parts(source, target):
     bodies = bodies_of(source, target)
     assert bodies.ratio == pytest.approx(SIZE, rel=0.1)
     assert bodies.yaw == pytest.approx(2.0, abs=0.3)
@@ -243,20 +238,24 @@ def test_learning_tells_how_far_it_is_and_can_be_dropped(clips, source, target):
 
 def test_bad_input_is_named(clips, source, target, learnt):
     bodies = bodies_of(source, target)
-    with pytest.raises(InputError, match="no clips"):
-        learn_transfer([], FPS, bodies=bodies)
     here, there, pairs = clips[0]
     fewer = SubjectTrack(there.rows[:2], there.rotations, there.translations)
-    with pytest.raises(InputError, match="Clip 1: the source has 3 parts and the target 2"):
-        learn_transfer([(here, fewer, pairs)], FPS, bodies=bodies)
     still = SubjectTrack((0 * here.rows[0], *here.rows[1:]), here.rotations, here.translations)
-    with pytest.raises(InputError, match="Part 1: The part does not move"):
-        learn_transfer([(still, there, pairs)], FPS, bodies=bodies)
     narrow = SubjectTrack(tuple(rows[:, 1:] for rows in here.rows), here.rotations, here.translations)
-    with pytest.raises(InputError, match="other numbers than those that were learnt from"):
-        learnt.track(narrow, FPS)
-    with pytest.raises(InputError, match="has 2 parts"):
-        learnt.track(SubjectTrack(here.rows[:2], here.rotations, here.translations), FPS)
+    short = SubjectTrack(here.rows[:2], here.rotations, here.translations)
+    for given, words in (
+        ([], "no clips"),
+        ([(here, fewer, pairs)], "Clip 1: the source has 3 parts and the target 2"),
+        ([(still, there, pairs)], "Part 1: The part does not move"),
+    ):
+        with pytest.raises(InputError, match=words):
+            learn_transfer(given, FPS, bodies=bodies)
+    for given, words in (
+        (narrow, "other numbers than those that were learnt from"),
+        (short, "has 2 parts"),
+    ):
+        with pytest.raises(InputError, match=words):
+            learnt.track(given, FPS)
 
 
 # ------------------------------------------------------------------------------------------------ two captured people
@@ -264,12 +263,6 @@ def test_bad_input_is_named(clips, source, target, learnt):
 PEOPLE = ("human_samba", "human_crane")
 PAIRS = np.array(((0, 0), (9, 18), (15, 24), (20, 29), (27, 36), (31, 39)), float)
 LIMBS = ("Torso", "Limb 1", "Limb 2", "Limb 3", "Limb 4")
-
-
-def captured(name):
-    """Vertices, Z up, and triangles."""
-    vertices, triangles = mesh_sequence(name)
-    return np.stack((vertices[..., 0], -vertices[..., 2], vertices[..., 1]), axis=-1), triangles
 
 
 @pytest.fixture(scope="module")
@@ -317,5 +310,5 @@ def test_a_captured_person_onto_itself_at_frames_not_learnt_from(people):
         pairs = DenseClip(even, even.astype(float), np.zeros((40, 40)), np.zeros((0, 2), int), even, "")
         learnt = learn_transfer([(read, read, pairs)], 30.0, bodies=bodies_of(subject, subject))
         track = learnt.track(read, 30.0, start=learnt.rigid.source_place)
-        away = rms(vertices_at(subject, track, odd), shape[odd])
-        assert away < 0.01 and away < 0.8 * rms(0.5 * (shape[odd - 1] + shape[odd + 1]), shape[odd])
+        error = rms(vertices_at(subject, track, odd), shape[odd])
+        assert error < 0.01 and error < 0.8 * rms(0.5 * (shape[odd - 1] + shape[odd + 1]), shape[odd])

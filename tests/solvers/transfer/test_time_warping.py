@@ -183,15 +183,17 @@ def test_wrong_pairs_are_named(pairs, words):
 
 
 def test_other_wrong_input_is_named():
-    cost = np.ones((4, 5))
-    with pytest.raises(InputError, match="at least one"):
-        constrained_path(cost, [[0, 0], [3, 4]], 0)
-    for bad in (np.nan, np.inf):
-        cost[2, 3] = bad
-        with pytest.raises(InputError, match="source row 2 and target row 3"):
-            constrained_path(cost, [[0, 0], [3, 4]])
-    with pytest.raises(InputError, match="shape"):
-        constrained_path(np.ones(4), [[0, 0], [3, 4]])
+    def with_value(value):
+        return np.where(np.arange(20).reshape(4, 5) == 13, value, 1.0)
+
+    for cost, run, words in (
+        (np.ones((4, 5)), (0,), "at least one"),
+        (with_value(np.nan), (), "source row 2 and target row 3"),
+        (with_value(np.inf), (), "source row 2 and target row 3"),
+        (np.ones(4), (), "shape"),
+    ):
+        with pytest.raises(InputError, match=words):
+            constrained_path(cost, [[0, 0], [3, 4]], *run)
 
 
 def test_reach():

@@ -12,6 +12,8 @@ from tests.adapt_play import SAME, is_ready, live_is_bake, press, slot_of, statu
 from tests.adapt_scenes import joints_of, raise_step
 from tests.objects import key
 
+pytestmark = pytest.mark.versions
+
 INFLUENCE = "motion_loom_adapt.influence"
 BETWEEN = np.linspace(1, 24, 70)
 

@@ -69,6 +69,7 @@ SPOILT = {
 }
 
 
+@pytest.mark.versions
 @pytest.mark.parametrize("off", [False, True], ids=["mended", "switched off"])
 @pytest.mark.parametrize("what", SPOILT)
 def test_what_is_played_is_not_what_is_live(live_rig, was, what, off):
@@ -98,6 +99,7 @@ def test_what_is_played_is_not_what_is_live(live_rig, was, what, off):
     ends_clean(live_rig)
 
 
+@pytest.mark.versions
 @pytest.mark.parametrize("which", ["live", "source"])
 def test_an_action_is_renamed(mended, was, which):
     if which == "live":
@@ -305,6 +307,7 @@ def test_autokey_sets_no_keys(live_rig):
     ends_clean(live_rig)
 
 
+@pytest.mark.versions
 def test_curves_of_the_live_action_are_deleted_and_muted(live_rig):
     lift()
     curves = actions.curve_list(*actions.assigned(live_rig)).fcurves
@@ -343,6 +346,7 @@ def pushed_strip(rig, mute):
     return rig.animation_data.nla_tracks[0], copy
 
 
+@pytest.mark.versions
 def test_a_strip_is_tweaked(mended, was):
     track, copy = pushed_strip(mended, True)
     track.mute = False
@@ -377,6 +381,7 @@ def test_tracks_beside_the_action(mended, mute):
     bpy.data.actions.remove(copy)
 
 
+@pytest.mark.versions
 def test_strips_alone(rig):
     adapt_rigs.with_strips_alone(rig)
     adapt_live.go_live(bind(rig))

@@ -11,7 +11,7 @@ from bl_ext.devrepo.motion_loom.workflows.core import live
 
 from tests import adapt_play, adapt_scenes, map_play, mesh_steps, transfer_play
 
-pytestmark = pytest.mark.usefixtures("silent")
+pytestmark = [pytest.mark.usefixtures("silent"), pytest.mark.versions]
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,8 @@ from bl_ext.devrepo.motion_loom.workflows.core import registry
 from tests import commands
 from tests import rig_scenes as scenes
 
+pytestmark = pytest.mark.versions
+
 FRAMES = np.arange(1, 13)
 NAMES = ("hip", "arm.L", 'hand "L"')
 

@@ -17,6 +17,8 @@ from tests.commands import bind, refused, run
 from tests.objects import add_object, drive, drive_by, key, key_custom
 from tests.rig_scenes import add_strip
 
+pytestmark = pytest.mark.versions
+
 KEYS, SCENE = scenes.FRAMES, np.arange(1, 41)
 BIND = ("bind", "--rig", "Rig", "--environment", "Floor", "Step")
 LIFT = np.array([0.0, 0.0, 0.1])

@@ -13,6 +13,8 @@ from tests import map_play
 from tests.commands import refused, run
 from tests.linked import linked_instead
 
+pytestmark = pytest.mark.versions
+
 commands, map_model = (
     importlib.import_module(f"bl_ext.devrepo.motion_loom.workflows.{name}") for name in ("adapt.command", "map.model")
 )

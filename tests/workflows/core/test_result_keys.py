@@ -11,6 +11,8 @@ from bl_ext.devrepo.motion_loom.workflows.core.result_keys import KeyOptions, ch
 from tests import rig_scenes as scenes
 from tests.adapt_scenes import ends_of
 
+pytestmark = pytest.mark.versions
+
 FRAMES = np.arange(1.0, 41.0)
 HALVES = np.arange(1.0, 40.1, 0.5)
 

@@ -12,32 +12,6 @@ from bl_ext.devrepo.motion_loom.workflows.mesh.bake import MeshBakeOptions
 from tests import map_play as play
 
 NAMED = ("--target", "Worm", "--source", "Dots")
-SETTINGS = {
-    ("--source-without", "place"): ("ground", "PLACE"),
-    ("--target-without", "nothing"): ("target_ground", "NONE"),
-    ("--components", "5"): ("components", 5),
-    ("--travel", "source"): ("travel", "SOURCE"),
-    ("--travel-scale", "0.5"): ("travel_scale", 0.5),
-    ("--no-above-ground",): ("hold_ground", False),
-    ("--pose-limits", "hard"): ("edge", "HARD"),
-    ("--smoothing", "0.05"): ("smoothing", 0.05),
-    ("--turn", "-1"): ("turn_ratio", -1.0),
-    ("--bake", "absolute-keys"): ("bake_kind", "ABSOLUTE_KEYS"),
-}
-
-
-def test_options_are_settings():
-    play.add_target()
-    play.add_dots()
-    words = [word for option in SETTINGS for word in option]
-    pairs = [f"{source}={target}" for source, target in play.PAIRS]
-    assert jobs.main(["map", *NAMED, *words, "--pair", *pairs, "--start", "2", "--end", "9"]) == 0
-    settings = bpy.data.objects["Worm"].motion_loom_map
-    for name, value in SETTINGS.values():
-        assert getattr(settings, name) == (pytest.approx(value) if isinstance(value, float) else value), name
-    assert settings.result is not None and len(settings.result.data.shape_keys.key_blocks) == 8
-
-
 def test_pairs_do_not_replace_what_another_job_saved_meanwhile(tmp_path, monkeypatch, capsys):
     play.add_ready()
     pairs = tmp_path / "pairs.json"

@@ -12,7 +12,7 @@ from tests import mesh_steps
 from tests.map_play import FRAMES, MAP, PAIRS, healthy
 from tests.mesh_steps import SAME, shown
 
-pytestmark = pytest.mark.usefixtures("no_traceback")
+pytestmark = [pytest.mark.usefixtures("no_traceback"), pytest.mark.versions]
 
 BAKE = ("map", "--target", "Worm", "--bake", "absolute-keys")
 

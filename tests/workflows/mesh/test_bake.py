@@ -11,7 +11,7 @@ from tests.map_play import MAP
 from tests.mesh_play import put
 from tests.mesh_steps import SAME, everything, saved, shown
 
-pytestmark = pytest.mark.usefixtures("silent")
+pytestmark = [pytest.mark.usefixtures("silent"), pytest.mark.versions]
 
 KINDS = "PC2", "PCA_KEYS", "ABSOLUTE_KEYS"
 
@@ -20,6 +20,7 @@ def without(state, *names):
     return {name: value for name, value in state.items() if name not in names}
 
 
+@pytest.mark.versions
 @pytest.mark.parametrize("kind", KINDS)
 def test_live_is_bake_is_command(play, ob, tmp_path, capfd, kind):
     play.settings(ob).bake_kind = kind

@@ -17,7 +17,6 @@ from tests.transfer_play import TRANSFER
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
 
-
 READING = {MAP: (map_command, "learn_steps"), TRANSFER: (transfer_command, "read_steps")}
 
 
@@ -43,6 +42,58 @@ def told(capfd, words):
     assert error.startswith(f"motion_loom {words[0]}: ") and error.count("\n") == 1, error
     assert set(bpy.data.objects.keys()) == objects
     return error
+
+
+OF_BOTH = {
+    ("--components", "5"): ("components", 5),
+    ("--travel-scale", "0.5"): ("travel_scale", 0.5),
+    ("--no-above-ground",): ("hold_ground", False),
+}
+SETTINGS = {
+    MAP: OF_BOTH | {
+        ("--source-without", "place"): ("ground", "PLACE"),
+        ("--target-without", "nothing"): ("target_ground", "NONE"),
+        ("--travel", "source"): ("travel", "SOURCE"),
+        ("--pose-limits", "hard"): ("edge", "HARD"),
+        ("--smoothing", "0.05"): ("smoothing", 0.05),
+        ("--turn", "-1"): ("turn_ratio", -1.0),
+        ("--bake", "absolute-keys"): ("bake_kind", "ABSOLUTE_KEYS"),
+        ("--start", "2", "--end", "9"): ("bake_end", 9),
+    },
+    TRANSFER: OF_BOTH | {
+        ("--between", "straight"): ("densify", "LINE"),
+        ("--stretch", "3"): ("stretch", 3),
+        ("--kernel", "squared-exponential"): ("kernel", "SQUARED_EXPONENTIAL"),
+        ("--noise", "0.05"): ("noise", 0.05),
+        ("--no-correct",): ("correct", False),
+        ("--no-stitch",): ("stitch", False),
+        ("--no-clearance",): ("keep_clearance", False),
+        ("--travel", "none"): ("travel", "NONE"),
+        ("--perform-start", "3", "--perform-end", "20"): ("performed_end", 20),
+        ("--bake", "pca-keys"): ("bake_kind", "PCA_KEYS"),
+        ("--keys", "7"): ("bake_keys", 7),
+        ("--start", "5", "--end", "15"): ("bake_start", 5),
+        ("--step", "2"): ("bake_step", 2),
+    },
+}
+
+
+def test_options_are_settings(play):
+    """As the line names them, on a scene in which nothing is chosen."""
+    if play is MAP:
+        map_play.add_target()
+        map_play.add_dots()
+        words = ["--source", "Dots", "--pair", *transfer_play.pair_words(map_play.PAIRS)]
+    else:
+        transfer_play.add_scene()
+        words = transfer_play.words_naming_all()
+    options = [word for option in SETTINGS[play] for word in option]
+    assert jobs.main([*words_of(play), *words, *options]) == 0
+    settings = play.settings(bpy.data.objects[play.target])
+    for name, value in SETTINGS[play].values():
+        assert getattr(settings, name) == (pytest.approx(value) if isinstance(value, float) else value), name
+    count = len(settings.result.data.shape_keys.key_blocks)
+    assert settings.use_bake_range and (count == 8 if play is MAP else 1 < count <= 8)
 
 
 OUTSIDE = "Pair 2: frame 5000 is outside the {}'s range, 1 to {}; change or remove it, or switch it off."

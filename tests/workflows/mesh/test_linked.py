@@ -12,7 +12,7 @@ from tests.mesh_play import link, override, refused
 from tests.mesh_steps import SAME, reopened, saved, shown
 from tests.transfer_play import FRAMES, PAIRS, TRANSFER
 
-pytestmark = pytest.mark.usefixtures("no_traceback")
+pytestmark = [pytest.mark.usefixtures("no_traceback"), pytest.mark.versions]
 
 
 def go_live(play, ob, tmp_path):
@@ -49,10 +49,7 @@ def test_a_linked_source_of_transfer(tmp_path):
     transfer_play.add_clip(bob, ann, PAIRS)
     transfer_play.add_parts(bob)
     refused(TRANSFER, bob, "transfer_suggest_parts", "'Ann'.*linked")
-    for step in ("fit", "train"):
-        TRANSFER.press(bob, step)
-    bob.motion_loom_transfer.performed = new
-    go_live(TRANSFER, bob, tmp_path)
+    go_live(TRANSFER, transfer_play.learn(bob, performed=new), tmp_path)
 
 
 def test_two_objects_of_one_name(tmp_path):

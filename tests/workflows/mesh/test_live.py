@@ -18,6 +18,8 @@ from tests import map_play as play
 from tests import mesh_steps
 from tests.map_scenes import positions
 
+pytestmark = pytest.mark.versions
+
 
 class ClimbSettings(MeshResultSettings, bpy.types.PropertyGroup):
     speed: bpy.props.FloatProperty(default=0.1)

@@ -234,11 +234,7 @@ def add_other(play):
         map_play.pair(other, *((source, 24 - target) for source, target in map_play.PAIRS))
     else:
         other = transfer_play.add_subject("Eve", transfer_play.TARGET, transfer_play.warped(), -0.5)
-        transfer_play.add_clip(other, bpy.data.objects["Ann"], transfer_play.PAIRS)
-        transfer_play.add_parts(other)
-        for step in ("fit", "train"):
-            play.press(other, step)
-        play.settings(other).performed = bpy.data.objects["Ann Again"]
+        transfer_play.learn(other, bpy.data.objects["Ann"], bpy.data.objects["Ann Again"])
     play.toggle(other)
     return other
 

@@ -89,11 +89,7 @@ def test_subjects_of_transfer_that_are_not_clean(change):
         vertices, faces = transfer_play.shapes(*clip)
         made.append(map_play.add_target(name, *change(vertices, faces.tolist())))
     ann, bob, new = made
-    transfer_play.add_clip(bob, ann, transfer_play.PAIRS)
-    for step in ("fit", "train"):
-        TRANSFER.press(bob, step)
-    bob.motion_loom_transfer.performed = new
-    TRANSFER.toggle(bob)
+    TRANSFER.toggle(transfer_play.learn(bob, ann, new, parts=False))
     truth = transfer_play.wanted()
     found = TRANSFER.follows_as_baked(bob)[:, : truth.shape[1]]
     allowed = 0.2 if change is inside_out else 0.03
@@ -136,12 +132,8 @@ def test_places_of_the_subjects_of_transfer(place, whose, parented):
     """Asked for what it was learnt from, the target does in the world what it did, however objects are placed there."""
     ann, bob, _ = transfer_play.add_scene()
     put_at(bpy.data.objects[whose], place, parented)
-    transfer_play.add_clip(bob, ann, transfer_play.PAIRS)
-    transfer_play.add_parts(bob)
-    for step in ("fit", "train"):
-        TRANSFER.press(bob, step)
-    settings = bob.motion_loom_transfer
-    settings.performed, settings.hold_ground, settings.keep_clearance = ann, False, False
+    settings = transfer_play.learn(bob, ann, ann).motion_loom_transfer
+    settings.hold_ground = settings.keep_clearance = False
     there = shown(bob, [target for _, target in transfer_play.PAIRS])
     TRANSFER.toggle(bob)
     found = TRANSFER.follows_as_baked(bob, [source for source, _ in transfer_play.PAIRS])

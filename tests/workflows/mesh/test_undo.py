@@ -9,6 +9,8 @@ from tests.map_play import MAP
 from tests.mesh_play import redo, start_undo, step, undo
 from tests.transfer_play import TRANSFER
 
+pytestmark = pytest.mark.versions
+
 
 @pytest.fixture(autouse=True)
 def _needs_undo():

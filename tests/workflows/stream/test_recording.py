@@ -11,6 +11,8 @@ from examples.send_clip import packets
 from tests.mesh_steps import saved
 from tests.stream_play import NAMES, arrive, drawn, empties, panel, places, pose, send, shown, shows
 
+pytestmark = pytest.mark.versions
+
 press = bpy.ops.motion_loom
 
 

@@ -18,47 +18,12 @@ pytestmark = pytest.mark.usefixtures("no_traceback")
 NEW = TRANSFER.frames
 
 
-SETTINGS = {
-    ("--components", "5"): ("components", 5),
-    ("--between", "straight"): ("densify", "LINE"),
-    ("--stretch", "3"): ("stretch", 3),
-    ("--kernel", "squared-exponential"): ("kernel", "SQUARED_EXPONENTIAL"),
-    ("--noise", "0.05"): ("noise", 0.05),
-    ("--no-correct",): ("correct", False),
-    ("--no-stitch",): ("stitch", False),
-    ("--no-clearance",): ("keep_clearance", False),
-    ("--no-above-ground",): ("hold_ground", False),
-    ("--travel", "none"): ("travel", "NONE"),
-    ("--travel-scale", "0.5"): ("travel_scale", 0.5),
-    ("--perform-start", "3", "--perform-end", "20"): ("performed_end", 20),
-    ("--bake", "pca-keys"): ("bake_kind", "PCA_KEYS"),
-    ("--keys", "7"): ("bake_keys", 7),
-    ("--start", "5", "--end", "15"): ("bake_start", 5),
-    ("--step", "2"): ("bake_step", 2),
-}
 BAKE = ("transfer", "--target", "Bob", "--bake", "absolute-keys")
 
 
 def reported(capfd, *words):
     assert jobs.main([*words, "--json"]) == 0, capfd.readouterr().err
     return json.loads(capfd.readouterr().out.splitlines()[-1])
-
-
-def named(clip="Ann:1..40=Bob:1..40", pairs=PAIRS, perform="Ann Again"):
-    """All that the line has to name where the file has nothing."""
-    words = ["--source", "Ann", "--clip", clip, "--part", *(f"{part}={part}" for part in play.PARTS)]
-    return [*words, "--pair", *(f"{source:g}={target:g}" for source, target in pairs), "--perform", perform]
-
-
-def test_options_are_settings():
-    play.add_scene()
-    words = [word for option in SETTINGS for word in option]
-    assert jobs.main(["transfer", "--target", "Bob", *named(), *words]) == 0
-    settings = bpy.data.objects["Bob"].motion_loom_transfer
-    for name, value in SETTINGS.values():
-        assert getattr(settings, name) == (pytest.approx(value) if isinstance(value, float) else value), name
-    assert settings.use_performed_range and settings.use_bake_range
-    assert 1 < len(settings.result.data.shape_keys.key_blocks) <= 8
 
 
 def test_even_time_between_pairs_and_the_other_kernel():
@@ -69,9 +34,9 @@ def test_even_time_between_pairs_and_the_other_kernel():
 
 def test_suggested_parts(capfd):
     play.add_scene()
-    words = named()
+    words = play.words_naming_all()
     del words[words.index("--part") : words.index("--pair")]
-    assert jobs.main([*BAKE, *words, "--suggest-parts", "3", "--json"]) == 0, capfd.readouterr().err
+    reported(capfd, *BAKE, *words, "--suggest-parts", "3")
     settings = bpy.data.objects["Bob"].motion_loom_transfer
     assert len(settings.parts) == 3 and settings.result is not None
     assert {part.target_group for part in settings.parts} <= set(bpy.data.objects["Bob"].vertex_groups.keys())
@@ -79,9 +44,8 @@ def test_suggested_parts(capfd):
 
 def test_learning_alone_and_reading_again(tmp_path, capfd):
     play.add_scene()
-    words = ["transfer", "--target", "Bob", *named(), "--learn-only", "--output", str(tmp_path / "learnt.blend")]
-    assert jobs.main([*words, "--json"]) == 0, capfd.readouterr().err
-    report = json.loads(capfd.readouterr().out.splitlines()[-1])
+    words = [*play.words_naming_all(), "--learn-only", "--output", str(tmp_path / "learnt.blend")]
+    report = reported(capfd, "transfer", "--target", "Bob", *words)
     assert report["target"] == "Bob" and "40 pairs" in report["learnt"]
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "learnt.blend"))
     bob = bpy.data.objects["Bob"]
@@ -97,7 +61,7 @@ def test_learning_alone_and_reading_again(tmp_path, capfd):
 
 def test_pairs_of_several_clips():
     play.add_scene()
-    words = [*named(), "--clip", "Ann:5..40=Bob:4..40", "--pair", "2:40=40", "2:5=5", "2:20.5=22"]
+    words = [*play.words_naming_all(), "--clip", "Ann:5..40=Bob:4..40", "--pair", "2:40=40", "2:5=5", "2:20.5=22"]
     assert jobs.main([*BAKE, *words]) == 0
     clips = bpy.data.objects["Bob"].motion_loom_transfer.clips
     assert [clip.source_start for clip in clips] == [1, 5] and [len(clip.pairs) for clip in clips] == [len(PAIRS), 3]
@@ -118,7 +82,7 @@ def test_a_file_in_which_nothing_is_chosen(capfd):
 
 def test_everything_is_named_on_the_line_alone(capfd):
     play.add_scene()
-    commanded = shown(bpy.data.objects[reported(capfd, *BAKE, *named())["object"]], NEW)
+    commanded = shown(bpy.data.objects[reported(capfd, *BAKE, *play.words_naming_all())["object"]], NEW)
     assert np.linalg.norm(commanded - play.followed(TRANSFER.add_live()), axis=-1).max() < 1e-5
 
 
@@ -134,12 +98,7 @@ def test_keys_tell_their_error_in_metres(capfd, scale):
         block.points.foreach_set("co", shape.ravel())
     bob.data.vertices.foreach_set("co", small[0].ravel())
     bpy.context.view_layer.update()
-    ann = bpy.data.objects["Ann"]
-    play.add_clip(bob, ann, PAIRS)
-    play.add_parts(bob)
-    for step in ("fit", "train"):
-        play.press(bob, step)
-    bob.motion_loom_transfer.performed = bpy.data.objects["Ann Again"]
+    play.learn(bob, bpy.data.objects["Ann"], bpy.data.objects["Ann Again"])
     report = reported(capfd, "transfer", "--target", "Bob", "--bake", "pca-keys", "--keys", "2")
     near = shown(bpy.data.objects[report["object"]], NEW)
     exact = shown(play.bake(bob), NEW)

@@ -125,9 +125,7 @@ def test_the_clips_are_placed_otherwise_than_the_subjects():
     assert (clip.source, clip.target) == (she, he)
     play.add_pairs(clip)
     play.add_parts(bob)
-    for step in ("fit", "train"):
-        play.press(bob, step)
-    bob.motion_loom_transfer.performed = she
+    play.learn(bob, performed=she)
     there = shown(he, [target for _, target in PAIRS])
     play.toggle(bob)
     found = TRANSFER.follows_as_baked(bob, [source for source, _ in PAIRS])

@@ -25,9 +25,7 @@ def learn(ob, source, part_count=None):
     if part_count:
         settings.part_count = part_count
         mesh_steps.press("transfer_suggest_parts")
-    for step in ("fit", "train"):
-        play.press(ob, step)
-    settings.performed = source
+    play.learn(ob, performed=source)
 
 
 def off_by(found, truth):

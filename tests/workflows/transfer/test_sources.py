@@ -64,12 +64,9 @@ def train(ann, bob, new):
     clip = play.add_clip(bob, ann, PAIRS)
     clip.source_start, clip.source_end, clip.target_start, clip.target_end = 1, FRAMES, 1, FRAMES
     play.add_parts(bob)
-    for step in ("fit", "train"):
-        play.press(bob, step)
     settings = bob.motion_loom_transfer
-    settings.performed, settings.use_performed_range = new, True
-    settings.performed_start, settings.performed_end = 1, 30
-    return bob
+    settings.use_performed_range, settings.performed_start, settings.performed_end = True, 1, 30
+    return play.learn(bob, performed=new)
 
 
 @pytest.mark.parametrize("make", (cached, carried, on_a_cart))
@@ -125,10 +122,7 @@ def test_faces_of_many_corners_in_several_clips():
     bob = play.add_subject("Bob", *play.CLIPS["Bob"], groups=False)
     for source in (ann, other):
         play.add_clip(bob, ann, PAIRS).source = source
-    for step in ("fit", "train"):
-        play.press(bob, step)
-    bob.motion_loom_transfer.performed = other
-    play.toggle(bob)
+    play.toggle(play.learn(bob, performed=other))
     assert healthy(bob)
 
 
@@ -184,6 +178,7 @@ def rig(bob):
     return bpy.data.objects["Ann Again's rig"]
 
 
+@pytest.mark.versions
 def test_armatures(bob):
     found = TRANSFER.follows_as_baked(bob)
     himself = add_rigged("Bob Himself", play.TARGET, play.AGAIN, 1.0)

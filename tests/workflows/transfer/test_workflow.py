@@ -11,9 +11,9 @@ from bl_ext.devrepo.motion_loom.workflows.transfer.model import dense_of
 from tests import mesh_steps
 from tests import transfer_play as play
 from tests.mesh_steps import shown
-from tests.transfer_play import FRAMES, PAIRS, TRANSFER, healthy, wanted
+from tests.transfer_play import FRAMES, TRANSFER, healthy, wanted
 
-pytestmark = pytest.mark.usefixtures("silent")
+pytestmark = [pytest.mark.usefixtures("silent"), pytest.mark.versions]
 
 NEW = TRANSFER.frames
 
@@ -56,11 +56,7 @@ def test_densifying_finds_the_times_between_pairs_and_paints_a_picture():
 
 def test_without_parts_the_body_is_one():
     ann, bob, new = play.add_scene()
-    play.add_clip(bob, ann, PAIRS)
-    for step in ("fit", "train"):
-        play.press(bob, step)
-    bob.motion_loom_transfer.performed = new
-    play.toggle(bob)
+    play.toggle(play.learn(bob, ann, new, parts=False))
     found = shown(bob.motion_loom_transfer.live_copy, NEW)
     assert healthy(bob) and aligned_error(found, wanted()).mean() < 0.03 * size()
 
@@ -92,10 +88,7 @@ def test_clips_on_the_spot_tell_no_way():
             shape = shape.reshape(-1, 3)
             shape -= [0.0, shape[:, 1].mean(), 0.0]
             block.points.foreach_set("co", shape.ravel())
-    play.add_clip(bob, ann, PAIRS)
-    play.add_parts(bob)
-    for step in ("fit", "train"):
-        play.press(bob, step)
+    play.learn(bob, ann)
     assert "guessed from sizes as no clip travels" in bob.motion_loom_transfer.learnt_summary
 
 
