@@ -126,8 +126,6 @@ def drag(session: Session):
 def slide(name: str, value) -> None:
     """What a slider of the panel does: the property is set, and an undo step made."""
     setattr(adapt.settings(), name, value)
-    bpy.ops.ed.undo_push(message=name)
-
     ui.push_undo(name)
 
 
