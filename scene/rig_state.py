@@ -17,12 +17,12 @@ from .stillness import can_move
 class Animated:
     """What is animated of a rig beside the turning of its bones, by its action, strips or drivers.
 
-    moved, scaled: bones.  placed: channels of the object.
+    moved, scaled: bones.  placed: data paths of the object and their indices.
     """
 
     moved: frozenset[str]
     scaled: frozenset[str]
-    placed: frozenset[str]
+    placed: frozenset[tuple[str, int]]
 
     @classmethod
     def by(cls, ob: bpy.types.Object, action, slot) -> Animated:
@@ -31,7 +31,7 @@ class Animated:
         for each in (*actions.playing_curves(action, slot), *strip_curves(ob), *drivers):
             bone = actions.bone_of_path(each.data_path)
             if bone is None:
-                placed.add(each.data_path)
+                placed.add((each.data_path, each.array_index))
             elif bone[1] in bones:
                 bones[bone[1]].add(bone[0])
         return cls(frozenset(bones["location"]), frozenset(bones["scale"]), frozenset(placed))
@@ -65,8 +65,9 @@ def placing(ob: bpy.types.Object, animated: Animated):
     if ob.rigid_body is not None:
         return
     for channel in (*SIZES, *DELTAS):
-        if channel not in animated.placed:
-            yield _numbers(getattr(ob, channel))
+        values = _numbers(getattr(ob, channel))
+        moved = [(channel, index) in animated.placed for index in range(len(values))]
+        yield np.where(moved, np.float32(0.0), values)
     yield ob.rotation_mode
     if ob.parent is not None:
         yield _numbers(ob.matrix_parent_inverse)

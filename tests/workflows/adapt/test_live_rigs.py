@@ -10,7 +10,7 @@ from tests import adapt_rigs as rigs
 from tests import adapt_scenes as scenes
 from tests.adapt_play import SAME, STEP, assert_ready, bind, interactive, lift, live_is_bake, press, settle, status
 from tests.adapt_scenes import joints_of
-from tests.objects import add_object
+from tests.objects import add_object, key
 from tests.rig_scenes import ROTATION_MODES, fingerprint
 
 pytestmark = pytest.mark.usefixtures("at_any_time", "silent")
@@ -196,8 +196,8 @@ def test_constraints_changed_while_live_are_read_by_a_refresh(rig):
         press(rig, "live_refresh")
     np.testing.assert_allclose(joints_of(rig), before, atol=SAME)
     curve = actions.find_curve(*actions.assigned(bpy.data.objects["Target"]), "location", 2)
-    for key in curve.keyframe_points:
-        key.co.y += 0.00005  # still the motion that was bound
+    for point in curve.keyframe_points:
+        point.co.y += 0.00005  # still the motion that was bound
     curve.update()
     settle()
     press(rig, "live_refresh")
@@ -246,6 +246,18 @@ def test_joint_limits_switched_off_while_live(rig, at_once):
         press(rig)
     assert limit.influence == 1.0
     np.testing.assert_allclose(joints_of(rig), before, atol=1e-6)
+
+
+def test_a_channel_beside_one_that_strips_play_is_followed(rig):
+    """Live did not see where the rig was put on X, since strips played its Y; Bake did."""
+    key(rig, "location", {1: 0.0, 24: 0.05}, index=1)
+    go_live(rig, rigs.with_strips_alone)
+    rig.location.x = 0.1
+    settle()
+    assert status(rig).remedy == "REFRESH"
+    press(rig, "live_refresh")
+    assert_ready(rig)
+    live_is_bake(rig)
 
 
 def test_another_motion_by_changed_strips_is_refused_by_a_refresh(rig):
