@@ -161,6 +161,14 @@ def test_imports_stand_at_the_top(path):
     assert not [node.lineno for node in inside if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
+def test_no_test_module_imports_another():
+    """What several need is a support module: a test module may be moved or split, and would be loaded twice."""
+    paths = sorted((ROOT / "tests").rglob("test_*.py"))
+    trees = ((path, ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
+    found = [(path.name, name) for path, tree in trees for _, name, _ in imported(path, tree)]
+    assert found and not [each for each in found if any(part.startswith("test_") for part in each[1].split("."))]
+
+
 def test_root_package_imports_nothing_at_module_level():
     tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
     assert not [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
