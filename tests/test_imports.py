@@ -169,6 +169,16 @@ def test_no_test_module_imports_another():
     assert found and not [each for each in found if any(part.startswith("test_") for part in each[1].split("."))]
 
 
+def test_files_can_be_read_in_one_go():
+    """A file of more than 400 lines has more than one idea."""
+    folders = [
+        *(ROOT / layer for layer in LAYERS),
+        *(ROOT / name for name in ("tests", "benchmarks", "examples", "scripts")),
+    ]
+    paths = [path for folder in folders for path in folder.rglob("*.py")]
+    assert not [path.name for path in paths if len(path.read_text(encoding="utf-8").splitlines()) > 400]
+
+
 def test_root_package_imports_nothing_at_module_level():
     tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
     assert not [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]

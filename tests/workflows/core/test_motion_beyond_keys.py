@@ -9,10 +9,10 @@ from bl_ext.devrepo.motion_loom.scene.motion import motion_range
 from bl_ext.devrepo.motion_loom.workflows.adapt import deform_copy
 from bl_ext.devrepo.motion_loom.workflows.core import registry
 from bl_ext.devrepo.motion_loom.workflows.rig.read import bound_frames
-from mathutils import Matrix
 
 from tests import adapt_play as play
 from tests import adapt_scenes as scenes
+from tests.captured_rigs import follow_points
 from tests.commands import bind, refused, run
 from tests.objects import add_object, drive, drive_by, key, key_custom
 from tests.rig_scenes import add_strip
@@ -56,30 +56,6 @@ def repeat(rig):
         modifier = curve.modifiers.new("CYCLES")
         if curve.data_path.endswith('["hips"].location'):
             modifier.mode_before = modifier.mode_after = "REPEAT_OFFSET"
-
-
-def follow_points(rig):
-    """Take the keys off: constraints hold each bone to captured points, as capture add-ons build it."""
-    walk = scenes.walk()
-    names, points, child_of = walk.skeleton.names, {}, {}
-    for joint, name in enumerate(names):
-        child_of.setdefault(names[walk.skeleton.parents[joint]], name)
-        points[name] = add_object(f"point {name}")
-        action, slot = actions.create(points[name], f"capture {name}")
-        holder = actions.curve_list(action, slot, create=True)
-        for axis in range(3):
-            actions.write_curve(holder, "location", axis, None, KEYS, walk.positions[:, joint, axis])
-        actions.assign(points[name], action, slot)
-    rig.animation_data_clear()
-    for bone in rig.pose.bones:
-        bone.matrix_basis = Matrix()
-        if bone.parent is None:
-            bone.constraints.new("COPY_LOCATION").target = points[bone.name]
-        if len(bone.children):
-            track = bone.constraints.new("DAMPED_TRACK")
-            track.target, track.track_axis = points[child_of[bone.name]], "TRACK_Y"
-    bpy.context.scene.frame_end = int(KEYS[-1])
-    bpy.context.scene.frame_set(1)
 
 
 @pytest.fixture
