@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.baselines.affine_pose_map import AffinePoseMap
-from benchmarks.baselines.linear_kernel import Linear
 from solvers.regression.gaussian_process import NOISE_FLOOR
-from solvers.regression.kernels import Kernel
+from solvers.regression.kernels import Kernel, Linear
 from solvers.transfer.pose_regression import PoseRegression
 from solvers.transfer.regression_inputs import inputs_of_parts
 

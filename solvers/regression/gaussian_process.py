@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.optimize import minimize
 
 from ..core.errors import InputError
-from .kernels import Covariances, Kernel, kernel_of, name_of
+from .kernels import Covariances, Kernel, kernel_of, name_of, stored_kernel_of
 from .pairs import finite_pairs
 
 NEURAL_NETWORK = "neural_network"
@@ -108,7 +108,7 @@ class GaussianProcess:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> GaussianProcess:
         """The reverse of ``to_arrays``."""
-        kernel = kernel_of(str(arrays["kernel"]))(*np.asarray(arrays["parameters"]).tolist())
+        kernel = stored_kernel_of(str(arrays["kernel"]))(*np.asarray(arrays["parameters"]).tolist())
         return cls(kernel, float(arrays["noise"]), np.asarray(arrays["rows"]), np.asarray(arrays["dual"]))
 
     @cached_property

@@ -18,7 +18,7 @@ from .pairs import replace_pairs, sort_pairs
 from .parts import suggest_for
 from .read import read_steps
 from .run import bake_steps
-from .settings import are_parts_as_read
+from .settings import are_parts_as_read, gone_choices
 from .train import train_steps
 
 _BETWEEN = {"pose": "GAUSSIAN_PROCESS", "straight": "LINE"}
@@ -81,6 +81,7 @@ def run(context, args) -> dict:
     if args.read or args.suggest_parts is not None or _changes_what_is_read(args) or not _is_read(settings):
         print(end_of(checked_steps(read_steps(context, ob), lambda: _require_pairs(ob))))
     if settings.learnt is None or not is_trained(ob):
+        notes += gone_choices(settings)
         print(end_of(train_steps(ob)))
     if args.learn_only:
         return {"target": ob.name, "read": settings.subjects_summary, "learnt": settings.learnt_summary, "notes": notes}

@@ -32,19 +32,33 @@ def choice(settings, name: str) -> str:
 
 
 def gone_choice(settings, name: str) -> str | None:
-    """Says what takes the place of a choice that is gone, None where there is none."""
-    if getattr(settings, name):
+    """Says what takes the place of a choice that is gone, None where there is none or another was made since."""
+    found, chosen = _list_of(settings, name), getattr(settings, name)
+    if chosen and (name not in settings.gone.split() or chosen != found.enum_items[0].identifier):
         return None
-    found = _list_of(settings, name)
     return f"{found.name} '{_GONE[name]}' is gone: '{found.enum_items[0].name}' takes its place"
+
+
+def gone_choices(settings) -> tuple[str, ...]:
+    """Says what takes the place of each choice that is gone."""
+    return tuple(filter(None, (gone_choice(settings, name) for name in _GONE)))
 
 
 def replace_gone(settings) -> tuple[str, ...]:
     """Choose what takes the place of choices that are gone; returns what there is to say."""
-    told = tuple(filter(None, (gone_choice(settings, name) for name in _GONE)))
+    told = gone_choices(settings)
     for name in _GONE if told else ():
         setattr(settings, name, choice(settings, name))
+    settings.gone = ""
     return told
+
+
+def settle_gone(settings) -> None:
+    """Choose what takes the place of choices that are gone, and remember which: Blender complains at each look."""
+    gone = [name for name in _GONE if not getattr(settings, name)]
+    if gone:
+        replace_gone(settings)
+        settings.gone = " ".join(gone)
 
 
 def _list_of(settings, name: str):
@@ -179,6 +193,7 @@ class MotionLoomTransferSettings(MeshResultSettings, bpy.types.PropertyGroup):
         name="Stretch", default=2, min=1, max=10, update=noted, override=OWN,
         description="How many frames one clip may wait for the other at a time between pairs",
     )  # fmt: skip
+    gone: bpy.props.StringProperty(description="Lists of which an older file chose what is gone", override=OWN)
     kernel: bpy.props.EnumProperty(
         name="Kernel", items=_KERNELS, update=noted, override=OWN,
         description="How alike two poses are taken to be",

@@ -7,8 +7,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ...solvers.core.errors import StaleBindingError
-from ...solvers.regression.kernels import KERNELS
 from ...solvers.transfer.subject import Subject, SubjectTrack
 from ...solvers.transfer.surface_transfer import SurfaceTransfer
 from ..core.stored_arrays import (
@@ -139,21 +137,11 @@ def pack_learnt(learnt: SurfaceTransfer) -> tuple[dict[str, np.ndarray], dict]:
 def unpack_learnt(arrays: dict[str, np.ndarray], header: dict) -> SurfaceTransfer:
     """The reverse of ``pack_learnt``; raises StaleBindingError for another format."""
     with _LEARNT.checked(header):
-        parts = by_part(arrays, header, "/")["transfer"]
-        _require_kernels(parts)
-        learnt = SurfaceTransfer.from_arrays(parts)
+        learnt = SurfaceTransfer.from_arrays(by_part(arrays, header, "/")["transfer"])
         for regression in learnt.regressions:
             if not np.isfinite(regression.predict(regression.input_mean[None])).all():
                 raise ValueError("a prediction is not a number")
         return learnt
-
-
-def _require_kernels(parts: dict[str, np.ndarray]) -> None:
-    for name, kernel in parts.items():
-        if name.endswith(" kernel") and str(kernel) not in KERNELS:
-            raise StaleBindingError(
-                f"It was learnt with the kernel '{kernel}', which is gone; press Train, which takes another one."
-            )
 
 
 def pack_clip(clip: NewClip) -> tuple[dict[str, np.ndarray], dict]:

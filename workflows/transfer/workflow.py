@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
+from ...scene.session import all_objects
 from ..core.base import Command, Steps
 from ..mesh.target import target_in
 from ..mesh.workflow import MeshTask, MeshWorkflow
@@ -14,7 +15,7 @@ from .overlay import overlay_of
 from .picture import densify_steps
 from .read import own_source, read_steps, store_clip
 from .run import bake_steps
-from .settings import CLASSES, MotionLoomTransferSettings, are_parts_as_read
+from .settings import CLASSES, MotionLoomTransferSettings, are_parts_as_read, settle_gone
 from .store import NewClip
 from .train import train_steps
 
@@ -56,6 +57,11 @@ class Transfer(MeshWorkflow):
         if settings.learnt is None:
             return f"'{ob.name}' has learnt nothing yet; press Train."
         return "Choose the new clip: a mesh of the source subject." if settings.performed is None else None
+
+    def on_load(self) -> None:
+        for ob in all_objects():
+            if ob.type == "MESH" and ob.library is None:
+                settle_gone(self.settings_of(ob))
 
     def fit(self, context) -> Steps:
         return read_steps(context, target_in(context))

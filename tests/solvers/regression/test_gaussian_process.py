@@ -5,10 +5,9 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from benchmarks.baselines.linear_kernel import Linear
 from solvers.core.errors import InputError
 from solvers.regression.gaussian_process import GaussianProcess, log_marginal_likelihood
-from solvers.regression.kernels import KERNELS, NeuralNetwork, SquaredExponential, kernel_of
+from solvers.regression.kernels import KERNELS, Linear, NeuralNetwork, SquaredExponential, kernel_of
 
 SOME = {"neural_network": (0.4, 0.7, 1.8), "squared_exponential": (1.3, 0.6), Linear: (0.8, 0.3)}
 

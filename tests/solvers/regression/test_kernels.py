@@ -10,9 +10,8 @@ import pytest
 from scipy.special import erf
 from scipy.stats import qmc
 
-from benchmarks.baselines.linear_kernel import Linear
 from solvers.core.errors import InputError
-from solvers.regression.kernels import KERNELS, NeuralNetwork, SquaredExponential, kernel_of, name_of
+from solvers.regression.kernels import KERNELS, Linear, NeuralNetwork, SquaredExponential, kernel_of, name_of
 
 SOME = [NeuralNetwork(0.4, 0.7, 1.8), SquaredExponential(1.3, 0.6), Linear(0.8, 0.3)]
 each_kernel = pytest.mark.parametrize("kernel", SOME, ids=lambda kernel: type(kernel).__name__)

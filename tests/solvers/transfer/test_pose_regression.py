@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from benchmarks.baselines.affine_pose_map import AffinePoseMap
-from benchmarks.baselines.linear_kernel import Linear
 from solvers.core.errors import InputError
 from solvers.regression.gaussian_process import GaussianProcess
-from solvers.regression.kernels import KERNELS
+from solvers.regression.kernels import KERNELS, Linear
 from solvers.transfer.pose_regression import SPREAD, PoseRegression
 
 each_kernel = pytest.mark.parametrize("name", KERNELS)
