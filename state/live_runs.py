@@ -81,6 +81,7 @@ class LiveRuns:
     at_once: whether handlers solve whole tracks themselves; None: where no timer fires.
     known: how many objects there were when they were last looked through.
     switch_interval: what ``sys`` had before a job began.
+    unseen: why it cannot be told what is live in a workflow, by its identifier.
     hurried: a render waits for the tracks.  ticked: when (``time.monotonic``) the timer was at work last."""
 
     runs: dict[tuple[int, str], LiveRun] = field(default_factory=dict)
@@ -88,6 +89,7 @@ class LiveRuns:
     at_once: bool | None = None
     known: int = -1
     switch_interval: float | None = None
+    unseen: dict[str, str] = field(default_factory=dict)
     hurried: bool = False
     ticked: float = 0.0
 
@@ -99,6 +101,7 @@ class LiveRuns:
         for job in jobs:
             job.wait()
         self.runs.clear()
+        self.unseen.clear()
         self.known = -1
 
 

@@ -49,15 +49,18 @@ class LiveStatus:
 
 
 def status(ob, workflow_id: str) -> LiveStatus | None:
-    """How a live object fares, or None where it is not live."""
-    run = live_runs.runs.get((ob.session_uid, workflow_id))
+    """How a live object fares, or None where it is not live.
+
+    Where it cannot be told what is live in a workflow, that is the problem of every object without a run.
+    """
+    run, unseen = live_runs.runs.get((ob.session_uid, workflow_id)), live_runs.unseen.get(workflow_id)
     if run is None:
-        return None
+        return unseen and LiveStatus(None, TrackStatus.READY, 0.0, unseen, None, False, None)
     track = TrackStatus.SOLVING if run.job is not None else _STATUS[run.pending]
     remedy = run.remedy or (Remedy.REFRESH if track is TrackStatus.SWEEP else None)
     progress = run.job.progress if run.job else 0.0
     follower = run.follower
-    note = ". ".join(filter(None, (follower.note, run.note))) or None
+    note = ". ".join(filter(None, (follower.note, run.note, unseen))) or None
     return LiveStatus(run.ms, track, progress, run.problem, remedy, follower.source_untouched, note)
 
 
@@ -96,21 +99,29 @@ def restored_after_error(ob, workflow_id: str, rewritten=()) -> Iterator[None]:
 
 def look_through(workflows) -> None:
     """Find what is live in the file: after it was loaded, undone, or objects have come or gone."""
-    found = {}
-    for workflow in workflows:
-        if not workflow.is_live:
-            continue
-        try:
-            for ob in workflow.live_objects():
-                key = ob.session_uid, workflow.id
-                found[key] = live_runs.runs.get(key) or LiveRun(key[0], ob.name, workflow.id, workflow.follower(ob))
-        except Exception:  # whatever it is, those of other workflows are found
-            traceback.print_exc()
+    before, live_runs.unseen = live_runs.unseen, {}
+    found = {key: run for each in workflows if each.is_live for key, run in _runs_of(each).items()}
     for key, run in live_runs.runs.items():
         if key not in found:
             run.cancel()
     live_runs.runs = found
     live_runs.known = session.object_count()
+    if live_runs.unseen != before and not at_once():
+        session.redraw_sidebars()
+
+
+def _runs_of(workflow) -> dict[tuple[int, str], LiveRun]:
+    """A run for all that is live in a workflow. Where that raises, the runs there were go on, and it is noted why."""
+    found = {}
+    try:
+        for ob in workflow.live_objects():
+            key = ob.session_uid, workflow.id
+            found[key] = live_runs.runs.get(key) or LiveRun(key[0], ob.name, workflow.id, workflow.follower(ob))
+    except Exception as error:  # whatever it is, those of other workflows are found
+        traceback.print_exc()
+        live_runs.unseen[workflow.id] = f"Live cannot find what to follow. {_words(error)}"
+        return {key: run for key, run in live_runs.runs.items() if run.workflow == workflow.id} | found
+    return found
 
 
 def follow_all(scene, depsgraph, updated: set[int] | None, is_playback: bool = False) -> None:
@@ -249,14 +260,17 @@ def fail(run: LiveRun, error: BaseException, key: str) -> None:
     run.pending, run.key, run.failed = TrackNeed.NOTHING, "", key
     if isinstance(error, MemoryError):
         error = TooLargeError(f"following '{run.name}'", error)
+    run.problem = _words(error)
+    run.remedy = _remedy(error) if isinstance(error, MotionLoomError) else Remedy.RESUME
+
+
+def _words(error: BaseException) -> str:
+    """What the panel says of an error: its own text where it is meant for users, else where it was raised."""
     if isinstance(error, MotionLoomError):
-        run.problem = str(error)
-        run.remedy = _remedy(error)
-        return
+        return str(error)
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
-    run.problem = f"Internal error in {where}: {type(error).__name__}: {error}. Please report it."
-    run.remedy = Remedy.RESUME
+    return f"Internal error in {where}: {type(error).__name__}: {error}. Please report it."
 
 
 def _remedy(error: MotionLoomError) -> Remedy | None:

@@ -169,6 +169,30 @@ def test_a_follower_that_raises_says_so_and_stops_no_other(registered, fails_in)
     assert live.status(ob, "other").problem is None and {"sees", "check", "show"} <= set(other.made.asked)
 
 
+@pytest.mark.parametrize("fails_in", ["live_objects", "follower"])
+def test_a_workflow_that_cannot_find_what_is_live_keeps_its_runs_and_says_so(registered, fails_in):
+    """Its runs were dropped, and nothing but the console said why nothing was followed any more."""
+    failing, other = Followed("failing"), Followed("other")
+    registered(failing, other)
+    first = bpy.data.objects.new("First", None)
+    bpy.context.scene.collection.objects.link(first)
+    bpy.context.view_layer.update()
+    working = getattr(failing, fails_in)
+    setattr(failing, fails_in, lambda *_args: 1 / 0)
+    failing.made.asked.clear()
+    late = bpy.data.objects.new("Late", None)
+    bpy.context.scene.collection.objects.link(late)
+    bpy.context.view_layer.update()
+    assert "check" in failing.made.asked and live.status(first, "failing").problem is None
+    for words in live.status(first, "failing").note, live.status(late, "failing").problem:
+        assert "Live cannot find what to follow" in words and "ZeroDivisionError" in words
+    assert live.status(late, "other").problem is None and live.status(late, "other").note is None
+    setattr(failing, fails_in, working)
+    live_runs.known = -1
+    bpy.context.scene.frame_set(3)
+    assert live.status(first, "failing").note is None and live.status(late, "failing").problem is None
+
+
 def handlers_of_ours():
     lists = (getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers))
     calls = (call for calls in lists if isinstance(calls, list) for call in calls)
