@@ -10,7 +10,7 @@ from solvers.core.types import JointTrack, MeshTrack, Skeleton
 
 from . import edits
 from .datasets import Scene, data_file, read_obj
-from .props import box, flat_ground
+from .props import box, flat_ground, stage_under
 
 EFFECTORS_CLIMB = {
     "toe": ("LeftToeBase", "RightToeBase"),
@@ -57,6 +57,7 @@ def climb(number: int, fingers: bool = False) -> Scene:
     for file in files:
         environment[file.stem.capitalize()] = read_obj(file, file.stem.capitalize())
     changes = edits.climb_changes([name for name in environment if name != "Ground"])
+    changes |= edits.strong_climb_changes({name: environment[name] for name in environment if name != "Ground"})
     return Scene(f"climb_{number}", track, environment, EFFECTORS_CLIMB, 1.8, changes)
 
 
@@ -104,6 +105,8 @@ def climb_split() -> Scene:
         ends = [left + share * (right - left) for share in (near, far)]
         environment[name] = MeshTrack(name, np.concatenate(ends)[None], triangles)
     changes = edits.climb_changes(["Box1a", "Box1b", "Box2", "Box3"])
+    changes["halves_pulled_apart"] = {"Box1a": edits.moved((-0.2, 0, 0)), "Box1b": edits.moved((0.2, 0, 0))}
+    changes["halves_run_together"] = {"Box1a": edits.moved((0.15, 0, 0)), "Box1b": edits.moved((-0.15, 0, 0))}
     return replace(scene, name="climb_0_split", environment=environment, edits=changes)
 
 
@@ -118,3 +121,27 @@ def climb_gap() -> Scene:
         environment=scene.environment | {"Slab": slab},
         edits=edits.climb_changes(names),
     )
+
+
+def climb_walled(number: int) -> Scene:
+    """A climb beside a wall that the edit pushes a quarter metre into where the body was."""
+    scene = climb(number)
+    lo, hi = scene.track.positions.min(axis=(0, 1)), scene.track.positions.max(axis=(0, 1))
+    near = hi[0] + 0.3
+    wall = box("Wall", [near, lo[1] - 0.5, 0], [near + 0.5, hi[1] + 0.5, hi[2] + 0.4])
+    changes = {"wall_pushed_in": {"Wall": edits.moved((-0.55, 0, 0))}}
+    environment = scene.environment | {"Wall": wall}
+    return replace(scene, name=f"climb_{number}_walled", environment=environment, edits=changes)
+
+
+def climb_staged(number: int) -> Scene:
+    """A climb on a stage flush with the floor, which rises by 15 cm, with the boxes on it or past them."""
+    scene = climb(number)
+    stage = stage_under(scene.track.positions, 0.0)
+    boxes = [name for name in scene.environment if name != "Ground"]
+    changes = {
+        "stage_raised": {"Stage": edits.lifted(0.15)},
+        "all_raised": dict.fromkeys([*boxes, "Stage"], edits.lifted(0.15)),
+    }
+    environment = scene.environment | {"Stage": stage}
+    return replace(scene, name=f"climb_{number}_staged", environment=environment, edits=changes)

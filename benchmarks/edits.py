@@ -81,12 +81,29 @@ def bent(metres: float = 0.15, length: float = 2.0) -> Edit:
 
 
 def sloped(degrees: float = 8.0, axis: str = "y") -> Edit:
-    """Sheared in height to a plane that rises by an angle and holds the object's centre."""
-    along = 0 if axis == "y" else 1
+    """Sheared in height to a plane that rises by an angle and holds the object's centre; turned about x or y."""
+    return inclined(degrees, (1, 0) if axis == "y" else (0, 1))
+
+
+def inclined(degrees: float, heading: tuple[float, float]) -> Edit:
+    """Sheared in height to a plane that rises by an angle along a horizontal unit vector (2,) from the centre."""
 
     def edit(vertices):
-        rise = np.tan(np.radians(degrees)) * (vertices - _centre(vertices))[..., along]
+        rise = np.tan(np.radians(degrees)) * (vertices - _centre(vertices))[..., :2] @ np.asarray(heading, float)
         return vertices + rise[..., None] * [0, 0, 1]
+
+    return edit
+
+
+def stepped(rise: float, tread: float, heading: tuple[float, float]) -> Edit:
+    """Stairs of so many metres a step along a horizontal unit vector (2,), counted from the origin.
+
+    Risers are as upright as the mesh has vertices on both sides of the multiples of the tread.
+    """
+
+    def edit(vertices):
+        steps = np.floor(vertices[..., :2] @ np.asarray(heading, float) / tread)
+        return vertices + rise * steps[..., None] * [0, 0, 1]
 
     return edit
 
@@ -127,6 +144,23 @@ def climb_changes(boxes: list[str]) -> dict[str, dict[str, Edit]]:
     mixture = (chained(kinds["widened"], lifted(0.1)), kinds["tilted"], kinds["moved"])
     out["mixed"] = {name: mixture[i % 3] for i, name in enumerate(boxes)}
     out["lifted_and_tilted"] = dict.fromkeys(boxes, chained(lifted(0.1), tilted(8)))
+    return out
+
+
+def strong_climb_changes(boxes: dict[str, MeshTrack]) -> dict[str, dict[str, Edit]]:
+    """Changes that ask more of a climb than the standard ones: what was one set of boxes comes apart.
+
+    boxes: without the ground; the first one is what the others are pulled from and run into, along y.
+    """
+    middle = {name: mesh.vertices[0].mean(axis=0) for name, mesh in boxes.items()}
+    centre = (*np.mean(list(middle.values()), axis=0)[:2], 0)
+    first = middle[next(iter(boxes))][1]
+    side = {name: float(np.sign(place[1] - first)) for name, place in middle.items()}
+    out = {f"lifted_50:{name}": {name: lifted(0.5)} for name in boxes}
+    for degrees in (45, 90):
+        out[f"set_turned_{degrees}"] = dict.fromkeys(boxes, about(centre, turning(degrees, "z")))
+    for kind, metres in (("pulled_apart", 0.3), ("run_together", -0.2)):
+        out[kind] = {name: moved((0, metres * side[name], 0)) for name in boxes if side[name]}
     return out
 
 

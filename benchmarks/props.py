@@ -84,6 +84,12 @@ def box(name: str, lo: list[float], hi: list[float]) -> MeshTrack:
     return MeshTrack(name, vertices[None], np.array(triangles))
 
 
+def stage_under(positions: np.ndarray, top: float, margin: float = 0.8) -> MeshTrack:
+    """A box under positions (F, J, 3) and a margin around them, its top at a height."""
+    lo, hi = positions.min(axis=(0, 1)), positions.max(axis=(0, 1))
+    return box("Stage", [*(lo[:2] - margin), top - 0.3], [*(hi[:2] + margin), top])
+
+
 def bar(name: str, centre: np.ndarray, axis: str, length: float, radius: float = 0.02) -> MeshTrack:
     """A horizontal bar of eight sides along the x or y axis."""
     along = np.eye(3)["xy".index(axis)]

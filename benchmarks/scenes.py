@@ -47,7 +47,7 @@ EFFECTORS_HANDS = {"fingertip": tuple(f"{side}:{tip}" for side in ("left", "righ
 
 def jumps() -> Scene:
     """CMU 01_01, 120 fps: jumps forward, landing on five slabs above a sunken ground."""
-    track = _bvh("mocap_bvh/cmu/01_01_playground_jump.bvh", 0.056444, _CMU_FULL_DROPPED)
+    track = _bvh("mocap_bvh/cmu/01_01_playground_jump.bvh", 0.056444, CMU_FULL_DROPPED)
     track = edits.sub_clip(track, 10, 1080)
     environment = {"Ground": flat_ground(track.positions, -0.3)}
     for i, y in enumerate((0.9, 0.15, -0.78, -1.67, -2.6)):
@@ -97,7 +97,10 @@ def playground(clip: str) -> Scene:
         "moved": dict.fromkeys(frame, edits.moved((0.2, 0.1, 0))),
         "shrunk": dict.fromkeys(frame, edits.about((*seat[:2], 0), edits.scaling(0.9))),
         "tilted": dict.fromkeys(frame, edits.about(seat, edits.turning(8, axis))),
+        "raised_10": dict.fromkeys(frame, edits.lifted(0.1)),
+        "lowered_10": dict.fromkeys(frame, edits.lifted(-0.1)),
         "seat_lifted": {"Seat": edits.lifted(0.1)},
+        "seat_lowered": {"Seat": edits.lifted(-0.1)},
     }
     return Scene(f"cmu_{clip}", track, environment, EFFECTORS_PLAYGROUND, 1.75, changes)
 
@@ -128,8 +131,8 @@ def obstacles() -> Scene:
 
 
 def quadruped(animal: str) -> Scene:
-    """Horse or Husky, 60 fps: four cycles of the walk in place, given the travel that its hooves ask for."""
-    size = {"Horse": 0.4, "Husky": 0.25}[animal]
+    """Horse, Husky or Fox, 60 fps: four cycles of the walk in place, given the travel that its hooves ask for."""
+    size = {"Horse": 0.4, "Husky": 0.25, "Fox": 0.25}[animal]
     track = GlbFile(data_file(f"quadruped_rigs/quaternius/{animal}.glb")).track(
         "AnimalArmature|Walk", 60.0, size
     )
@@ -142,6 +145,8 @@ def quadruped(animal: str) -> Scene:
         "bent": {"Ground": edits.bent(0.08, 1.5)},
         "sloped": {"Ground": edits.sloped(8, "x")},
         "sloped_sideways": {"Ground": edits.sloped(8, "y")},
+        "steep": {"Ground": edits.sloped(20, "x")},
+        "steep_sideways": {"Ground": edits.sloped(20, "y")},
     }
     return Scene(animal.lower(), track, environment, EFFECTORS_QUADRUPED, height, changes)
 
@@ -160,6 +165,8 @@ def sitting() -> Scene:
     changes = {
         "lifted": {"Chair": edits.lifted(0.08)},
         "lowered": {"Chair": edits.lifted(-0.06)},
+        "raised_10": {"Chair": edits.lifted(0.1)},
+        "lowered_10": {"Chair": edits.lifted(-0.1)},
         "moved": {"Chair": edits.moved((0.15, 0.1, 0))},
         "widened": {"Chair": edits.widened(1.3)},
         "tilted": {"Chair": edits.tilted(8)},
@@ -206,13 +213,14 @@ SCENES: dict[str, Callable[[], Scene]] = {
     "walk_giant": obstacles,
     "horse": lambda: quadruped("Horse"),
     "husky": lambda: quadruped("Husky"),
+    "fox": lambda: quadruped("Fox"),
     "barbarian": sitting,
     "mug": mug,
 }
 _CMU_DROPPED = ("lhipjoint", "rhipjoint", "lowerback", "lfingers/tail", "rfingers/tail", "lthumb", "rthumb")
 _CMU_DROPPED += ("lthumb/tail", "rthumb/tail", "head/tail")
-_CMU_FULL_DROPPED = ("LHipJoint", "RHipJoint", "LowerBack", "LeftFingerBase", "RightFingerBase", "LFingers")
-_CMU_FULL_DROPPED += (
+CMU_FULL_DROPPED = ("LHipJoint", "RHipJoint", "LowerBack", "LeftFingerBase", "RightFingerBase", "LFingers")
+CMU_FULL_DROPPED += (
     "RFingers",
     "LThumb",
     "RThumb",

@@ -1,0 +1,55 @@
+"""What an animator would reject of Adapt: the worst jump, turn, tilt and contact of every row, against its bars.
+
+``python benchmarks/adapt_looks.py --rows development`` prints a line a row and how many passed.  ``--kind slope seat``,
+``--scene NAME ...`` choose among them; ``--out raw.json`` keeps the figures; ``--strip DIR`` draws each row around its
+worst frame, source in grey.  Rules are tuned on development rows alone and reported on the held-out ones as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+# Before NumPy comes in: a second thread makes small solves wait for each other on a busy machine.
+os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1"))
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import _adapt_looks_measures as looks  # noqa: E402
+from benchmarks import _adapt_looks_rows as table  # noqa: E402
+from benchmarks import _adapt_looks_words as words  # noqa: E402
+from solvers.core.errors import InputError  # noqa: E402
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", choices=(table.DEVELOPMENT, table.HELD_OUT, "all"), default=table.DEVELOPMENT)
+    parser.add_argument("--kind", nargs="+", choices=table.KINDS, default=table.KINDS)
+    parser.add_argument("--scene", nargs="+", choices=table.BUILDERS, metavar="NAME", default=())
+    parser.add_argument("--edit", nargs="+", metavar="NAME", help="only these changes")
+    parser.add_argument("--failed", action="store_true", help="print only rows that fail")
+    parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the raw figures as JSON")
+    args = parser.parse_args()
+    rows = table.rows(args.rows, tuple(args.kind), tuple(args.scene))
+    rows = [row for row in rows if args.edit is None or row.edit in args.edit]
+    found = []
+    for result in looks.results(rows):
+        found.append(words.entry(result.row, result.figures))
+        if not args.failed or found[-1]["broken"]:
+            print(words.line(result.row, result.figures), flush=True)
+    print(words.summary(found))
+    if args.out:
+        args.out.write_text(json.dumps({"rows": found}, indent=1))
+    if args.json:
+        print(json.dumps({"rows": found}))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except InputError as error:
+        sys.exit(f"Error: {error}")
