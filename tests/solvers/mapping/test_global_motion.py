@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from benchmarks.bvh import read_bvh_track
-from benchmarks.datasets import data_file
 from solvers.core.errors import InputError
 from solvers.mapping.global_motion import GlobalMotion
 from solvers.rotations.rigid import turned
@@ -87,13 +85,3 @@ def test_bad_input_is_named(dance):
     ):
         with pytest.raises(InputError, match=words):
             request()
-
-
-@pytest.mark.captures
-def test_a_captured_walk_walks_on_the_spot():
-    track = read_bvh_track(data_file("mocap_bvh/misc/02_01.bvh"))
-    points = track.positions[1:]
-    found = GlobalMotion(points[0]).track(points)
-    height = np.ptp(points[..., 2], axis=1).max()
-    assert np.linalg.norm(found.translation[-1]) > 2 * height
-    assert np.abs(found.points[..., :2].mean(axis=1)).max() < 1e-9 * height

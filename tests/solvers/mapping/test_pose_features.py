@@ -3,12 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.datasets import data_file
 from solvers.core.errors import InputError
-from solvers.mapping.global_motion import GlobalMotion
-from solvers.mapping.pair_suggestion import RowSpace, scores
 from solvers.mapping.pose_features import HOLD, PoseFeatures
-from solvers.regression.ridge import PoseRidge
 
 JOINTS = 6
 
@@ -128,52 +124,3 @@ def test_bad_input_is_named(clip):
             PoseFeatures.fit(points, times)
     with pytest.raises(InputError, match="6 points"):
         PoseFeatures.fit(clip, TIMES).rows(clip[:, :4], TIMES)
-
-
-@pytest.mark.captures
-@pytest.mark.parametrize("clip", ["walk00", "turn00", "trot", "pace"])
-def test_a_map_learnt_at_60_runs_at_30(clip):
-    """SOLVERS.md, section 5: the map's output changes by at most 2 %."""
-    raw = np.loadtxt(data_file(f"point_seq/dog/dog_{clip}_joint_pos.txt"), delimiter=",")
-    points = raw.reshape(len(raw), -1, 3)[..., [0, 2, 1]] * [1, -1, 1]
-    times = np.arange(len(points)) / 60
-    points = GlobalMotion(points[0]).track(points).points
-    features = PoseFeatures.fit(points, times)
-    rows = features.rows(points, times)
-    pairs = np.linspace(0, len(rows) - 1, 8).astype(int)
-    ridge = PoseRidge.fit(rows[pairs], rows[pairs, : 3 * points.shape[1]])
-    full, half = ridge.predict(rows), ridge.predict(features.rows(points[::2], times[::2]))
-    change = np.linalg.norm(half - full[::2]) / np.linalg.norm(full - full.mean(axis=0))
-    assert change < 0.02
-
-
-@pytest.mark.captures
-@pytest.mark.parametrize("part", ["LEFT_HAND", "RIGHT_HAND", "FACE"])
-def test_tracked_landmarks_with_gaps_become_features(part):
-    """Pixels, y down, hands missing in some frames; the same live, and finite throughout."""
-    data = np.load(data_file("point_seq/holistic_face_hands/essen.npz"))
-    seen = data[f"{part}_LANDMARKS_conf"] > 0
-    points = np.where(seen[..., None], data[f"{part}_LANDMARKS"].astype(float)[..., [0, 2, 1]] * [1, 1, -1], np.nan)
-    times = np.arange(len(points)) / float(data["fps"])
-    motion = GlobalMotion(points[seen.any(axis=1).argmax()], "translation")
-    points = motion.track(points).points
-    features = PoseFeatures.fit(points, times)
-    assert np.isfinite(features.rows(points, times)).all()
-    rows, stream = features.rows(points, times, HOLD), features.stream()
-    np.testing.assert_allclose([stream.step(p, t) for p, t in zip(points, times, strict=True)], rows, atol=1e-9)
-
-
-@pytest.mark.captures
-def test_six_suggested_pairs_carry_a_gallop_onto_itself():
-    """SOLVERS.md, section 5, on raw points: at most 1.6 % of the diagonal and 0.75 of the nearest neighbour's error."""
-    vertices = np.load(data_file("mesh_seq/horse_gallop.npz"))["verts"][:24].astype(float)
-    points = GlobalMotion(vertices[0, :, [0, 2, 1]].T).track(vertices[..., [0, 2, 1]]).points
-    times = np.arange(24) / 24
-    rows = PoseFeatures.fit(points, times).rows(points, times)
-    space, picks, shapes = RowSpace.of(rows), [], points.reshape(24, -1)
-    for _ in range(6):
-        picks.append(int(np.argmax(scores(space, rows[picks]))))
-    mapped = PoseRidge.fit(rows[picks], shapes[picks] - shapes.mean(axis=0)).predict(rows) + shapes.mean(axis=0)
-    nearest = shapes[picks][np.argmin(((rows[:, None] - rows[picks]) ** 2).sum(axis=2), axis=1)]
-    error, theirs = (np.linalg.norm((s - shapes).reshape(24, -1, 3), axis=2).mean() for s in (mapped, nearest))
-    assert error < 0.016 * np.linalg.norm(np.ptp(vertices[0], axis=0)) and error < 0.75 * theirs

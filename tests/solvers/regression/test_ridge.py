@@ -13,43 +13,22 @@ def pairs(rng):
     return rows, rng.normal(size=(5, 4))
 
 
-def test_mean_and_variance_are_those_of_equation_3(pairs, rng):
+@pytest.mark.parametrize("noise", [0.05, 1.0])
+def test_mean_and_variance_are_those_of_equation_3_and_of_scikit_learn(pairs, rng, noise):
+    process = pytest.importorskip("sklearn.gaussian_process")
     rows, coefficients = pairs
-    ridge, at = PoseRidge.fit(rows, coefficients), rng.normal(size=(20, 13))
-    inverse = np.linalg.inv(rows.T @ rows / NOISE + np.eye(13))
-    np.testing.assert_allclose(ridge.predict(at), at @ inverse @ rows.T @ coefficients / NOISE, atol=1e-12)
+    ridge, at = PoseRidge.fit(rows, coefficients, noise), rng.normal(size=(20, 13))
+    inverse = np.linalg.inv(rows.T @ rows / noise + np.eye(13))
+    np.testing.assert_allclose(ridge.predict(at), at @ inverse @ rows.T @ coefficients / noise, atol=1e-12)
     np.testing.assert_allclose(ridge.variance(at), np.einsum("fp,pq,fq->f", at, inverse, at), atol=1e-12)
     np.testing.assert_allclose(ridge.predict(at[3]), ridge.predict(at)[3], atol=1e-12)
     np.testing.assert_allclose(ridge.variance(at[3]), ridge.variance(at)[3], atol=1e-12)
     np.testing.assert_allclose(posterior_variance(at, rows[:0]), (at**2).sum(axis=1))
-
-
-@pytest.mark.parametrize("noise", [0.05, 1.0])
-def test_it_equals_scikit_learn(pairs, rng, noise):
-    linear = pytest.importorskip("sklearn.linear_model")
-    process = pytest.importorskip("sklearn.gaussian_process")
-    rows, coefficients = pairs
-    at = rng.normal(size=(20, 13))
-    ridge = PoseRidge.fit(rows, coefficients, noise)
-    theirs = linear.Ridge(alpha=noise, fit_intercept=False).fit(rows, coefficients)
-    np.testing.assert_allclose(ridge.predict(at), theirs.predict(at), atol=1e-9)
     kernel = process.kernels.DotProduct(0.0, "fixed")
     theirs = process.GaussianProcessRegressor(kernel, alpha=noise, optimizer=None).fit(rows, coefficients[:, 0])
     mean, deviation = theirs.predict(at, return_std=True)
     np.testing.assert_allclose(ridge.predict(at)[:, 0], mean, atol=1e-9)
     np.testing.assert_allclose(ridge.variance(at), deviation**2, atol=1e-9)
-
-
-def test_it_equals_scikit_learn_where_that_learns_the_noise(rng):
-    """Given the precisions that BayesianRidge settles on, mean and predictive deviation are the same."""
-    linear = pytest.importorskip("sklearn.linear_model")
-    rows, at = rng.normal(size=(12, 6)), rng.normal(size=(20, 6))
-    target = rows @ rng.normal(size=6) + rng.normal(0, 0.3, 12)
-    theirs = linear.BayesianRidge(fit_intercept=False).fit(rows, target)
-    mean, deviation = theirs.predict(at, return_std=True)
-    ridge = PoseRidge.fit(rows, target[:, None], theirs.lambda_ / theirs.alpha_)
-    np.testing.assert_allclose(ridge.predict(at)[:, 0], mean, atol=1e-6)
-    np.testing.assert_allclose(ridge.variance(at) / theirs.lambda_ + 1 / theirs.alpha_, deviation**2, rtol=1e-6)
 
 
 def test_at_the_pairs_the_map_is_nearly_theirs_and_sure(pairs):

@@ -38,15 +38,6 @@ def test_laplacian_is_the_one_of_cotangents(rng):
     assert np.linalg.eigvalsh(found).min() > -1e-12
 
 
-def test_laplacian_and_mass_match_libigl(rng):
-    igl = pytest.importorskip("igl")
-    vertices, triangles = sheet(rng)
-    surface = surface_operators(vertices, triangles)
-    assert np.abs(surface.laplacian.toarray() + igl.cotmatrix(vertices, triangles).toarray()).max() < 1e-12
-    mass = igl.massmatrix(vertices, triangles, igl.MASSMATRIX_TYPE_BARYCENTRIC).diagonal()
-    assert np.abs(surface.mass - mass).max() < 1e-12
-
-
 def test_gradients_of_linear_maps(rng):
     """The rest's own gradient is its two axes; that of an affine map, the map of the axes; its divergence, the
     Laplacian."""

@@ -1,4 +1,4 @@
-"""Dynamic time warping through pairs: against all admissible paths, and against dtw-python."""
+"""Dynamic time warping through pairs: against all admissible paths."""
 
 import re
 
@@ -7,9 +7,6 @@ import pytest
 
 from solvers.core.errors import InputError
 from solvers.transfer.time_warping import constrained_path, within_reach
-
-BETWEEN = (0, 10, 11, 22, 37), (0, 12, 13, 22, 36)
-FIVE = np.array([[0, 0], [230, 270], [520, 480], [760, 790], [999, 999]])
 
 
 def random_cost(rows, columns, seed=0):
@@ -93,45 +90,6 @@ def test_a_run_goes_on_over_a_pair_and_keeps_its_bound():
     assert [node for node in nodes if node[0] == 1] == [[1, 1], [1, 2], [1, 3], [1, 4]]
     nodes = constrained_path(cost, pairs, 2).nodes.tolist()
     assert [node for node in nodes if node[0] == 1] in ([[1, 1], [1, 2], [1, 3]], [[1, 2], [1, 3], [1, 4]])
-
-
-def pattern(run):
-    """The same steps for dtw-python: a row is pattern, steps back in source and target, weight (-1 where it starts)."""
-    dtw = pytest.importorskip("dtw")
-    rows, number = [], 0
-    for down, along in [(0, steps) for steps in range(run + 1)] + [(steps, 0) for steps in range(1, run + 1)]:
-        number += 1
-        rows.append((number, down + 1, along + 1, -1))
-        rows += [(number, min(step, down), min(step, along), 1) for step in range(max(down, along), -1, -1)]
-    return dtw, dtw.StepPattern(np.array(rows, float), "NA")
-
-
-def by_dtw_python(cost, pairs, run):
-    """dtw-python must leave its first node diagonally: a row and a column of a free node let it begin as ours does.
-    A reward makes it pass through the pairs."""
-    dtw, steps = pattern(run)
-    reward = 1e4
-    (top, left), (bottom, right) = pairs[0], pairs[-1]
-    free = np.zeros((bottom - top + 2, right - left + 2))
-    free[1:, 1:] = cost[top : bottom + 1, left : right + 1]
-    free[tuple((pairs - pairs[0] + 1).T)] -= reward
-    result = dtw.dtw(free, step_pattern=steps)
-    nodes = np.stack((result.index1, result.index2), axis=1)[1:] + pairs[0] - 1
-    return result.distance + reward * len(pairs), nodes
-
-
-@pytest.mark.parametrize("run", [1, 2])
-@pytest.mark.parametrize("shape", [(40, 40), (40, 65), (60, 33)])
-def test_the_cost_and_path_of_dtw_python(run, shape):
-    ends = np.array([[0, 0], [shape[0] - 1, shape[1] - 1]])
-    middle = np.stack([np.array(at) * (side - 1) // 39 for at, side in zip(BETWEEN, shape, strict=True)], axis=1)
-    for seed in range(5):
-        cost = random_cost(*shape, seed)
-        for pairs in (ends, middle):
-            expected, nodes = by_dtw_python(cost, pairs, run)
-            path = constrained_path(cost, pairs, run)
-            assert path.cost == pytest.approx(expected, abs=1e-8)
-            np.testing.assert_array_equal(path.nodes, nodes)
 
 
 def test_swapping_the_clips_swaps_the_path():
