@@ -13,7 +13,7 @@ from mathutils import Matrix
 from tests import map_scenes as scenes
 from tests import rig_scenes
 from tests.counting import steps_of
-from tests.objects import add_object, evaluate, key, reopen
+from tests.objects import add_object, evaluate, key
 
 TURN = np.array(Matrix.LocRotScale((1, 2, 3), Matrix.Rotation(0.7, 3, (1, 2, 3)), (1, -2, 0.5)))
 
@@ -147,22 +147,6 @@ def test_a_lattice_or_armature_as_deforming_parent():
     assert_shows(live)
 
 
-def test_save_and_reopen_renamed(tmp_path):
-    ob = target("骨 " + "x" * 55)
-    ob.data.shape_keys.name = "Keys"
-    before = fingerprint(ob)
-    live = live_mesh.make(bpy.context, ob)
-    write(live, bumps(ob))
-    ob.name = live.name = "Renamed"
-    reopen(tmp_path)
-    live = next(ob for ob in bpy.data.objects if live_mesh.is_live(ob))
-    np.testing.assert_allclose(shown(live), world_of(bumps(live), TURN), atol=1e-5)
-    ob = live_mesh.original_of(live)
-    assert ob.hide_viewport and live_mesh.live_of(ob) == live
-    live_mesh.restore(live)
-    assert fingerprint(ob)[3:] == before[3:]
-
-
 @pytest.mark.parametrize("by", ("operator", "data"))
 def test_a_deleted_original(by):
     ob = target()
@@ -216,17 +200,6 @@ def test_refusals(tmp_path):
         live_mesh.make(bpy.context, add_object("Nothing"))
     with pytest.raises(SceneError, match="library override or a local copy"):
         live_mesh.make(bpy.context, scenes.linked(ob, tmp_path, False))
-
-
-def test_an_overridden_target(tmp_path):
-    ob = scenes.linked(target(), tmp_path, True)
-    assert ob.override_library is not None
-    ob.modifiers.new("Wave", "WAVE")
-    live = live_mesh.make(bpy.context, ob)
-    assert live.modifiers.keys() == ["Motion Blur"]
-    assert live.library is None and live.data.library is None and live.override_library is None
-    assert_shows(live)
-    assert live_mesh.restore(live) == ob and not ob.hide_viewport
 
 
 def test_vertices_are_written_without_python_for_each():

@@ -319,16 +319,3 @@ def test_a_bake_that_ends_late_takes_its_cache_along(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         bake("cache", ob, result(ob)[0])
     assert blocks() == before and os.listdir(tmp_path) == ["a.blend"]
-
-
-def test_a_real_gallop(data, tmp_path):
-    sequence = np.load(data / "mesh_seq" / "horse_gallop.npz")
-    ob = scenes.add_mesh("Horse", sequence["verts"][0], sequence["faces"])
-    saved(tmp_path)
-    count = len(sequence["verts"])
-    worlds = np.repeat(np.eye(4)[None], count, axis=0)
-    worlds[:, 1, 3] = 0.1 * np.arange(count)
-    gallop = MeshResult(sequence["verts"].astype(np.float32), worlds, np.arange(1.0, count + 1.0))
-    for kind in ("cache", "absolute"):
-        assert_plays(reopened(bake(kind, ob, gallop)), gallop, 1e-5)
-        ob = bpy.data.objects["Horse"]

@@ -127,25 +127,6 @@ def test_real_morphs_from_the_importer(data, name):
     np.testing.assert_allclose(found.vertices, scenes.seen(ob, frames)[0], atol=1e-6 * extent)
 
 
-def test_a_long_real_sequence_is_read_without_stepping(data):
-    ob = real_keys(data, "horse_gallop")
-    found = read(ob, np.arange(1, 49))
-    assert found.sampled_because is None
-    np.testing.assert_allclose(found.vertices[::7], scenes.seen(ob, np.arange(1, 49)[::7])[0], atol=1e-5)
-
-
-def real_keys(data, name):
-    """A real sequence as absolute keys, one a frame."""
-    sequence = np.load(data / "mesh_seq" / f"{name}.npz")
-    ob = scenes.add_mesh(name, sequence["verts"][0], sequence["faces"])
-    for number, shape in enumerate(sequence["verts"]):
-        ob.shape_key_add(name=f"{number}").points.foreach_set("co", shape.ravel())
-    keys = ob.data.shape_keys
-    keys.use_relative = False
-    key(keys, "eval_time", {1: keys.key_blocks[0].frame, len(keys.key_blocks): keys.key_blocks[-1].frame})
-    return ob
-
-
 # ---------------------------------------------------------------------------------------------- by stepping
 
 
@@ -264,14 +245,6 @@ def test_keys_as_poses():
     assert found.poses == ("Basis", "Key 0", "Key 1", "Key 2") and found.frames.tolist() == [1, 2, 3, 4]
     for shape, block in zip(found.vertices, keys.key_blocks, strict=True):
         np.testing.assert_allclose(shape.ravel(), shape_keys.read_points(block), atol=1e-6)
-
-
-def test_real_face_poses(data):
-    sequence = np.load(data / "mesh_seq" / "face_poses.npz")
-    ob = scenes.add_mesh("Face", sequence["verts"][0], sequence["faces"])
-    for number, shape in enumerate(sequence["verts"]):
-        ob.shape_key_add(name=f"{number}").points.foreach_set("co", shape.ravel())
-    np.testing.assert_allclose(key_poses(bpy.context, ob).vertices, sequence["verts"], atol=1e-6)
 
 
 # ------------------------------------------------------------------------------------------------- bad input

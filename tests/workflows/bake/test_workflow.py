@@ -8,6 +8,7 @@ from bl_ext.devrepo.motion_loom.workflows.core import registry
 
 from tests import commands
 from tests import rig_scenes as scenes
+from tests.linked import linked_instead
 
 pytestmark = pytest.mark.versions
 
@@ -190,16 +191,6 @@ def test_strips_are_baked_as_they_play(knight, capsys):
     assert {key.interpolation for key in curves_of(new)['["on"]', 0].keyframe_points} == {"CONSTANT"}
 
 
-def test_two_rigs_of_one_action(knight, capsys):
-    squire = scenes.add_chain(NAMES, name="Squire")
-    actions.assign(squire, *actions.assigned(knight))
-    source = knight.animation_data.action
-    report = commands.run(capsys, "bake", "--rig", "Squire", "--assign")
-    assert knight.animation_data.action == source
-    assert squire.animation_data.action.name == report["action"]
-    assert_same_curves(squire.animation_data.action, source)
-
-
 @pytest.mark.skipif(not actions.HAS_SLOTS, reason="slots came with Blender 4.4")
 def test_only_the_rigs_own_slot_is_baked(knight, capsys):
     action = knight.animation_data.action
@@ -285,12 +276,7 @@ def test_muted_action_and_tweak_mode_are_named(knight, capsys):
 
 
 def test_a_linked_rig_is_refused_with_the_way_out(knight, capsys, tmp_path):
-    path = tmp_path / "library.blend"
-    bpy.data.libraries.write(str(path), {knight})
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(str(path), link=True) as (_, there):
-        there.objects = ["Knight"]
-    bpy.context.scene.collection.objects.link(bpy.data.objects["Knight"])
+    linked_instead(knight, tmp_path / "library.blend")
     assert "make a library override or a local copy" in refused(capsys, "--rig", "Knight")
 
 

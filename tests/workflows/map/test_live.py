@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import binding_store
-from bl_ext.devrepo.motion_loom.solvers.core.errors import MotionLoomError, TooLargeError
+from bl_ext.devrepo.motion_loom.solvers.core.errors import MotionLoomError
 from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
 from bl_ext.devrepo.motion_loom.workflows.core import live, registry
 from bl_ext.devrepo.motion_loom.workflows.map import follower
@@ -224,24 +224,6 @@ def test_a_damaged_performed_pair(both_ways, ob):
 
 
 # ----------------------------------------------------------------------------------------------- steps that do not end
-
-
-def test_live_on_that_fails_half_way_leaves_nothing(monkeypatch):
-    ob = MAP.add_ready()
-    play.activate(ob)
-    before = everything()
-
-    def fail(*_):
-        raise MemoryError("no room")
-
-    with monkeypatch.context() as broken:
-        broken.setattr(live, "begin", fail)
-        with pytest.raises(TooLargeError, match="no room"):
-            live_on(ob)
-    assert everything() == before
-    assert not ob.motion_loom_map.live and ob.motion_loom_map.live_copy is None and not live_runs.runs
-    play.toggle(ob)
-    assert healthy(ob)
 
 
 def left(ob):

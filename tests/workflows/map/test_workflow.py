@@ -10,7 +10,7 @@ from bl_ext.devrepo.motion_loom import jobs
 from tests import map_play as play
 from tests import mesh_steps
 from tests.map_play import FRAMES, MAP, PAIRS, healthy
-from tests.mesh_steps import SAME, shown
+from tests.mesh_steps import SAME
 
 pytestmark = [pytest.mark.usefixtures("no_traceback"), pytest.mark.versions]
 
@@ -23,22 +23,6 @@ def reported(capfd, *words):
     assert jobs.main([*BAKE, *words, "--json"]) == 0
     written = capfd.readouterr()
     return json.loads(written.out.splitlines()[-1]), written.err
-
-
-def test_the_target_moves_travels_and_turns(ob):
-    found = shown(ob.motion_loom_map.live_copy, FRAMES)
-    assert healthy(ob) and np.isfinite(found).all()
-    assert np.ptp(found - found.mean(axis=1, keepdims=True), axis=0).max() > 0.1
-    assert np.abs(found[0] - shown(ob, [1])[0]).max() < 2.0
-
-
-def test_the_command_learns_and_pairs_by_itself(capfd):
-    play.add_target()
-    play.add_dots()
-    pairs = [f"{source}={target}" for source, target in PAIRS]
-    report, _ = reported(capfd, "--source", "Dots", "--pair", *pairs)
-    commanded = shown(bpy.data.objects[report["object"]], FRAMES)
-    np.testing.assert_allclose(commanded, play.followed(MAP.add_live()), atol=SAME)
 
 
 def test_pairs_change_the_result_at_once(ob, settings):

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests import map_play, mesh_steps, transfer_play
+from tests import mesh_steps, transfer_play
 from tests.map_play import MAP
 from tests.mesh_play import redo, start_undo, step, undo
 from tests.transfer_play import TRANSFER
@@ -61,23 +61,6 @@ def test_a_bake_is_undone(play, ob):
     ob = undo(play.target)
     assert play.settings(ob).result is None and name not in bpy.data.objects
     np.testing.assert_array_equal(play.followed(ob), before)
-
-
-def test_pairs_are_undone_while_live():
-    ob = MAP.add_live(map_play.PAIRS[:3])
-    before = MAP.followed(ob)
-    step("live")
-    map_play.pair(ob, map_play.PAIRS[3])
-    ob.motion_loom_map.pairs[1].target_frame = 2
-    after = MAP.followed(ob)
-    step("pair")
-    assert np.abs(after - before).max() > 0.01
-    ob = undo("Worm")
-    assert len(ob.motion_loom_map.pairs) == 3
-    np.testing.assert_array_equal(MAP.followed(ob), before)
-    ob = redo("Worm")
-    np.testing.assert_array_equal(MAP.followed(ob), after)
-    assert healthy(MAP, ob)
 
 
 def test_learning_again_is_undone_while_live():

@@ -111,15 +111,6 @@ def test_while_listening_the_stream_is_shown_and_then_the_recording(scene, start
     plays(track[2], 12)
 
 
-def test_a_second_take_keeps_the_first(scene, started):
-    recorded(scene)
-    recorded(scene, name="Second")
-    press.stream_stop()
-    assert all(action_of(ob).name.startswith("Second") for ob in empties().values())
-    first = [action for action in bpy.data.actions if action.name.startswith("Take")]
-    assert first and all(action.use_fake_user for action in first)
-
-
 def test_an_action_given_while_listening_is_not_lost(scene, started):
     recorded(scene)
     arrive(3)

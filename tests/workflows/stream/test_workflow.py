@@ -242,13 +242,6 @@ def test_disabling_the_extension_ends_listening(scene, posed):
     shows()
 
 
-def test_deleted_empties_come_back(posed):
-    bpy.data.objects.remove(empties()["Head"])
-    bpy.data.collections.remove(bpy.data.collections[COLLECTION])
-    arrive(1)
-    shows(1)
-
-
 def test_a_copied_empty_stays_where_it_is(posed):
     hips = empties()["Hips"]
     copy = hips.copy()

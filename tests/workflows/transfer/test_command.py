@@ -26,12 +26,6 @@ def reported(capfd, *words):
     return json.loads(capfd.readouterr().out.splitlines()[-1])
 
 
-def test_even_time_between_pairs_and_the_other_kernel():
-    play.add_trained()
-    for words in (["--between", "straight"], ["--between", "pose", "--kernel", "squared-exponential"]):
-        assert jobs.main([*BAKE, *words]) == 0
-
-
 def test_suggested_parts(capfd):
     play.add_scene()
     words = play.words_naming_all()
@@ -78,12 +72,6 @@ def test_a_file_in_which_nothing_is_chosen(capfd):
     ):
         assert jobs.main([*BAKE, *missing]) == 1
         assert re.search(match, capfd.readouterr().err)
-
-
-def test_everything_is_named_on_the_line_alone(capfd):
-    play.add_scene()
-    commanded = shown(bpy.data.objects[reported(capfd, *BAKE, *play.words_naming_all())["object"]], NEW)
-    assert np.linalg.norm(commanded - play.followed(TRANSFER.add_live()), axis=-1).max() < 1e-5
 
 
 @pytest.mark.parametrize("scale", (1.0, 100.0))

@@ -5,13 +5,10 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene.part_groups import part_masks
 
-from benchmarks.mesh_sequences import edge_lengths
 from tests import map_play, mesh_steps, transfer_pairs
 from tests import transfer_play as play
 
 pytestmark = pytest.mark.usefixtures("data", "silent")
-
-STANDING, STEPPING = transfer_pairs.SAMBA_CRANE_STANDING, transfer_pairs.SAMBA_CRANE_STEPPING
 
 
 def add_captured(name, vertices, triangles):
@@ -34,40 +31,6 @@ def off_by(found, truth):
     return np.sqrt(np.square(away).mean()) / np.ptp(truth[0], axis=0).max()
 
 
-def add_people(source, target):
-    """Two captured people, read in suggested parts, paired and trained; the new clip is the source itself."""
-    of_source, of_target = (transfer_pairs.person(name) for name in (source, target))
-    she, he = add_captured(source, *of_source), add_captured(target, *of_target)
-    turned = slice(None, None, 1 if source == "human_samba" else -1)
-    for pairs in (STANDING, STEPPING):
-        play.add_clip(he, she, pairs[:, turned].tolist())
-    bpy.context.scene.frame_set(0)
-    learn(he, she, he.motion_loom_transfer.part_count)
-    return she, he
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("source, target", (("human_samba", "human_crane"), ("human_crane", "human_samba")))
-def test_one_person_performs_the_other(source, target):
-    she, he = add_people(source, target)
-    play.toggle(he)
-    status = play.status(he)
-    assert status.problem is None and status.track == "READY"
-    frames = np.arange(0, 40, 3)
-    found = mesh_steps.shown(he.motion_loom_transfer.live_copy, frames)
-    baked = mesh_steps.shown(play.bake(he), frames)
-    assert np.abs(baked - found).max() < 1e-5
-    captured, triangles = transfer_pairs.person(target)
-    lengths, known = edge_lengths(found, triangles), edge_lengths(captured, triangles)
-    low, high = known.min(axis=0) * 0.8, known.max(axis=0) * 1.25
-    assert ((lengths < low) | (lengths > high)).mean() < 1e-3
-    assert found[..., 2].min() > captured[..., 2].min() - 1e-4  # stays above the ground
-    # It moves, about as lively as he does himself.
-    swing = found - found.mean(axis=1, keepdims=True)
-    own = captured[frames] - captured[frames].mean(axis=1, keepdims=True)
-    assert 0.5 < np.linalg.norm(np.diff(swing, axis=0)) / np.linalg.norm(np.diff(own, axis=0)) < 2.0
-
-
 def test_parts_of_people_are_suggested_alike():
     """A torso with the head, and limbs that are on the same side of both bodies."""
     she, he = (add_captured(name, *transfer_pairs.person(name)) for name in ("human_samba", "human_crane"))
@@ -86,19 +49,6 @@ def test_parts_of_people_are_suggested_alike():
     assert legs[0] == legs[1]
     facing = [np.sign(place[:, :2] @ place[0, :2]) for place in places]
     assert (facing[0] == facing[1]).all()
-
-
-@pytest.mark.slow
-def test_a_camel_gallops_as_the_horse_does():
-    horse, camel, pairs, _ = transfer_pairs.horse_and_camel()
-    mare, other = add_captured("Horse", *horse), add_captured("Camel", *camel)
-    play.add_clip(other, mare, pairs[::5].tolist())
-    learn(other, mare, 5)
-    play.toggle(other)
-    assert play.status(other).problem is None
-    frames = np.array([2, 7, 13, 18])
-    found = mesh_steps.shown(other.motion_loom_transfer.live_copy, frames)
-    assert off_by(found, camel[0][frames]) < 0.02
 
 
 def test_a_lion_takes_the_poses_of_a_cat():

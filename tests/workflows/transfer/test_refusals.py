@@ -188,41 +188,13 @@ def bare(masks):
     masks[2, -1] = False
 
 
-def apart(masks):
-    masks[0, masks[1]] = False
-
-
 def stray(masks):
     masks[1] |= masks[0] & (np.cumsum(masks[0]) > masks[0].sum() * 0.45) & ~masks[2]
 
 
-def limbs_meet(masks):
-    masks[1] |= masks[2] & masks[0]
-
-
-def empty(masks):
-    masks[1] = False
-    masks[0] |= masks.sum(axis=0) == 0
-
-
-def swallowed(masks):
-    masks[2] |= masks[0]
-    masks[2] &= ~masks[1]
-    masks[0] &= masks[2]
-
-
-def everywhere(masks):
-    masks[0] = True
-
-
 PARTS = {
     "left out": (bare, "(vertex is|vertices are|face is|faces are) in no part"),
-    "apart": (apart, "'Left' does not overlap 'Torso'"),
     "in two pieces": (stray, "'Left' is in 2 pieces"),
-    "limbs overlap": (limbs_meet, "'Left' and 'Right' overlap in"),
-    "empty": (empty, "'Left' has no vertex"),
-    "the torso swallowed": (swallowed, "'(Left|Right)'.*'Torso'"),
-    "limbs in the torso": (everywhere, "'Left' lies wholly in 'Torso'"),
 }
 
 

@@ -54,13 +54,6 @@ def test_densifying_finds_the_times_between_pairs_and_paints_a_picture():
     assert pictures[0] is not None and min(pictures[0].size) >= 40 and pictures[1] == pictures[0]
 
 
-def test_without_parts_the_body_is_one():
-    ann, bob, new = play.add_scene()
-    play.toggle(play.learn(bob, ann, new, parts=False))
-    found = shown(bob.motion_loom_transfer.live_copy, NEW)
-    assert healthy(bob) and aligned_error(found, wanted()).mean() < 0.03 * size()
-
-
 def test_parts_are_suggested_while_live(ann, bob):
     bob.motion_loom_transfer.part_count = 3
     mesh_steps.press("transfer_suggest_parts")
