@@ -2,11 +2,7 @@
 
 Lengths are those of a 1.8 m body: every threshold is multiplied by height / 1.8. Shares are percentages.
 
-A *contact* is an effector slower than 0.25 m/s against the surface and nearer an object than its own offset
-+ 2 cm. The offset (a joint lies inside the flesh: a standing toe is 3 to 6 cm above the sole) is the mode, in
-bins of 4 mm, of its distances to that object over slow frames within 15 cm: what rests farther away does not
-touch. A contact is *kept* when the clearance to the same object, in the changed environment, is within 2 cm
-of the original's, both ways.
+Contacts: see ``_contact_pairs``.
 
 A character of another size keeps contacts and clearances in proportion: the clearance asked of a body scaled
 by s is s times the original's (the ankle of a 0.8 body stands at 0.8 of its height); tolerances stay.
@@ -23,12 +19,9 @@ from solvers.core.errors import InputError
 from solvers.core.types import JointTrack, MeshTrack, Skeleton
 from solvers.surface.closest_point import SurfaceIndex
 
+from ._contact_pairs import ContactPair, Probe, contact_pairs, counted, velocity
+
 BODY = 1.8
-SLOW = 0.25
-CONTACT_BAND = 0.02
-KEPT_BAND = 0.02
-OFFSET_BIN = 0.004
-OFFSET_LIMIT = 0.15
 DEPTH = 0.01
 CAPSULE = 0.05
 CLEARANCE_LOSS = 0.01
@@ -38,19 +31,6 @@ REACH = 0.3
 SKATE_SPEED = 0.5
 SKATE_HEIGHT = 0.05
 SKATE_DECAY = 0.025
-
-
-@dataclass(frozen=True)
-class ContactPair:
-    """One effector against one object. contact, kept: (F,) bool. shift: (F,) metres, clearance gained (+)
-    or lost (-) beyond what the body's scale asks for. offset: metres."""
-
-    effector: str
-    obj: str
-    offset: float
-    contact: np.ndarray
-    kept: np.ndarray
-    shift: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -106,11 +86,7 @@ def measure_details(
     reach = REACH * unit * max(scale, 1)
     probes = _probed(body.points(original.positions), before, reach)
     probes_after = _probed(body.points(adapted.positions), after, reach)
-    pairs = [
-        pair
-        for mesh, probe, changed in zip(before, probes, probes_after, strict=True)
-        for pair in _contact_pairs(original, mesh, probe, changed, effectors, unit, scale)
-    ]
+    pairs = contact_pairs(original, (before, after), (probes, probes_after), effectors, unit, scale)
     nearest, nearest_after = (np.minimum.reduce([p.distance for p in ps]) for ps in (probes, probes_after))
     asked, left = (
         np.minimum(body.capsules(distance), CAPSULE * unit * size)
@@ -172,8 +148,7 @@ def _check(original, adapted, before, after, effectors, height, scale):
 
 
 def _figures(details, unit):
-    contact = sum(int(p.contact.sum()) for p in details.pairs)
-    kept = sum(int(p.kept.sum()) for p in details.pairs)
+    contact, kept = (counted(details.pairs, field) for field in ("contact", "kept"))
     inside = (details.depth > DEPTH * unit).any(axis=1)
     inside_original = (details.depth_original > DEPTH * unit).any(axis=1)
     lost = (details.clearance_loss > CLEARANCE_LOSS * unit).any(axis=1)
@@ -226,15 +201,6 @@ class _Body:
         return np.minimum.reduceat(distance[:, len(self.samples) :], self.first, axis=1)
 
 
-@dataclass(frozen=True)
-class _Probe:
-    """One object: signed distances (F, N), inf beyond reach; triangles (F, N), closest points (F, N, 3)."""
-
-    distance: np.ndarray
-    triangle: np.ndarray
-    closest: np.ndarray
-
-
 def _probed(points, meshes, reach):
     """One probe a mesh of points (F, N, 3); an object that moves is indexed anew at each frame."""
     out = []
@@ -247,65 +213,9 @@ def _probed(points, meshes, reach):
         distance = np.concatenate([h.distance for h in hits]).reshape(points.shape[:2])
         triangle = np.concatenate([h.triangle for h in hits]).reshape(points.shape[:2])
         out.append(
-            _Probe(distance, triangle, np.concatenate([h.closest for h in hits]).reshape(points.shape))
+            Probe(distance, triangle, np.concatenate([h.closest for h in hits]).reshape(points.shape))
         )
     return out
-
-
-def _contact_pairs(original, mesh, probe, changed, effectors, unit, scale):
-    names = [name for group in effectors.values() for name in group]
-    columns = [original.skeleton.names.index(name) for name in names]
-    velocity = _velocity(original.positions[:, columns], original.fps)
-    surface = _surface_velocity(mesh, probe.triangle[:, columns], probe.closest[:, columns], original.fps)
-    slow = np.linalg.norm(velocity - surface, axis=2) < SLOW * unit
-    distance, distance_after = probe.distance[:, columns], changed.distance[:, columns]
-    for i, name in enumerate(names):
-        offset = _offset(distance[slow[:, i], i], unit)
-        contact = slow[:, i] & (distance[:, i] < offset + CONTACT_BAND * unit)
-        shift = np.full(len(contact), np.inf)
-        near = np.isfinite(distance[:, i])
-        shift[near] = distance_after[near, i] - scale * distance[near, i]
-        kept = contact & (np.abs(shift) <= KEPT_BAND * unit)
-        yield ContactPair(name, mesh.name, offset, contact, kept, shift)
-
-
-def _offset(distances, unit):
-    """Mode of the distances (metres) of one effector over slow frames; -inf where it never comes close."""
-    close = distances[np.abs(distances) < OFFSET_LIMIT * unit]
-    if not close.size:
-        return -np.inf
-    bins = np.floor(close / (OFFSET_BIN * unit)).astype(int)
-    values, counts = np.unique(bins, return_counts=True)
-    return float((values[np.argmax(counts)] + 0.5) * OFFSET_BIN * unit)
-
-
-def _velocity(positions, fps):
-    """Central differences (F, ..., 3) in m/s."""
-    return np.gradient(positions, axis=0) * fps
-
-
-def _surface_velocity(mesh, triangle, closest, fps):
-    """Velocity (F, N, 3) of the material point of the surface that is closest now."""
-    if mesh.is_static:
-        return 0.0
-    frame = np.arange(len(mesh.vertices))
-    corners = mesh.triangles[triangle]
-    now = mesh.vertices[frame[:, None, None], corners]
-    weights = _barycentric(now, closest)
-    later, sooner = np.minimum(frame + 1, frame[-1]), np.maximum(frame - 1, 0)
-    step = mesh.vertices[later[:, None, None], corners] - mesh.vertices[sooner[:, None, None], corners]
-    return np.einsum("fnk,fnki->fni", weights, step) * (fps / (later - sooner))[:, None, None]
-
-
-def _barycentric(corners, points):
-    """Weights (F, N, 3) of points (F, N, 3) in the planes of corners (F, N, 3, 3)."""
-    a, b = corners[:, :, 1] - corners[:, :, 0], corners[:, :, 2] - corners[:, :, 0]
-    p = points - corners[:, :, 0]
-    aa, ab, bb = ((x * y).sum(axis=2) for x, y in ((a, a), (a, b), (b, b)))
-    ap, bp = (a * p).sum(axis=2), (b * p).sum(axis=2)
-    area = np.maximum(aa * bb - ab * ab, 1e-30)
-    u, v = (bb * ap - ab * bp) / area, (aa * bp - ab * ap) / area
-    return np.stack([1 - u - v, u, v], axis=2)
 
 
 def _jerk(track):
@@ -340,8 +250,8 @@ def _skate(track, meshes, probes, toes, pairs, up, unit, size):
         return 0.0, 0.0
     columns = [track.skeleton.names.index(name) for name in toes]
     up = up / np.linalg.norm(up)
-    velocity = _velocity(track.positions[:, columns], track.fps)
-    speed = np.linalg.norm(velocity - (velocity @ up)[..., None] * up, axis=2)
+    speeds = velocity(track.positions[:, columns], track.fps)
+    speed = np.linalg.norm(speeds - (speeds @ up)[..., None] * up, axis=2)
     height = np.full(speed.shape, np.inf)
     for mesh, probe in zip(meshes, probes, strict=True):
         offsets = {p.effector: p.offset for p in pairs if p.obj == mesh.name}

@@ -18,6 +18,7 @@ from ..surface.track import SurfaceTrack
 from ..surface.turned_away import turned_away
 from ..warp.collision import SPACING, BodySamples
 from . import clearance
+from .contacts import touched
 from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
 from .relationship import Relations, relate
 
@@ -105,6 +106,11 @@ class Binding:
         """(O, F, J) in [0, 1]: as ``contact``, rising from ``reach`` metres from where each effector touches."""
         strength = clearance.contact_strength(self.joint_distance, self.offsets, self.scale, reach)
         return np.where(self.hidden, 0.0, strength)
+
+    @cached_property
+    def touched(self) -> np.ndarray:
+        """(O, F, J) bool: contacts as they are counted."""
+        return touched(self.joint_distance, self.slow, self.hidden, self.effectors, self.scale)
 
     @cached_property
     def relations(self) -> Relations:

@@ -16,6 +16,11 @@ CONTACT_NEAR, CONTACT_FAR = 0.01, 0.06
 SLOW = 0.25
 OFFSET_BIN = 0.004
 OFFSET_LIMIT = 0.16
+# A joint may rest that much farther from one object than it usually does from all: an ankle on a raised heel.
+OFFSET_SPREAD = 0.03
+# An object claims a joint that comes as near to another one, and no more where the other is that much nearer.
+CLAIM_NEAR, CLAIM_FAR = 0.003, 0.017
+CLAIMED = 0.5
 AFFINITY_SMOOTHING = 0.1
 
 
@@ -93,33 +98,52 @@ def _barycentric(points, corners):
 
 
 def contact_offsets(distance: np.ndarray, slow: np.ndarray, scale: float) -> np.ndarray:
-    """How far a joint sits above a surface that its body part touches: (O, P) metres.
+    """How far a joint sits above what its body part touches: (O, P) metres, NaN where it never touches an object.
 
-    The mode of its distances over slow frames (a toe joint stands 3-6 cm above the sole); NaN where a joint is never
-    slow near an object.  distance, slow (O, F, P).
+    A toe joint stands 3-6 cm above the sole: its usual distance is the mode over slow frames of that to the nearest
+    object. An object has a mode of its own, of frames in which no other one is nearer. Where that is much above the
+    usual one, the usual one counts: a foot that hangs over a floor does not touch it, however long it does so.
+    distance, slow (O, F, P).
     """
+    nearest = distance.argmin(axis=0)[None]
+    least, rests = (np.take_along_axis(a, nearest, 0)[0] for a in (distance, slow))
+    usual = np.array([_usual(least[rests[:, joint], joint], scale) for joint in range(least.shape[1])])
     offsets = np.full((distance.shape[0], distance.shape[2]), np.nan)
-    for obj, per_object in enumerate(distance):
-        for joint in range(per_object.shape[1]):
-            values = per_object[slow[obj, :, joint], joint] / scale
-            values = values[(values > -SUNK) & (values < OFFSET_LIMIT)]
-            if values.size:
-                offsets[obj, joint] = scale * _mode(values)
+    resting = slow & (claims(distance - usual, scale) > CLAIMED)
+    for obj, joint in np.argwhere(resting.any(axis=1)):
+        own = _usual(distance[obj, resting[obj, :, joint], joint], scale)
+        offsets[obj, joint] = own if own < usual[joint] + OFFSET_SPREAD * scale else usual[joint]
     return offsets
 
 
-def _mode(values):
-    """Of metres (K,), by a histogram of 4 mm.
+def claims(gap: np.ndarray, scale: float) -> np.ndarray:
+    """(O, F, P) in [0, 1]: how much each object is the one that a joint rests on rather than a nearer one.
+
+    gap: (O, F, P) metres above where the joint touches. All that is touched is equally near: a toe before a wall
+    stands on the floor. Of objects that lie as near as each other all claim the joint, a step in a floor and the floor.
+    """
+    gap = np.where(np.isfinite(gap), np.maximum(gap, 0.0), np.inf)
+    least = gap.min(axis=0)
+    beyond = gap - np.where(np.isfinite(least), least, 0.0)
+    return smoothstep((CLAIM_FAR * scale - beyond) / ((CLAIM_FAR - CLAIM_NEAR) * scale))
+
+
+def _usual(distances, scale):
+    """The mode of distances (K,), NaN where none is near; by a histogram of 4 mm (x scale).
 
     Each value is shared between the two bins beside it: counted whole, one on the border of two bins would move the
     mode by rounding.
     """
+    values = distances / scale
+    values = values[(values > -SUNK) & (values < OFFSET_LIMIT)]
+    if not values.size:
+        return np.nan
     place = (values + SUNK) / OFFSET_BIN
     lower = np.floor(place).astype(int)
     count = np.bincount(lower, lower + 1 - place, minlength=lower.max() + 2)
     count[1:] += np.bincount(lower, place - lower, minlength=len(count) - 1)[: len(count) - 1]
     weight = np.maximum(1.0 - np.abs(place - count.argmax()), 0.0)
-    return float(weight @ values / weight.sum())
+    return scale * float(weight @ values / weight.sum())
 
 
 def smoothstep(x: np.ndarray) -> np.ndarray:
@@ -131,7 +155,8 @@ def smoothstep(x: np.ndarray) -> np.ndarray:
 def contact_strength(
     distance: np.ndarray, offsets: np.ndarray, scale: float, reach: float | None = None
 ) -> np.ndarray:
-    """(O, F, P) in [0, 1]: 1 within 1 cm (x scale) of the joint's own offset to an object, 0 beyond ``reach``.
+    """(O, F, P) in [0, 1]: 1 within 1 cm (x scale) of the joint's own offset to an object, 0 beyond ``reach`` and where
+    another object is nearer (see ``claims``).
 
     reach: metres, None for 6 cm x scale; of a small one the strength is 1 within a sixth. Nothing touches within 0.
     """
@@ -141,7 +166,7 @@ def contact_strength(
     near = min(CONTACT_NEAR * scale, reach / 6)
     gap = np.where(np.isfinite(distance), distance, np.nan) - offsets[:, None]
     strength = smoothstep((reach - gap) / (reach - near))
-    return np.where(np.isfinite(gap), strength, 0.0)
+    return np.where(np.isfinite(gap), strength * claims(gap, scale), 0.0)
 
 
 def affinities(

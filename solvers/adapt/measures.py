@@ -12,9 +12,9 @@ from ..surface.track import SurfaceTrack
 from ..warp.collision import CLEARANCE
 from . import clearance
 from .binding import Binding
+from .contacts import count_contacts
+from .covered_places import covered_contacts
 
-CONTACT_BAND = 0.02
-KEPT_BAND = 0.02
 DEPTH = 0.01
 LOST = 0.01
 _REACH = 0.3
@@ -27,10 +27,9 @@ def measure_bound(
 
     positions: (F, J, 3) adapted joints.  environment: the changed meshes.  scale: of the character against bind;
     clearances are asked in proportion to it.
-    A contact is an effector slower than 0.25 m/s and within 2 cm of its usual distance to an object; it is kept when
-    its distance stays within 2 cm of what it was; None where nothing touches. Penetration: frames with a sample deeper
-    than 1 cm. Clearance lost: frames with a sample that lost more than 1 cm of its first 5. Jerk: third differences
-    against the bound motion's.
+    Contacts: see ``contacts``; None where nothing touches. Penetration: frames with a sample deeper than 1 cm.
+    Clearance lost: frames with a sample that lost more than 1 cm of its first 5. Jerk: third differences against the
+    bound motion's.
     """
     unit = binding.scale
     samples = binding.samples.positions(binding.tree.from_track(positions))
@@ -40,7 +39,10 @@ def measure_bound(
     near = CLEARANCE * unit
     lost = scale * np.minimum(before, near) - np.minimum(after, near * scale)
     deepest, deepest_before = after.min(axis=(0, 2)), before.min(axis=(0, 2))
-    contacts, kept = _contacts(binding, before, after, scale)
+    hidden = covered_contacts(binding, environment, surfaces)
+    at = binding.samples.at_joints[binding.tree.rank]
+    found = count_contacts(binding.joint_distance, after[:, :, at], binding.touched, hidden, scale, unit)
+    contacts, kept = found.counted.sum(), (found.counted & found.kept).sum()
     jerk, jerk_before = _jerk(positions, binding.track.fps), _jerk(binding.track.positions, binding.track.fps)
     return {
         "contact_frames": int(contacts),
@@ -52,18 +54,6 @@ def measure_bound(
         "jerk_mean_ratio": _ratio(jerk.mean(), jerk_before.mean()),
         "jerk_p95_ratio": _ratio(np.percentile(jerk, 95), np.percentile(jerk_before, 95)),
     }
-
-
-def _contacts(binding, before, after, scale):
-    """Contact frames and kept ones, summed over effectors and objects."""
-    unit = binding.scale
-    joints = binding.samples.at_joints[binding.tree.rank]
-    then, now = before[:, :, joints], after[:, :, joints]
-    offsets = np.nan_to_num(binding.offsets, nan=-np.inf)[:, None]
-    contact = binding.slow & ~binding.hidden & (then < offsets + CONTACT_BAND * unit)
-    # What is out of reach has no distance; it is not a contact, so any shift will do.
-    shift = np.where(np.isfinite(then), now - scale * np.where(np.isfinite(then), then, 0.0), np.inf)
-    return contact.sum(), (contact & (np.abs(shift) <= KEPT_BAND * unit)).sum()
 
 
 def _jerk(positions, fps):

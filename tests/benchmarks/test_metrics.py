@@ -85,6 +85,31 @@ def test_offset_is_the_mode_not_the_least_distance():
     assert pair.offset == pytest.approx(0.03, abs=0.004)
 
 
+def test_what_hangs_over_a_floor_does_not_touch_it():
+    """A toe on the foot of a ramp was counted as touching the floor 10 cm below."""
+    ramp = props.box("Ramp", [-1, -1, -0.07], [1, 1, 0.0])
+    details = compare(stand(), stand(), [ramp, ground(-0.07)], [ramp, ground(-0.5)])
+    assert details.figures["contact_frames"] == details.figures["contacts_kept_pct"] == 100
+    on_ramp, on_floor = details.pairs
+    assert on_ramp.contact.all() and not on_floor.contact.any()
+
+
+def test_two_objects_as_near_as_each_other_are_one_contact():
+    """With the one that is on top now: the other one's face lies inside it."""
+    stage = props.box("Stage", [-1, -1, -0.3], [1, 1, 0.0])
+    raised = props.box("Stage", [-1, -1, -0.15], [1, 1, 0.15])
+    for lift, kept in ((0.15, 100), (0.0, 0), (0.3, 0)):
+        figures = compare(stand(), moved(stand(), [0, 0, lift]), [ground(), stage], [ground(), raised]).figures
+        assert figures["contact_frames"] == 100 and figures["contacts_kept_pct"] == kept
+
+
+def test_a_contact_that_was_covered_does_not_count():
+    under = props.box("Stage", [-1, -1, -0.5], [1, 1, -0.05])
+    raised = props.box("Stage", [0.1, -1, -0.3], [1, 1, 0.15])
+    figures = compare(stand(), moved(stand(), [0, 0, 0.15]), [ground(), under], [ground(), raised]).figures
+    assert figures["contact_frames"] == 0 and figures["contacts_kept_pct"] is None
+
+
 def test_riding_a_moving_platform_is_a_contact():
     """Speed counts against the surface: a foot on a lift at 1 m/s touches it, a hovering one does not."""
     rise = np.linspace(0, 99 / 120, 100)[:, None, None] * [0, 0, 1]

@@ -167,3 +167,37 @@ def test_affinity_is_smooth_in_time():
     found = affinities(distance, np.zeros_like(distance), np.ones(1), 5.0, 1.0, DT)[:, 0]
     assert (np.diff(found) <= 1e-12).all() and np.abs(np.diff(found)).max() < 0.05
     assert found[0] == pytest.approx(1.02) and found[-1] == pytest.approx(0.02)
+
+
+def rests_on(*gaps):
+    """Strengths (O, F) of one joint that stands still over objects, at gaps (O, F) from them, and its offsets (O,)."""
+    distance = np.array(gaps, float)[..., None]
+    offsets = contact_offsets(distance, np.ones(distance.shape, bool), 1.0)
+    return contact_strength(distance, offsets, 1.0)[..., 0], offsets[:, 0]
+
+
+def test_what_hangs_over_a_floor_does_not_touch_it_however_long():
+    """A toe on the foot of a ramp was held, and counted, at 10 cm from the floor below."""
+    ramp, floor = rests_on([0.03] * 40 + [0.03] * 20, [0.1] * 40 + [0.05] * 20)[0]
+    assert np.all(ramp == 1.0) and not floor[:40].any()
+    bar, floor = rests_on([0.03] * 60 + [0.5] * 30, [0.5] * 60 + [0.12] * 30)[0]
+    assert np.all(bar[:60] == 1.0) and not floor[60:].any()
+
+
+def test_a_joint_may_rest_on_each_object_at_a_distance_of_its_own():
+    (bar, floor), offsets = rests_on([0.015] * 60 + [0.5] * 30, [0.5] * 60 + [0.04] * 30)
+    assert np.allclose(offsets, [0.015, 0.04])
+    assert np.all(bar[:60] == 1.0) and np.all(floor[60:] == 1.0)
+
+
+def test_a_toe_before_a_wall_stands_on_the_floor():
+    wall, floor = rests_on([0.5] * 60 + [0.03] * 30, [0.04] * 90)[0]
+    assert np.all(floor == 1.0) and np.all(wall[60:] > 0)
+
+
+def test_all_that_lies_as_near_claims_a_joint_and_none_is_dropped_at_once():
+    gap = np.stack([np.zeros(80), np.linspace(0, 0.04, 80)])[..., None]
+    near, far = clearance.claims(gap, 1.0)[..., 0]
+    assert np.all(near == 1.0) and np.all(far[:5] == 1.0) and far[-1] == 0.0
+    assert (np.diff(far) <= 0).all() and np.abs(np.diff(far)).max() < 0.08
+    assert np.abs(clearance.claims(7 * gap, 7.0) - clearance.claims(gap, 1.0)).max() < 1e-9
