@@ -12,7 +12,7 @@ from ..surface.track import SurfaceTrack
 from ..warp.collision import CLEARANCE
 from . import clearance
 from .binding import Binding
-from .contacts import count_contacts
+from .contacts import ContactCount, count_contacts
 from .covered_places import covered_contacts
 
 DEPTH = 0.01
@@ -39,10 +39,8 @@ def measure_bound(
     near = CLEARANCE * unit
     lost = scale * np.minimum(before, near) - np.minimum(after, near * scale)
     deepest, deepest_before = after.min(axis=(0, 2)), before.min(axis=(0, 2))
-    hidden = covered_contacts(binding, environment, surfaces)
-    at = binding.samples.at_joints[binding.tree.rank]
-    found = count_contacts(binding.joint_distance, after[:, :, at], binding.touched, hidden, scale, unit)
-    contacts, kept = found.counted.sum(), (found.counted & found.kept).sum()
+    found = contacts_of(binding, positions, environment, scale)
+    contacts, kept = found.counted.sum(), found.kept.sum()
     jerk, jerk_before = _jerk(positions, binding.track.fps), _jerk(binding.track.positions, binding.track.fps)
     return {
         "contact_frames": int(contacts),
@@ -54,6 +52,16 @@ def measure_bound(
         "jerk_mean_ratio": _ratio(jerk.mean(), jerk_before.mean()),
         "jerk_p95_ratio": _ratio(np.percentile(jerk, 95), np.percentile(jerk_before, 95)),
     }
+
+
+def contacts_of(
+    binding: Binding, positions: np.ndarray, environment: list[MeshTrack], scale: float
+) -> ContactCount:
+    """Which contacts of the bound motion a result keeps; see ``measure_bound``."""
+    surfaces, unit = [SurfaceTrack(mesh) for mesh in environment], binding.scale
+    after, *_ = clearance.clearances(positions, surfaces, _REACH * unit * max(scale, 1.0))
+    hidden = covered_contacts(binding, environment, surfaces)
+    return count_contacts(binding.joint_distance, after, binding.touched, hidden, scale, unit)
 
 
 def _jerk(positions, fps):

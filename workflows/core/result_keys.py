@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from ...scene.motion import BoneMotion, source_of
 from ...scene.motion_writing import channel_sizes, moves_outside, written_channels
 from ...solvers.core.errors import InputError
 from ...solvers.core.vectors import mean_scale
-from ...solvers.skeleton.curve_reduction import key_error, reduce_keys
+from ...solvers.skeleton.bone_channels import channels_to_basis
+from ...solvers.skeleton.curve_reduction import interpolated, key_error, reduce_keys
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,14 @@ class Keys:
     chosen: np.ndarray
     sizes: np.ndarray
     error: float
+
+    def played(self, motion: BoneMotion) -> BoneMotion:
+        """The motion that these keys of one make: curves run straight between them, a channel without any plays on."""
+        keys = self.chosen | ~self.chosen.any(axis=0)
+        if keys.all():
+            return motion
+        rows = (interpolated(part, keys[..., k], motion.frames) for k, part in enumerate(motion.channels()))
+        return replace(motion, basis=channels_to_basis(motion.rig, *rows))
 
     def report(self) -> dict:
         """Numbers that JSON can hold; keys_per_curve is a mean."""

@@ -9,7 +9,7 @@ from ...scene.motion_changes import changed_bones
 from ...scene.new_names import require_name
 from ...scene.strips import require_pushable
 from ..core import live
-from ..core.base import relayed, too_large_named, within
+from ..core.base import relayed, run_to_end, too_large_named, within
 from ..core.outside_frames import outside_notes
 from ..core.result_keys import KeyOptions, Keys, choose_keys
 from .action import bound_action, live_copy, source_played, write_result
@@ -36,18 +36,22 @@ def options_of(settings) -> RigBakeOptions:
     return RigBakeOptions(None, settings.assign, KeyOptions(settings.bake_step, error), settings.bake_strip)
 
 
+def bake_rigs(context, rigs: Sequence, workflow, options: RigBakeOptions) -> list[dict]:
+    """Read, solve and write; returns a report of each rig that JSON can hold."""
+    return run_to_end(bake_steps(context, rigs, workflow, options))
+
+
 def bake_steps(
     context, rigs: Sequence, workflow, options: RigBakeOptions
 ) -> Generator[tuple[float, str], None, list[dict]]:
-    """Read, solve and write, with progress; new actions are made after the last step only.
-
-    Returns a report of each rig that JSON can hold.
-    """
+    """As ``bake_rigs``, with progress; new actions are made after the last step only."""
     require_bakeable(rigs, workflow, options)
     with too_large_named(workflow.doing, rigs[0], rigs[1:]):
         problem = yield from within(workflow.read_steps(context, rigs), 0.0, 0.3)
         solution = yield from relayed(workflow.solve_steps(problem), 0.3, 0.94, workflow.doing.capitalize())
-        return (yield from write_steps(context, rigs, workflow, problem, solution, options))
+        yield 0.94, "Choosing keys"
+        keys = choose_keys_of(context, rigs, workflow, solution, options)
+        return (yield from write_steps(context, rigs, workflow, problem, solution, options, keys))
 
 
 def require_bakeable(rigs: Sequence, workflow, options: RigBakeOptions) -> None:
@@ -59,17 +63,26 @@ def require_bakeable(rigs: Sequence, workflow, options: RigBakeOptions) -> None:
             require_pushable(ob)
 
 
+def choose_keys_of(context, rigs: Sequence, workflow, solution: RigSolution, options: RigBakeOptions) -> list[Keys]:
+    """The keys that each rig's result gets."""
+    return [
+        _keys_of(context, ob, workflow, result, options.keys) for ob, result in zip(rigs, solution.results, strict=True)
+    ]
+
+
 def write_steps(
-    context, rigs: Sequence, workflow, problem: RigProblem, solution: RigSolution, options: RigBakeOptions
+    context,
+    rigs: Sequence,
+    workflow,
+    problem: RigProblem,
+    solution: RigSolution,
+    options: RigBakeOptions,
+    chosen: Sequence[Keys],
 ) -> Generator[tuple[float, str], None, list[dict]]:
     """Write a solution to new actions, after the last step only; returns a report of each rig that JSON can hold.
 
-    What is live ends by it where the results are assigned, or is brought up to date.
+    chosen: the keys of each.  What is live ends by it where the results are assigned, or is brought up to date.
     """
-    yield 0.94, "Choosing keys"
-    chosen = [
-        _keys_of(context, ob, workflow, result, options.keys) for ob, result in zip(rigs, solution.results, strict=True)
-    ]
     yield 0.97, "Writing the action"
     left_out = [
         outside_notes(context.scene, ob, bound_action(ob, workflow), problem.frames, workflow.bound_word) for ob in rigs

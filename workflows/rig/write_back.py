@@ -7,6 +7,7 @@ import numpy as np
 from ...scene.motion import BoneMotion, turn_motion
 from ...scene.rigs import joint_limits
 from ...solvers.rotations.channels import matrix_to_quaternion, quaternion_to_matrix
+from ...solvers.rotations.polar import polar
 from ...solvers.skeleton.hierarchy import carry_increments
 from ...solvers.warp.joint_limits import JointLimits
 from .source import Source, rotation_of
@@ -47,3 +48,17 @@ def adapted_motion(source: Source, positions: np.ndarray, turns: np.ndarray, obj
     carried = positions[:, owners] + np.einsum("frab,frb->fra", spread[:, riders], away)
     placed |= {int(bone): carried[:, k] for k, bone in enumerate(riders)}
     return turn_motion(source.motion, spread, placed)
+
+
+def added_turns(source: Source, motion: BoneMotion, object_turns: np.ndarray) -> np.ndarray:
+    """Quaternions (F, K, 4), world, by which a motion of the rig turns the solved joints since bind.
+
+    What ``adapted_motion`` was given, of a motion that may have been thinned out since. A tail turns with its bone.
+    """
+    bones = source.bones
+    carrier = bones[np.where(bones >= 0, np.arange(len(bones)), source.solved.parents)]
+    after, before = (
+        (played.object_world[:, None] @ played.pose[:, carrier])[..., :3, :3] for played in (motion, source.motion)
+    )
+    turns, _ = polar((after @ np.linalg.inv(before)).reshape(-1, 3, 3))
+    return matrix_to_quaternion(turns.reshape(after.shape) @ object_turns[:, None])

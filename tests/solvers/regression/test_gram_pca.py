@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.core.steps import result_of
-from solvers.regression.gram_pca import gram_pca_steps
-
-
-def gram_pca(*arguments):
-    return result_of(gram_pca_steps(*arguments))
+from solvers.regression.gram_pca import gram_pca
 
 
 @pytest.fixture

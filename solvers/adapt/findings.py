@@ -1,0 +1,111 @@
+"""What a result does worst, frame by frame, beside the means of ``measures``: for reports, warnings and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..core.types import MeshTrack
+from ..skeleton.trunk import trunk_ends
+from . import worst_events
+from .binding import Binding
+from .contacts import ContactCount
+from .measures import contacts_of
+from .worst_events import DOWN, Event, worst
+
+# An animator rejects what passes these. Beyond the source, in metres at a 1.8 m body and degrees: a joint's jump a
+# frame, a bone's turn a frame, the trunk's tilt where it is clear of surfaces; the share of a limb's contacts kept.
+JUMP, TURN, TILT, CONTACTS = 0.03, 15.0, 6.0, 0.9
+# A trunk that is farther than this from everything, metres at 1.8 m, stands or walks and is to stay upright.
+CLEAR = 0.6
+
+
+@dataclass(frozen=True)
+class Findings:
+    """jumps (F - 1, J) metres, turns (F - 1, J) degrees a frame; tilts (F,) degrees, balance (F,) metres: what a result
+    adds to its source, see ``worst_events``. NaN where there is nothing to measure.
+
+    frames: (F,) of the scene.  names: of the J joints.  trunk: joints between which it lies.  clear: (F,) bool, whether
+    it is away from all surfaces.  contacts: which of them the result keeps.
+    scale: body height / 1.8 m.  dt: seconds a frame.
+    """
+
+    frames: np.ndarray
+    names: tuple[str, ...]
+    jumps: np.ndarray
+    turns: np.ndarray
+    tilts: np.ndarray
+    balance: np.ndarray
+    trunk: tuple[int, int]
+    clear: np.ndarray
+    contacts: ContactCount
+    scale: float
+    dt: float
+
+    @cached_property
+    def jump(self) -> Event | None:
+        return worst(self.jumps, self.frames)
+
+    @cached_property
+    def turn(self) -> Event | None:
+        return worst(self.turns, self.frames)
+
+    @cached_property
+    def tilt(self) -> Event | None:
+        return worst(self.tilts, self.frames, self.trunk[1])
+
+    @cached_property
+    def clear_tilt(self) -> Event | None:
+        """Of the frames in which the trunk is clear of surfaces."""
+        return worst(np.where(self.clear, self.tilts, np.nan), self.frames, self.trunk[1])
+
+    @cached_property
+    def shift(self) -> Event | None:
+        """Of the centre of mass against the feet."""
+        return worst(self.balance, self.frames, self.trunk[0])
+
+
+def find(
+    binding: Binding,
+    positions: np.ndarray,
+    turns: np.ndarray,
+    environment: list[MeshTrack],
+    size: float,
+    gravity: np.ndarray = DOWN,
+) -> Findings:
+    """Compare a result with the bound motion.
+
+    positions: (F, J, 3) and turns: (F, J, 4) unit quaternions that are added to the source's orientations, world.
+    environment: the changed meshes in the binding's order.  size: of the character against bind.
+    """
+    track, scale = binding.track, binding.scale
+    parents, source = track.skeleton.parents, track.positions
+    lengths = np.median(np.linalg.norm(source - source[:, np.maximum(parents, 0)], axis=2), axis=0)
+    trunk = trunk_ends(parents, lengths)
+    contacts = contacts_of(binding, positions, environment, size)
+    masses = worst_events.bone_masses(lengths, parents, binding.radii)
+    centres = tuple(worst_events.mass_centres(joints, parents, masses) for joints in (source, positions))
+    stance, root = binding.touched.any(axis=0) * binding.contact.max(axis=0), turns[:, trunk[0]]
+    return Findings(
+        track.frames,
+        track.skeleton.names,
+        worst_events.jumps(source, positions, size),
+        worst_events.turn_steps(turns),
+        worst_events.tilts(source, positions, root, trunk, gravity),
+        worst_events.balance_shifts(source, positions, centres, stance, root, size, gravity),
+        trunk,
+        binding.joint_distance[:, :, _between(parents, trunk)].min(axis=(0, 2)) > CLEAR * scale,
+        contacts,
+        scale,
+        binding.dt,
+    )
+
+
+def _between(parents, ends):
+    """The joints from the upper end of the trunk down to the lower one."""
+    path = [ends[1]]
+    while path[-1] != ends[0]:
+        path.append(int(parents[path[-1]]))
+    return path
