@@ -9,6 +9,7 @@ from .copy_command import MOTION_LOOM_OT_copy_command
 from .lists import list_operators
 from .local_copy import MOTION_LOOM_OT_make_local_copy
 from .question import MOTION_LOOM_OT_ask
+from .show_bone import MOTION_LOOM_OT_show_bone
 
 _GENERIC = (
     MOTION_LOOM_OT_ask,
@@ -19,6 +20,7 @@ _GENERIC = (
     live.MOTION_LOOM_OT_live_resume,
     MOTION_LOOM_OT_copy_command,
     MOTION_LOOM_OT_make_local_copy,
+    MOTION_LOOM_OT_show_bone,
 )
 _registered: list[type] = []
 

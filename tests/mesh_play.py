@@ -43,8 +43,7 @@ def refused(play, ob, button, match, **arguments):
     bpy.context.scene.frame_set(bpy.context.scene.frame_current)
 
     def state():
-        data = bpy.data
-        blocks = [set(held.keys()) for held in (data.objects, data.meshes, data.node_groups, data.images)]
+        blocks = [set(held.keys()) for held in (bpy.data.objects, bpy.data.meshes, bpy.data.images)]
         return values_of(settings), everything(), bpy.context.scene.frame_current, blocks
 
     before = state()

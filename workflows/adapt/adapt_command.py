@@ -13,6 +13,7 @@ from ..environment.joints import choose
 from ..rig.command import add_bake_arguments, apply_bake, baked_as
 from .bind_command import add_joint_arguments, notes_of_names
 from .change_script import run_change
+from .report import picture_file, save_picture
 from .run import AdaptRigOptions, adapt_rig
 from .words import summary
 
@@ -52,6 +53,7 @@ def add_arguments(parser) -> None:
         help="hold a bone's head at an object"
     )
     add_bake_arguments(parser, "adapted")
+    parser.add_argument("--picture", metavar="FILE.svg", help="save contacts and worst events over time")
     parser.add_argument("--no-measures", action="store_true", help="do not measure the result")
 
 
@@ -61,6 +63,9 @@ def run(workflow, context, args) -> dict:
     require_armature(ob)
     require_editable(ob)
     settings = workflow.settings_of(ob)
+    if args.picture is not None and args.no_measures:
+        raise InputError("--picture shows the measures; leave out --no-measures.")
+    place = picture_file(args.picture) if args.picture is not None else None
     chosen = find(context, args.environment or [])
     notes = notes_of_names(context, ob, chosen)
     was_bound = settings.binding is not None
@@ -94,6 +99,9 @@ def run(workflow, context, args) -> dict:
     options = AdaptRigOptions(**baked, measure=not args.no_measures, only=only)
     report = adapt_rig(context, ob, workflow, options)
     print(summary(report))
+    if place is not None:
+        print(save_picture(ob, workflow, place))
+        report["picture"] = str(place.path)
     return report | {"notes": report["notes"] + notes}
 
 

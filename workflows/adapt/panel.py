@@ -19,6 +19,7 @@ from ..interface.panel_parts import (
 )
 from ..interface.wrapping import length
 from ..rig.panel import draw_bake, draw_live, draw_rig, is_baked
+from .report_panel import draw_doubts, draw_report
 
 _NAME_WIDTH = 70.0  # pixels that a row of the list has for a name in a sidebar of the usual width
 
@@ -137,6 +138,14 @@ def _draw_live(layout, shown: Shown) -> None:
         draw_toggles(overlays, shown.chosen, pair)
 
 
+# ------------------------------------------------------------------------------------------------------- bake
+
+
+def _draw_bake(layout, shown: Shown) -> None:
+    draw_bake(layout, shown)
+    draw_doubts(layout, shown)
+
+
 # ---------------------------------------------------------------------------------------------------- closed
 
 
@@ -194,10 +203,11 @@ _STEPS = (
     ("Environment", _has_environment, _draw_environment),
     ("Bind", _is_bound, _draw_bind),
     ("Live", is_live, _draw_live),
-    ("Bake", is_baked, draw_bake),
+    ("Bake", is_baked, _draw_bake),
 )
-# The second column also names the list whose length the heading tells.
+# The first column also names the list whose length the heading tells.
 _PARTS = (
+    ("report", "Report", draw_report),
     ("joints", "Joints", _draw_joints),
     ("options", "Options", _draw_options),
     ("pins", "Pins", _draw_pins),

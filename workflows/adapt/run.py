@@ -6,12 +6,15 @@ import time
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from ...solvers.adapt import measures
+from ..command_line.words import counted
 from ..core.base import names_what_is_too_large, relayed, run_to_end, within
 from ..environment.joints import joints_report
-from ..environment.problem import gather_steps
-from ..rig.bake import RigBakeOptions, require_bakeable, write_steps
-from .solution import solve_steps
+from ..environment.problem import Problem, gather_steps
+from ..environment.sanity import roughest_frame, unsettled_note
+from ..rig.bake import RigBakeOptions, choose_keys_of, require_bakeable, write_steps
+from .findings import Remark, measure_written, remarks
+from .report import keep_report
+from .solution import Solution, solve_steps
 
 
 @dataclass(frozen=True)
@@ -42,16 +45,31 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         "character_scale": problem.options.scale,
         "solver_fps": len(problem.frames) / solution.seconds,
         "unconverged_frames": int((~solution.adapted.converged).sum()),
+        "unconverged": problem.frames[~solution.adapted.converged].tolist(),
         "write_error_mm": 1000 * solution.write_error.metres,
     }
+    yield 0.85, "Choosing keys"
+    chosen = choose_keys_of(context, [ob], workflow, solution, options)
+    found, doubts = None, []
     if options.measure:
         yield 0.9, "Measuring"
-        report["measures"] = measures.measure_bound(
-            binding, solution.adapted.positions, problem.environment, problem.options.scale
-        )
+        report["measures"], found = measure_written(problem, chosen[0].played(solution.results[0].motion))
+        doubts = report["warnings"] = [remark.doubt for remark in remarks(found) if remark.doubt]
     report |= joints_report(ob, workflow)
     bound = workflow.settings_of(ob).notes.splitlines()
-    (written,) = yield from write_steps(context, [ob], workflow, problem, solution, options)
+    (written,) = yield from write_steps(context, [ob], workflow, problem, solution, options, chosen)
     # The scene may have come to play longer since.
-    notes = list(dict.fromkeys((*bound, *written["notes"])))
-    return report | written | {"notes": notes, "seconds": time.perf_counter() - began}
+    notes = list(dict.fromkeys((*bound, *written["notes"], *doubts)))
+    report |= written | {"notes": notes, "seconds": time.perf_counter() - began}
+    keep_report(context, ob, workflow, report, found, _unsettled(problem, solution))
+    return report
+
+
+def _unsettled(problem: Problem, solution: Solution) -> Remark | None:
+    """That frames did not converge, and the roughest of them; None where all did."""
+    adapted, frames = solution.adapted, problem.frames
+    note = unsettled_note(adapted, frames)
+    if note is None:
+        return None
+    text = f"{counted(int((~adapted.converged).sum()), 'frame')} did not settle"
+    return Remark(text, "", roughest_frame(adapted, frames), note)

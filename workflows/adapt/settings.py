@@ -5,13 +5,34 @@ from __future__ import annotations
 import bpy
 
 from ..environment.settings import ENVIRONMENT_CLASSES, EnvironmentSettings
-from ..interface.settings import OWN
+from ..interface.settings import LIST, OWN
 from ..rig.settings import RIG_CLASSES, RigResultSettings
+
+
+class MotionLoomAdaptRemark(bpy.types.PropertyGroup):
+    """Something in a result to look at; see ``findings.Remark``."""
+
+    text: bpy.props.StringProperty(description="What, in a few words", override=OWN)
+    bone: bpy.props.StringProperty(description="Empty: none", override=OWN)
+    frame: bpy.props.FloatProperty(override=OWN)
+    doubt: bpy.props.StringProperty(description="What is wrong with it and what to try; empty: nothing", override=OWN)
+
+
+class MotionLoomAdaptReport(bpy.types.PropertyGroup):
+    """What was measured of the last result; it holds while the rig is bound as it was then."""
+
+    action: bpy.props.PointerProperty(type=bpy.types.Action, description="The result", override=OWN)
+    played: bpy.props.BoolProperty(description="The rig was to play it", override=OWN)
+    mark: bpy.props.StringProperty(description="Tells the binding from any other", override=OWN)
+    figures: bpy.props.StringProperty(description="What it is like on the whole, a line each", override=OWN)
+    remarks: bpy.props.CollectionProperty(type=MotionLoomAdaptRemark, override=LIST)
+    picture: bpy.props.StringProperty(description="Contacts and worst events over time, as SVG", override=OWN)
 
 
 class MotionLoomAdaptSettings(EnvironmentSettings, RigResultSettings, bpy.types.PropertyGroup):
     """Environment, range, what is live or baked, the binding, and what is shown."""
 
+    last_report: bpy.props.PointerProperty(type=MotionLoomAdaptReport, override=OWN)
     show_ghost: bpy.props.BoolProperty(
         name="Original", description="Draw the original pose as a ghost", default=True, override=OWN
     )
@@ -26,4 +47,4 @@ class MotionLoomAdaptSettings(EnvironmentSettings, RigResultSettings, bpy.types.
     )
 
 
-CLASSES = (*ENVIRONMENT_CLASSES, *RIG_CLASSES)
+CLASSES = (*ENVIRONMENT_CLASSES, *RIG_CLASSES, MotionLoomAdaptRemark, MotionLoomAdaptReport)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..command_line.words import counted
 from ..rig.bake import key_summary
 
 _FIGURES = (
@@ -14,17 +15,25 @@ _FIGURES = (
 _SUSPECT_PENETRATION = 50.0
 
 
+def figures_in_words(measures: dict) -> list[str]:
+    """What a result is like on the whole, a few words each. measures: of the report, empty where it has none."""
+    out = [form.format(measures[key]) for key, form in _FIGURES if measures.get(key) is not None]
+    if measures and not measures["contact_frames"]:
+        out.insert(0, "no contact: no hand or foot rests on anything")
+    if measures.get("penetration_original_pct", 0.0) > _SUSPECT_PENETRATION:
+        out.append("the source itself is inside the environment: do its faces point outwards?")
+    return out
+
+
 def summary(report: dict) -> str:
     """The line that says what a result is like."""
     text = f"Adapted '{report['source']}' into '{report['action']}', {report['frames']} frames, {key_summary(report)}"
-    found = report.get("measures", {})
-    figures = [form.format(found[key]) for key, form in _FIGURES if found.get(key) is not None]
-    if found and not found["contact_frames"]:
-        figures.insert(0, "no contact: no hand or foot rests on anything")
-    if found.get("penetration_original_pct", 0.0) > _SUSPECT_PENETRATION:
-        figures.append("the source itself is inside the environment: do its faces point outwards?")
+    figures = figures_in_words(report.get("measures", {}))
     silenced = report["silenced_constraints"]
     if silenced:
         some = ", ".join(silenced[:3] + ["..."] * (len(silenced) > 3))
         figures.append(f"constraints that would override it are switched off in it ({some})")
+    doubts = len(report.get("warnings", ()))
+    if doubts:
+        figures.append(f"{counted(doubts, 'warning')}, see the report")
     return ": ".join(filter(None, (text, ", ".join(figures))))

@@ -21,6 +21,7 @@ from . import adapt_command, bind_command, deform_copy, panel
 from .command import command_of
 from .deform_copy_operator import MOTION_LOOM_OT_copy_deform_bones
 from .overlay import overlay_of
+from .picture_operator import MOTION_LOOM_OT_adapt_save_picture
 from .run import AdaptRigOptions, adapt_steps
 from .settings import CLASSES, MotionLoomAdaptSettings
 from .solution import AdaptFrames, Solution, differs_in_influence, fade_again, solve_steps
@@ -35,7 +36,12 @@ class Adapt(EnvironmentWorkflow):
     settings = MotionLoomAdaptSettings
     action_notes = MotionLoomRigNotes
     classes = CLASSES
-    operators = (*environment_operators("adapt"), *rig_operators("adapt"), MOTION_LOOM_OT_copy_deform_bones)
+    operators = (
+        *environment_operators("adapt"),
+        *rig_operators("adapt"),
+        MOTION_LOOM_OT_copy_deform_bones,
+        MOTION_LOOM_OT_adapt_save_picture,
+    )
     ui_lists = lists.CLASSES
     steps = {"fit": "Bind", "update_binding": "Update Binding", "bake": "Adapt and Bake"}
     tips = {
@@ -56,7 +62,7 @@ class Adapt(EnvironmentWorkflow):
         ob = context.object
         settings = self.settings_of(ob)
         report = yield from adapt_steps(context, ob, self, AdaptRigOptions(**vars(options_of(settings))))
-        said = settings.notes.splitlines()
+        said = [*settings.notes.splitlines(), *report["warnings"]]
         return ". ".join((summary(report), *(note for note in report["notes"] if note not in said)))
 
     def solve_steps(self, problem: Problem) -> Generator[float, None, Solution]:

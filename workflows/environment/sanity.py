@@ -14,6 +14,7 @@ from ...solvers.surface.descriptor_frames import descriptor_frames
 
 # Blender's places are single precision: this many body heights from the origin they are exact to 5 cm at a 1.8 m body.
 _REACH = 0.05 / 1.8 * 2**24
+_RUNS = 6  # stretches of frames that are named
 _SANE = 10.0  # times as large, or as small, as at bind; more is said
 
 
@@ -42,19 +43,34 @@ def require_set_in_reach(environment: Sequence[MeshTrack], frames: np.ndarray, h
         require_in_reach(f"A vertex of '{mesh.name}'", mesh.vertices, frames, height)
 
 
-def unsettled_note(adapted: AdaptedMotion, frames: np.ndarray) -> str | None:
-    """How many frames (F,) did not converge, and which of them jumps most; None where all did."""
+def roughest_frame(adapted: AdaptedMotion, frames: np.ndarray) -> float | None:
+    """Which of the frames (F,) that did not converge jumps most; None where all did."""
     unsettled = np.flatnonzero(~adapted.converged)
     if not len(unsettled):
         return None
     around = np.pad(adapted.positions, ((1, 1), (0, 0), (0, 0)), mode="edge")
     jumps = np.linalg.norm(np.diff(around, 2, axis=0), axis=-1).max(axis=1)
-    worst = frames[unsettled[jumps[unsettled].argmax()]]
+    return float(frames[unsettled[jumps[unsettled].argmax()]])
+
+
+def unsettled_note(adapted: AdaptedMotion, frames: np.ndarray) -> str | None:
+    """How many frames (F,) did not converge, which, and the roughest of them; None where all did."""
+    worst, unsettled = roughest_frame(adapted, frames), np.flatnonzero(~adapted.converged)
+    if worst is None:
+        return None
     did = f"{len(unsettled)} of {len(frames)} frames did" if len(frames) > 1 else "The frame did"
     return (
-        f"{did} not settle, the roughest is frame {worst:g}: look at them, and where they are wrong change the set or "
-        "the size less, or set objects to Ignore"
+        f"{did} not settle ({_runs(frames, unsettled)}), the roughest is frame {worst:g}: look at them, and where they "
+        "are wrong change the set or the size less, or set objects to Ignore"
     )
+
+
+def _runs(frames: np.ndarray, rows: np.ndarray) -> str:
+    """Frames at rows (N,) in words, as in "3 to 8, 12"; the first few runs of them."""
+    runs = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
+    texts = [f"{frames[run[0]]:g}" + (f" to {frames[run[-1]]:g}" if len(run) > 1 else "") for run in runs]
+    more = len(texts) - _RUNS
+    return ", ".join(texts[:_RUNS] + ([f"{more} more stretches"] if more > 0 else []))
 
 
 def size_notes(rig: str, scale: float, binding: Binding, environment: Sequence[MeshTrack]) -> list[str]:

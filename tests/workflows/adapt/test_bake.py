@@ -123,13 +123,6 @@ def test_every_nth_frame_and_the_last(rig, dense):
         result(rig, step=0)
 
 
-def test_measures_are_those_of_all_frames(rig, capsys):
-    raise_step()
-    whole = adapt(capsys)
-    some = adapt(capsys, "--step", "4", "--reduce", "0.01")
-    assert some["measures"] == whole["measures"] and some["write_error_mm"] == whole["write_error_mm"]
-
-
 @pytest.mark.parametrize("error", [0.001, 0.005])
 def test_fewer_keys_within_the_error(rig, dense, error):
     report = result(rig, error=error)

@@ -1,0 +1,123 @@
+"""The report tells the worst of what is written, with bone and frame."""
+
+from dataclasses import replace
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom.scene.motion import read_motion
+from bl_ext.devrepo.motion_loom.solvers.adapt import worst_events
+from bl_ext.devrepo.motion_loom.workflows.adapt import findings, run
+from bl_ext.devrepo.motion_loom.workflows.adapt.run import AdaptRigOptions
+from bl_ext.devrepo.motion_loom.workflows.core.result_keys import KeyOptions
+from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
+
+from tests import adapt_scenes as scenes
+from tests.adapt_scenes import raise_step
+from tests.commands import adapt
+
+FRAMES = scenes.FRAMES
+
+
+def adapted(rig, **keys):
+    return run.adapt_rig(bpy.context, rig, scenes.workflow(), AdaptRigOptions(keys=KeyOptions(**keys)))
+
+
+def written(rig):
+    """(F, K, 3) solved joints as the action that the rig plays moves them, and those that were bound."""
+    track = stored_of(rig, scenes.workflow()).binding.track
+    joints = read_motion(bpy.context, rig, FRAMES).joints()
+    return joints.positions[:, [joints.skeleton.names.index(n) for n in track.skeleton.names]], track.positions
+
+
+def jerk(positions):
+    return np.linalg.norm(np.diff(positions, 3, axis=0), axis=2).mean()
+
+
+@pytest.mark.parametrize("keys", [{}, {"step": 3}, {"error": 0.01}])
+def test_what_is_written_is_what_is_measured(bound, keys):
+    """A frame step of three reported a jerk of 1.01 and wrote one of 3.94."""
+    raise_step()
+    measures = adapted(bound, **keys)["measures"]
+    now, before = written(bound)
+    assert measures["jerk_mean_ratio"] == pytest.approx(jerk(now) / jerk(before), rel=2e-3)
+    names = stored_of(bound, scenes.workflow()).binding.track.skeleton.names
+    worst = worst_events.worst(worst_events.jumps(before, now), FRAMES)
+    jump = measures["worst"]["jump"]
+    assert (jump["bone"], jump["frame"]) == (names[worst.joint].removesuffix("/tail"), worst.frame)
+    assert jump["cm"] == pytest.approx(100 * worst.size, abs=1e-3)
+
+
+def test_a_step_shows_in_the_measures(bound):
+    raise_step()
+    dense, stepped = (adapted(bound, step=step)["measures"] for step in (1, 5))
+    assert stepped["jerk_mean_ratio"] > dense["jerk_mean_ratio"] + 0.2
+
+
+def test_measured_is_what_was_solved_where_all_frames_get_keys(bound, monkeypatch):
+    """Turns are found again in the rig's motion."""
+    solved, seen = [], []
+    monkeypatch.setattr(run, "solve_steps", kept(run.solve_steps, solved))
+    find = findings.findings.find
+    monkeypatch.setattr(findings.findings, "find", lambda *args: seen.append(args) or find(*args))
+    raise_step(0.3)
+    adapted(bound)
+    ((_, positions, turns, *_),) = seen
+    np.testing.assert_allclose(positions, solved[0].adapted.positions, atol=1e-4)
+    same = np.abs(np.einsum("fkc,fkc->fk", turns, solved[0].adapted.turns))
+    np.testing.assert_allclose(same, 1.0, atol=1e-6)
+
+
+def kept(steps, results):
+    def spy(*args):
+        results.append((yield from steps(*args)))
+        return results[-1]
+
+    return spy
+
+
+def test_the_report_names_limbs_and_the_command_its_warnings(bound, capsys):
+    floor = bpy.data.objects["Floor"]
+    bound.motion_loom_adapt.surfaces[0].mode = "IGNORE"
+    floor.location.z -= 0.5
+    report = adapt(capsys)
+    contacts = report["measures"]["contacts"]
+    assert {"toe.L", "toe.R"} <= set(contacts) and all(limb["kept"] <= limb["counted"] for limb in contacts.values())
+    assert contacts["toe.L"]["kept"] < 0.9 * contacts["toe.L"]["counted"]
+    (text,) = [text for text in report["warnings"] if text.startswith("Bone 'toe.L' keeps")]
+    assert text in report["notes"] and "at frame" in text
+    assert report["measures"]["trunk"] == ["hips", "chest"] and report["unconverged"] == []
+
+
+def test_a_report_of_nothing_wrong_warns_of_nothing(bound, capsys):
+    report = adapt(capsys)
+    assert report["warnings"] == [] and report["measures"]["worst"]["jump"]["cm"] < 0.01
+
+
+def test_each_finding_beyond_its_bound_is_a_sentence_with_bone_and_frame(bound, monkeypatch):
+    seen, find = [], findings.findings.find
+    monkeypatch.setattr(findings.findings, "find", lambda *args: seen.append(find(*args)) or seen[-1])
+    adapted(bound)
+    (found,) = seen
+    assert not any(remark.doubt for remark in findings.remarks(found))
+    steps, toe = np.zeros(found.jumps.shape), found.names.index("toe.L")
+    steps[4, toe] = 1.0
+    clear = np.zeros(len(found.frames), bool)
+    clear[[2, 3]] = True
+    bad = replace(
+        found,
+        jumps=0.12 * steps,
+        turns=150.0 * steps,
+        tilts=np.arange(24.0),
+        clear=clear,
+        contacts=replace(found.contacts, kept=np.zeros_like(found.contacts.kept)),
+    )
+    jump, turn, tilt, balance, *limbs = findings.remarks(bad)
+    assert (jump.bone, jump.frame, jump.text) == ("toe.L", 6, "Jump 12.0 cm")
+    assert jump.doubt.startswith("Bone 'toe.L' jumps by 12.0 cm at frame 6")
+    assert turn.doubt.startswith("Bone 'toe.L' turns by 150 degrees at frame 6")
+    assert tilt.text == "Trunk tilts 23.0 degrees, 11.5 on average" and not tilt.doubt and not balance.doubt
+    assert all(limb.doubt.startswith(f"Bone '{limb.bone}' keeps 0 %") for limb in limbs) and len(limbs) > 1
+    tilt = findings.remarks(replace(bad, tilts=2.0 * bad.tilts + 1.0))[2]
+    assert (tilt.bone, tilt.frame) == ("chest", 4)
+    assert tilt.doubt.startswith("The trunk, 'hips' to 'chest', tilts by up to 7 degrees, at frame 4, where nothing")
