@@ -179,6 +179,12 @@ def test_files_can_be_read_in_one_go():
     assert not [path.name for path in paths if len(path.read_text(encoding="utf-8").splitlines()) > 400]
 
 
+def test_files_that_the_architecture_names_are_there():
+    """A map of places that were moved leads astray."""
+    named = re.findall(r"`(\w+/[\w/]+\.py)`", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    assert named and not [name for name in named if not (ROOT / name).is_file()]
+
+
 def test_root_package_imports_nothing_at_module_level():
     tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
     assert not [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
