@@ -134,7 +134,7 @@ class LiveScene:
         pack = self._module("workflows.environment.store").pack
         packed = pack(replace(stored, binding=problem.binding, solved=joints))
         old, settings.binding = settings.binding, self._module("scene.binding_store").save(rig.name, *packed)
-        bpy.data.meshes.remove(old)
+        bpy.data.batch_remove([old])
 
     def _joint_of(self, rig, name: str) -> str:
         """The standard problem's name of a joint: the tail of a bone is its only child."""

@@ -100,12 +100,13 @@ def stream_figures(stage: MapScene) -> dict[str, float]:
 def bake_figures(stage: MapScene) -> dict[str, float]:
     """Seconds and megabytes of each kind of bake, and the error of weighted shape keys over the diagonal."""
     run, bakes = stage.module("workflows.map.run"), stage.module("workflows.mesh.bake")
+    run_to_end = stage.module("workflows.core.base").run_to_end
     figures: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
         bpy.ops.wm.save_as_mainfile(filepath=str(Path(folder) / "map.blend"), check_existing=False)
         for kind in (bakes.PC2, bakes.PCA_KEYS, bakes.ABSOLUTE_KEYS):
             began = clock()
-            report = run.bake_target(bpy.context, stage.target, bakes.MeshBakeOptions(kind))
+            report = run_to_end(run.bake_steps(bpy.context, stage.target, bakes.MeshBakeOptions(kind)))
             figures[f"bake_{kind.lower()}_s"] = clock() - began
             figures[f"bake_{kind.lower()}_mb"] = report["bytes"] / 1e6
             if kind == bakes.PCA_KEYS:

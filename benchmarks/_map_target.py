@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.shapes.target_space import TargetSpace, learn_target, learn_target_steps
+from solvers.core.steps import result_of
+from solvers.shapes.target_space import TargetSpace, learn_target_steps
 
 from .mesh_sequences import mesh_sequence
 
@@ -36,8 +37,11 @@ def horse_frames() -> tuple[np.ndarray, np.ndarray]:
 def target_figures() -> dict[str, float]:
     """learn_target_s, learn_step_s (the longest wait for Esc), target_mb, and milliseconds of a frame's parts."""
     vertices, triangles = horse_frames()
-    learning = [_timed(lambda: learn_target(vertices, triangles, components=COMPONENTS, variance=1.0))]
-    learning += [_timed(lambda: learn_target(vertices, triangles, components=COMPONENTS, variance=1.0)) for _ in "12"]
+
+    def learn() -> TargetSpace:
+        return result_of(learn_target_steps(vertices, triangles, components=COMPONENTS, variance=1.0))
+
+    learning = [_timed(learn) for _ in "123"]
     space = learning[0][1]
     return {
         "learn_target_s": statistics.median(seconds for seconds, _ in learning),

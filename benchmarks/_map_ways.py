@@ -9,12 +9,13 @@ from functools import partial
 import numpy as np
 
 from benchmarks.baselines.variance_score import variance_scores
+from solvers.core.steps import result_of
 from solvers.mapping.pair_suggestion import RowSpace, scores
 from solvers.mapping.pose_features import PoseFeatures
 from solvers.mapping.track import MotionMap
 from solvers.regression.latent_box import LatentBox
 from solvers.regression.ridge import NOISE, PoseRidge
-from solvers.shapes.target_space import COMBINED, GRADIENTS, POINTS, TargetSpace, learn_target
+from solvers.shapes.target_space import COMBINED, GRADIENTS, POINTS, TargetSpace, learn_target_steps
 
 from ._map_cases import FPS, PAIRS, Case, Places, Target, paired_poses
 
@@ -115,7 +116,7 @@ def target_space(name: str, representation: str, components: int, target: Target
     if key not in _spaces:
         variance = 1.0 if representation == POINTS else 0.999
         options = {"components": components, "variance": variance, "representation": representation}
-        _spaces[key] = learn_target(target.vertices, target.triangles, **options)
+        _spaces[key] = result_of(learn_target_steps(target.vertices, target.triangles, **options))
     return _spaces[key]
 
 

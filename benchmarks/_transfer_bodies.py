@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from solvers.core.steps import result_of
 from solvers.transfer.clip_pair import ClipRows
 from solvers.transfer.correspondence import densify
 from solvers.transfer.part_matching import match_parts
@@ -14,7 +15,7 @@ from solvers.transfer.part_suggestion import suggest_parts
 from solvers.transfer.regression_inputs import with_velocity
 from solvers.transfer.subject import Subject, learn_subject
 from solvers.transfer.subject_track import SubjectTrack
-from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of, learn_transfer
+from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of
 from solvers.transfer.torso_frame import to_local
 from tests.transfer_pairs import SAMBA_CRANE_STANDING, SAMBA_CRANE_STEPPING, horse_and_camel, person
 
@@ -72,10 +73,8 @@ def dance(backward: bool = False) -> tuple[Captured, Captured, SurfaceTransfer, 
     for pairs in (SAMBA_CRANE_STANDING, SAMBA_CRANE_STEPPING):
         pairs = (pairs[:, ::-1] if backward else pairs).astype(float)
         clips.append(ClipRows(source.track.rows, target.track.rows, pairs))
-    learnt = learn_transfer(
-        [(source.track, target.track, dense) for dense in densify(clips)], FPS,
-        bodies=bodies_of(source.subject, target.subject),
-    )  # fmt: skip
+    dense = [(source.track, target.track, pairs) for pairs in densify(clips)]
+    learnt = result_of(SurfaceTransfer.learn_steps(dense, FPS, bodies=bodies_of(source.subject, target.subject)))
     return source, target, learnt, learnt.track(source.track, FPS)
 
 

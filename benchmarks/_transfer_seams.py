@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvers.core.steps import result_of
 from solvers.transfer.correspondence import DenseClip
 from solvers.transfer.subject import Subject, learn_subject
 from solvers.transfer.subject_track import SubjectTrack
-from solvers.transfer.surface_transfer import bodies_of, learn_transfer
+from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of
 from solvers.transfer.torso_frame import to_local
 
 from ._transfer_bodies import dance, shown
@@ -47,7 +48,7 @@ def of_set(backward: bool) -> dict[str, float]:
         frames = np.arange(len(given))
         dense = DenseClip(frames, frames.astype(float), np.zeros((1, 1)), np.zeros((0, 2), int), frames, "")
         clips.append((source.read(given), target.read(wanted), dense))
-    learnt = learn_transfer(clips, scored.fps, bodies=bodies_of(source, target))
+    learnt = result_of(SurfaceTransfer.learn_steps(clips, scored.fps, bodies=bodies_of(source, target)))
     usual = np.concatenate([_local(target, clip[::_EVERY]) for clip in right])
     seams = Seams.of(usual, data.triangles, data.memberships)
     found = dict.fromkeys(DONE, 0.0)

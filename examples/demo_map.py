@@ -186,8 +186,8 @@ class _Watch:
     """Measures of what the target does, live and baked."""
 
     def __init__(self, package: str, scene: Scene):
-        parts = ("map.model", "map.run", "mesh.bake", "core.live")
-        self.model, self.run, self.bakes, self.live_runs = (
+        parts = ("map.model", "map.run", "mesh.bake", "core.live", "core.base")
+        self.model, self.run, self.bakes, self.live_runs, self.base = (
             importlib.import_module(f"{package}.workflows.{part}") for part in parts
         )
         self.scene, self.settings = scene, scene.cat.motion_loom_map
@@ -197,7 +197,9 @@ class _Watch:
         import bpy
 
         self.settings.bake_kind = kind
-        return self.run.bake_target(bpy.context, self.scene.cat, self.bakes.options_of(self.settings))
+        return self.base.run_to_end(
+            self.run.bake_steps(bpy.context, self.scene.cat, self.bakes.options_of(self.settings))
+        )
 
     def parts(self, parts: dict[str, tuple[int, int]]) -> list[Part]:
         target, track = self.model.target_of(self.scene.cat), self.model.track_of(self.scene.cat)

@@ -135,8 +135,8 @@ class _Watch:
     """Measures of what the target does, live and baked."""
 
     def __init__(self, package: str, people):
-        parts = ("transfer.run", "mesh.bake", "core.live")
-        self.run, self.bakes, self.live_runs = (
+        parts = ("transfer.run", "mesh.bake", "core.live", "core.base")
+        self.run, self.bakes, self.live_runs, self.base = (
             importlib.import_module(f"{package}.workflows.{part}") for part in parts
         )
         self.people, self.settings = people, people.stout.motion_loom_transfer
@@ -146,7 +146,9 @@ class _Watch:
         import bpy
 
         self.settings.bake_kind = kind
-        return self.run.bake_target(bpy.context, self.people.stout, self.bakes.options_of(self.settings))
+        return self.base.run_to_end(
+            self.run.bake_steps(bpy.context, self.people.stout, self.bakes.options_of(self.settings))
+        )
 
     def live(self, baked) -> tuple[float, float]:
         """Largest difference of what is live from what was baked, metres, and what live takes at a frame, ms."""

@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from ..solvers.core.errors import InputError
-from ..solvers.core.types import MeshTrack, TriangleMesh
+from ..solvers.core.types import MeshTrack
 from .evaluation import evaluated_object
 from .frames import frame_kept, step_through
 from .instances import MeshSurface, ShownInstances
@@ -181,37 +181,13 @@ def _to_world(shapes: np.ndarray, matrices: np.ndarray) -> np.ndarray:
     return world
 
 
-def read_state(
-    depsgraph: bpy.types.Depsgraph,
-    objects: Iterable[bpy.types.Object | bpy.types.Collection],
-    bound: Mapping[str, np.ndarray] | None = None,
-) -> list[TriangleMesh]:
-    """The environment as this depsgraph evaluated it: for handlers, which may look nowhere else.
-
-    bound as in `sweep_environment`; it also saves the time of a new triangulation. Vertices are world space,
-    in metres (one Blender unit each).
-
-    Raises SceneError and InputError as `sweep_environment` does, without the frame.
-    """
-    bound, found = bound or {}, expand(objects)
-    shown = ShownInstances(depsgraph, found)
-    return [_read_one(ob, depsgraph, shown, bound.get(ob.name_full)) for ob in found]
-
-
-def _read_one(
-    ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, shown: ShownInstances, bound: np.ndarray | None
-) -> TriangleMesh:
-    state, triangles = read_surface(ob, depsgraph, bound, shown)
-    return mesh_track(state, triangles, state.matrix[None]).state(0)
-
-
 def read_object(
     ob: bpy.types.Object,
     depsgraph: bpy.types.Depsgraph,
     known: ObjectState | None = None,
     shown: ShownInstances | None = None,
 ) -> ObjectState:
-    """One object as this depsgraph evaluated it; raises as `read_state`, but for what only `read_surface` looks at.
+    """One object as this depsgraph evaluated it; raises as `read_surface`, but for what only that looks at.
 
     known: an earlier state, whose shape is kept with its digest while it is the same.
     shown: the instances of all objects that are read, so that they are looked for once.
@@ -238,7 +214,7 @@ def read_surface(
     bound: np.ndarray | None,
     shown: ShownInstances | None = None,
 ) -> tuple[ObjectState, np.ndarray]:
-    """One object and its triangles (T, 3), the bound ones while they fit; raises as `read_state`.
+    """One object and its triangles (T, 3), the bound ones while they fit; raises as `sweep_environment`.
 
     shown: as for `read_object`.
     """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import bpy
 import numpy as np
 
@@ -86,17 +84,13 @@ def write_motion(
     ob: bpy.types.Object,
     name: str,
     motion: BoneMotion,
-    bones: Iterable[str] | None = None,
     source: tuple | None = None,
-    assign: bool = False,
     keys: np.ndarray | None = None,
 ) -> bpy.types.Action:
-    """A new action in which bones move as the motion says and all else as in the source action.
+    """A new action, kept by a fake user, in which bones move as the motion says and all else as in the source action.
 
-    bones: names of those to write; by default all that the source keys or that moved away from their present
-    pose.  Other curves (of other bones, of the object, of custom properties, of other slots) are copied as
-    they are.  source: action and slot; by default what the object plays.
-    assign: play the new action on the object; else it is kept by a fake user.
+    Other curves (of the object, of custom properties, of other slots) are copied as they are.
+    source: action and slot; by default what the object plays.
     keys: (F, B, 3) bool, the frames at which location, rotation and scale get keys; a channel without any keeps the
     curves of the source.  By default all frames, and the channels that `written_channels` names.
     The source is not touched, and when something fails the new action is removed.
@@ -112,12 +106,10 @@ def write_motion(
     if keys is None:
         needed = written_channels(context, ob, motion, (source, slot), None)
         keys = np.repeat(needed[None], len(motion.frames), axis=0)
-    wanted = set(motion.rig.names if bones is None else bones)
-    keys = keys & np.array([bone in wanted for bone in motion.rig.names])[:, None]
     with restored_after_error(ob):
         action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
         _write_bones(action, slot, motion, keys, action_times(context.scene, motion.frames))
-        actions.keep(ob, action, slot, assign)
+        action.use_fake_user = True
     return action
 
 

@@ -116,19 +116,18 @@ def vertices_source(ob: bpy.types.Object, group: str = "") -> PointSource:
 
 
 def point_track_steps(
-    context: bpy.types.Context, source: PointSource, frames: Sequence[float], by_frames: bool = False
+    context: bpy.types.Context, source: PointSource, frames: Sequence[float]
 ) -> Generator[float, None, tuple[tuple[str, ...], np.ndarray]]:
     """Names (J,) and world positions (F, J, 3), metres, Z up, at scene frames (F,); yields the share done.
 
     An object that is hidden at a frame, or has no place that is a number, is NaN there.  Curves are read where they
     tell the whole motion, else the scene steps through the frames and goes back to where it was.
-    by_frames: step in any case, so that what handlers write counts too.
     Raises InputError for no frames, and as `points_now`.
     """
     frames = np.asarray(frames, float).reshape(-1)
     if not frames.size or not np.isfinite(frames).all():
         raise InputError("The frame range of the source is empty or not a number; choose frames.")
-    positions = None if by_frames else _by_curves(context, source, frames)
+    positions = _by_curves(context, source, frames)
     if positions is not None:
         yield 1.0
         return source.names, positions

@@ -17,7 +17,7 @@ from .playback import handle_of, slot_of
 from .sampling import Channels
 from .session import exists
 
-_MADE = ("objects", "meshes", "armatures", "shape_keys", "actions", "images", "collections")
+_MADE = ("objects", "meshes", "node_groups", "armatures", "shape_keys", "actions", "images", "collections")
 _SETTINGS = "motion_loom_"
 _VISIBILITY = ("hide_viewport", "hide_render")
 

@@ -16,7 +16,7 @@ def state():
     return (
         {action.name: (fingerprint(action), action.use_fake_user) for action in bpy.data.actions},
         data and data.action,
-        sorted(mesh.name for mesh in bpy.data.meshes),
+        sorted(block.name for held in (bpy.data.meshes, bpy.data.node_groups) for block in held),
         sorted(ob.name for ob in bpy.data.objects),
         (settings.binding, settings.summary),
         [(item.target, item.bound_name) for item in settings.surfaces],

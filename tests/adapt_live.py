@@ -30,9 +30,8 @@ before: dict[str, Before] = {}
 
 
 def _stores():
-    """Meshes that no object shows: what is bound, and whatever else is kept in one."""
-    shown = {ob.data for ob in bpy.data.objects}
-    return {mesh.name for mesh in bpy.data.meshes if mesh.users and mesh not in shown}
+    """Node groups in use: what is bound, and whatever else is kept in one."""
+    return {group.name for group in bpy.data.node_groups if group.users}
 
 
 def go_live(rig):

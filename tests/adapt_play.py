@@ -58,9 +58,9 @@ def influences(rig):
     return [constraint.influence for bone in rig.pose.bones for constraint in bone.constraints]
 
 
-def kept_meshes():
+def kept_data():
     """What the extension keeps in the file: bindings and sampled motions."""
-    return [mesh for mesh in bpy.data.meshes if mesh.name.startswith(".motion_loom")]
+    return [group for group in bpy.data.node_groups if group.name.startswith(".motion_loom")]
 
 
 def save(path):

@@ -8,6 +8,11 @@ from scipy.spatial.transform import Rotation
 NAMES = ("Trunk", "Left", "Right")
 
 
+def to_world(vertices, rotations, translations):
+    """The reverse of ``to_local``."""
+    return vertices @ np.swapaxes(rotations, -1, -2) + translations[..., None, :]
+
+
 def tube(rings: int = 40, around: int = 12, girth: float = 0.2) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (V, 3) and triangles (T, 3) of a closed tube along X, from -1 to 1, metres."""
     along = np.linspace(-1, 1, rings)

@@ -43,7 +43,8 @@ def refused(play, ob, button, match, **arguments):
     bpy.context.scene.frame_set(bpy.context.scene.frame_current)
 
     def state():
-        blocks = [set(held.keys()) for held in (bpy.data.objects, bpy.data.meshes, bpy.data.images)]
+        data = bpy.data
+        blocks = [set(held.keys()) for held in (data.objects, data.meshes, data.node_groups, data.images)]
         return values_of(settings), everything(), bpy.context.scene.frame_current, blocks
 
     before = state()

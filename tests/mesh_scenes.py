@@ -5,6 +5,7 @@ import math
 import bpy
 import numpy as np
 from bl_ext.devrepo.motion_loom.scene import meshes
+from bl_ext.devrepo.motion_loom.scene.instances import ShownInstances
 from bl_ext.devrepo.motion_loom.solvers.core.steps import result_of
 
 from tests.objects import add_grid, evaluate, key
@@ -17,8 +18,15 @@ def read(*objects, frames=FRAMES, bound=None):
     return result_of(meshes.sweep_environment(bpy.context, objects, frames, bound))
 
 
+def read_state(depsgraph, objects, bound=None):
+    """Surfaces of objects as a depsgraph evaluated them."""
+    shown = ShownInstances(depsgraph, objects)
+    found = [meshes.read_surface(ob, depsgraph, (bound or {}).get(ob.name_full), shown) for ob in objects]
+    return [meshes.mesh_track(state, triangles, state.matrix[None]).state(0) for state, triangles in found]
+
+
 def live(*objects, bound=None):
-    return meshes.read_state(evaluate(), objects, bound)
+    return read_state(evaluate(), objects, bound)
 
 
 def key_location(ob, start=(0, 0, 0), end=(7, 0, 0)):

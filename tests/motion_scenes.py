@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 from bl_ext.devrepo.motion_loom.scene import actions, motion
+from bl_ext.devrepo.motion_loom.scene.actions import HAS_SLOTS
 from bl_ext.devrepo.motion_loom.scene.motion_writing import write_motion
 
 from tests import rig_scenes as scenes
@@ -16,8 +17,15 @@ def read(ob, frames=FRAMES):
     return motion.read_motion(bpy.context, ob, frames)
 
 
-def write(ob, name, what, **options):
-    return write_motion(bpy.context, ob, name, what, **options)
+def write(ob, name, what, assign=False, **options):
+    """A new action of a motion, played by the rig where it is assigned."""
+    _, slot = options.get("source") or motion.source_of(ob)
+    action = write_motion(bpy.context, ob, name, what, **options)
+    if assign:
+        own = next(each for each in action.slots if slot is None or each.handle == slot.handle) if HAS_SLOTS else None
+        actions.assign(ob, action, own)
+        action.use_fake_user = False
+    return action
 
 
 def add_mover(scale=True, **chain):

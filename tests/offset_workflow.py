@@ -23,7 +23,7 @@ from bl_ext.devrepo.motion_loom.workflows.core.base import Command, Steps, run_t
 from bl_ext.devrepo.motion_loom.workflows.interface.panel_parts import Shown, is_live
 from bl_ext.devrepo.motion_loom.workflows.interface.settings import OWN, noted
 from bl_ext.devrepo.motion_loom.workflows.rig.action import to_bind_played
-from bl_ext.devrepo.motion_loom.workflows.rig.bake import bake_rigs
+from bl_ext.devrepo.motion_loom.workflows.rig.bake import bake_steps
 from bl_ext.devrepo.motion_loom.workflows.rig.command import add_bake_arguments, apply_bake, baked_as
 from bl_ext.devrepo.motion_loom.workflows.rig.frame import Channels, FrameSolver
 from bl_ext.devrepo.motion_loom.workflows.rig.influence import sampled_influence
@@ -250,5 +250,5 @@ def run(workflow: Offset, context, args) -> dict:
             run_to_end(workflow.fit(context))
     settings = workflow.settings_of(ob)
     apply_bake(settings, args)
-    (report, *others) = bake_rigs(context, workflow.rigs_of(ob), workflow, baked_as(settings, args))
+    (report, *others) = run_to_end(bake_steps(context, workflow.rigs_of(ob), workflow, baked_as(settings, args)))
     return report | {"others": others}

@@ -1,4 +1,4 @@
-"""Values that are missing for some frames: filled between the frames that know them, or held."""
+"""Values that are missing for some frames, filled between the frames that know them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,6 @@ def interpolate_gaps(points: np.ndarray, times: np.ndarray, known: np.ndarray) -
     filled = np.where(known[..., None], points, a + share[..., None] * (b - a))
     filled[:, lost.all(axis=0)] = np.nan
     return filled
-
-
-def hold_gaps(points: np.ndarray, known: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """points (F, N, K) with what is not known (F, N) as the last known frame had it, before that start (N, K)."""
-    before = _neighbours(known)[0]
-    held = np.take_along_axis(points, np.maximum(before, 0)[..., None], axis=0)
-    return np.where((before < 0)[..., None], start, held)
 
 
 def _neighbours(known):

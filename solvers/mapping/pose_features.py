@@ -12,12 +12,11 @@ import numpy as np
 
 from ..core.errors import InputError
 from ..core.lag import checked_times, lagged
-from ..core.missing_samples import hold_gaps, interpolate_gaps, known_points
+from ..core.missing_samples import interpolate_gaps, known_points
 from ..regression.history import History
 
 LAG = 0.1
 MOTION_SHARE = 0.5
-INTERPOLATE, HOLD = "interpolate", "hold"
 _STILL = 1e-7
 
 
@@ -67,11 +66,10 @@ class PoseFeatures:
         """Features in a row."""
         return 6 * len(self.mean) + 1
 
-    def rows(self, positions: np.ndarray, times: np.ndarray, gaps: str = INTERPOLATE) -> np.ndarray:
+    def rows(self, positions: np.ndarray, times: np.ndarray) -> np.ndarray:
         """Features (F, 6 U + 1) of positions (F, J, 3), of the reference or of another clip of the same joints.
 
-        times: (F,) seconds. gaps: what stands in for a joint that is missing for some frames; "interpolate" looks
-        ahead, "hold" takes the last known place (before there is one, the reference's mean) as a stream does.
+        times: (F,) seconds.  A joint that is missing for some frames is put on the line between its known places.
         In the first 0.1 s the displacement is that since the first frame. Raises InputError where a joint that the
         reference knows is missing throughout.
         """
@@ -82,12 +80,7 @@ class PoseFeatures:
         if not known.any(axis=0).all():
             lost = np.array(self.names)[self.used][np.argmin(known.any(axis=0))]
             raise InputError(f"'{lost}' is missing in all frames, but the map was learnt with it; learn it without.")
-        if gaps == INTERPOLATE:
-            points = interpolate_gaps(points, times, known)
-        elif gaps == HOLD:
-            points = hold_gaps(points, known, self.mean)
-        else:
-            raise InputError(f"'{gaps}' does not fill gaps; use {INTERPOLATE} or {HOLD}.")
+        points = interpolate_gaps(points, times, known)
         return self._row(points, lagged(points, times, LAG))
 
     def stream(self) -> PoseStream:

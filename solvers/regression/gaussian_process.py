@@ -48,15 +48,13 @@ class GaussianProcess:
         noise_floor: float = NOISE_FLOOR,
         most: int = 150,
         seed: int = 0,
-        parameters: Mapping[str, float] | None = None,
         spread: float | None = None,
     ) -> GaussianProcess:
         """Learn from inputs (n, P) and outputs (n, M) of one size each, both about zero; see ``PoseRegression``.
 
         The kernel's parameters and the noise, not below noise_floor, are those of the greatest marginal likelihood of
         at most ``most`` pairs; the posterior is that of all pairs. Fewer than twelve pairs, or outputs that are all
-        zero, take the kernel's typical parameters. ``parameters`` by name, "noise" among them, are taken as they are
-        and all must be given.
+        zero, take the kernel's typical parameters.
 
         spread: what is believed of the kernel's parameters before any pair is seen: that their logarithms are normal
         about the typical ones', with this standard deviation. Then they are those of the greatest posterior instead
@@ -67,8 +65,7 @@ class GaussianProcess:
         draws the same pairs.
 
         Raises InputError for fewer than two pairs, numbers that are not finite, inputs that are all equal, a noise
-        floor that is not positive, another kernel or parameter than there is, and a matrix that is singular in spite
-        of the noise, which then must be raised.
+        floor that is not positive, another kernel than there is, and as ``posterior``.
         """
         inputs, outputs = checked_pairs(inputs, outputs)
         if not (np.isfinite(noise_floor) and noise_floor > 0.0):
@@ -76,12 +73,17 @@ class GaussianProcess:
         if spread is not None and not (np.isfinite(spread) and spread > 0.0):
             raise InputError(f"The spread of the parameters must be positive, not {spread:g}.")
         inputs, outputs = in_one_order(inputs, outputs)
-        if parameters is not None:
-            chosen, noise = _given(kernel_of(kernel), parameters)
-        else:
-            some = _some_of(len(inputs), most, seed)
-            chosen, noise = _learnt(kernel_of(kernel), inputs[some], outputs[some], float(noise_floor), spread)
-        return cls(chosen, noise, inputs, cho_solve((_factor(chosen, noise, inputs), True), outputs))
+        some = _some_of(len(inputs), most, seed)
+        learnt = _learnt(kernel_of(kernel), inputs[some], outputs[some], float(noise_floor), spread)
+        return cls.posterior(*learnt, inputs, outputs)
+
+    @classmethod
+    def posterior(cls, kernel: Kernel, noise: float, inputs: np.ndarray, outputs: np.ndarray) -> GaussianProcess:
+        """Of a kernel and a noise that are known, of pairs as for ``fit``.
+
+        Raises InputError for a matrix that is singular in spite of the noise, which then must be raised.
+        """
+        return cls(kernel, noise, inputs, cho_solve((_factor(kernel, noise, inputs), True), outputs))
 
     def predict(self, rows: np.ndarray) -> np.ndarray:
         """Mean (..., M) at rows (..., P)."""
@@ -120,17 +122,6 @@ class GaussianProcess:
         return _factor(self.kernel, self.noise, self.rows)
 
 
-def log_marginal_likelihood(
-    kernel: Kernel, noise: float, inputs: np.ndarray, outputs: np.ndarray
-) -> tuple[float, np.ndarray]:
-    """Rasmussen and Williams 2006, eq. 2.30, summed over M outputs, and its gradient, eq. 5.9.
-
-    inputs: (n, P).  outputs: (n, M).  The gradient is by the logarithms of the kernel's parameters and of the noise.
-    Raises InputError where the matrix is singular.
-    """
-    return _likelihood(kernel, noise, inputs @ inputs.T, outputs)
-
-
 def checked_pairs(inputs: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """inputs (n, P) and outputs (n, M) as floats; InputError where a regression cannot be learnt from them."""
     inputs, outputs = finite_pairs(inputs, outputs, "A regression")
@@ -155,16 +146,6 @@ def _some_of(count, most, seed):
     return np.sort(np.random.default_rng(seed).choice(count, most, replace=False))
 
 
-def _given(kind, parameters):
-    names = (*kind.names(), "noise")
-    if set(parameters) != set(names):
-        raise InputError(f"The kernel has the parameters {', '.join(names)}; {', '.join(parameters)} were given.")
-    for name, value in parameters.items():
-        if not (np.isfinite(value) and value > 0.0):
-            raise InputError(f"The parameter '{name}' must be positive, not {value:g}.")
-    return kind(*(float(parameters[name]) for name in kind.names())), float(parameters["noise"])
-
-
 def _learnt(kind, inputs, outputs, floor, spread):
     """Kernel and noise of the greatest marginal likelihood, or posterior where a spread is given."""
     power = np.mean(outputs**2) if outputs.size else 0.0
@@ -180,7 +161,7 @@ def _learnt(kind, inputs, outputs, floor, spread):
     belief = np.append(np.full(len(start) - 1, 0.0 if spread is None else spread**-2), 0.0)
 
     def objective(logs):
-        value, gradient = _likelihood(kind.of_logs(logs[:-1]), float(np.exp(logs[-1])), products, outputs)
+        value, gradient = log_marginal_likelihood(kind.of_logs(logs[:-1]), float(np.exp(logs[-1])), products, outputs)
         away = belief * (logs - start)
         return (0.5 * away @ (logs - start) - value) / outputs.size, (away - gradient) / outputs.size
 
@@ -189,8 +170,14 @@ def _learnt(kind, inputs, outputs, floor, spread):
     return kind.of_logs(logs[:-1]), float(np.exp(logs[-1]))
 
 
-def _likelihood(kernel, noise, products, outputs):
-    """See ``log_marginal_likelihood``; products: (n, n) inner products of the inputs."""
+def log_marginal_likelihood(
+    kernel: Kernel, noise: float, products: np.ndarray, outputs: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Rasmussen and Williams 2006, eq. 2.30, summed over M outputs, and its gradient, eq. 5.9.
+
+    products: (n, n) inner products of the inputs.  outputs: (n, M).  The gradient is by the logarithms of the kernel's
+    parameters and of the noise.  Raises InputError where the matrix is singular.
+    """
     count, width = outputs.shape
     matrix, slopes = kernel.with_gradients(products)
     noisy = np.asfortranarray(matrix + noise * np.eye(count))

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.steps import result_of
-
 # Coordinates worked on at a time, in double precision.
 _CHUNK = 1 << 14
 # Components below this share of all variance are rounding of the single-precision data (repeated frames give such).
@@ -23,11 +21,6 @@ class GramPca:
     basis: np.ndarray
     coefficients: np.ndarray
     kept: float
-
-
-def gram_pca(features: np.ndarray, components: int, variance: float) -> GramPca:
-    """All of ``gram_pca_steps`` at once."""
-    return result_of(gram_pca_steps(features, components, variance))
 
 
 def gram_pca_steps(features: np.ndarray, components: int, variance: float) -> Generator[float, None, GramPca]:

@@ -137,19 +137,6 @@ class TargetSpace:
             vertices[axis, held] += (np.bincount(label, mass * away) / total)[label]
 
 
-def learn_target(
-    vertices: np.ndarray,
-    triangles: np.ndarray,
-    *,
-    components: int = 50,
-    variance: float = 0.999,
-    representation: str = COMBINED,
-) -> TargetSpace:
-    """All of ``learn_target_steps`` at once."""
-    options = {"components": components, "variance": variance, "representation": representation}
-    return result_of(learn_target_steps(vertices, triangles, **options))
-
-
 def learn_target_steps(
     vertices: np.ndarray,
     triangles: np.ndarray,

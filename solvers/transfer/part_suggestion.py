@@ -31,6 +31,8 @@ _ALIKE, _REMOTE = 0.42, 3.0
 _BRIDGE = 0.02
 # Loose pieces with less than this share of all area belong to one part.
 _SMALL = 0.1
+# Of the longest way along the surface: the width of the band that a limb shares with the torso.
+_OVERLAP = 0.06
 
 
 @dataclass(frozen=True)
@@ -82,14 +84,13 @@ class _Body:
         return hill
 
 
-def suggest_parts(vertices: np.ndarray, triangles: np.ndarray, count: int = 5, overlap: float = 0.06) -> np.ndarray:
+def suggest_parts(vertices: np.ndarray, triangles: np.ndarray, count: int = 5) -> np.ndarray:
     """Memberships (K, V) bool of a torso and count - 1 limbs, of vertices (V, 3) and triangles (T, 3).
 
     Limbs are the hills of remoteness that stay apart long (persistence: Edelsbrunner et al. 2002).  The large ones come
     first, and before them pairs of alike ones: legs and arms before a head, legs before horns, a head before a tail.
-    Each goes from its tip to where it is suddenly thicker; overlap: the width of its band with the torso, as a share of
-    the longest way along the surface.  Small loose pieces and vertices without a face go to one part, the one nearest
-    to them.
+    Each goes from its tip to where it is suddenly thicker, and shares a band with the torso there.  Small loose pieces
+    and vertices without a face go to one part, the one nearest to them.
 
     Free of place, size and mostly of pose.  Raises InputError where there are fewer limbs, saying how many there are.
     """
@@ -105,7 +106,7 @@ def suggest_parts(vertices: np.ndarray, triangles: np.ndarray, count: int = 5, o
     if len(limbs) < count - 1:
         raise _too_few(len(limbs), count)
     limbs = _chosen(body, limbs, count - 1)
-    parts = _parts(body, limbs, corners, overlap)
+    parts = _parts(body, limbs, corners)
     parts = _loose_pieces(parts, body, [limb.tip for limb in limbs], surface_graph(vertices[used], corners))
     kept = int(parts[1:].any(axis=1).sum())
     if kept < count - 1:
@@ -121,13 +122,13 @@ def _too_few(found: int, count: int) -> InputError:
     )
 
 
-def _parts(body: _Body, limbs: list[_Limb], triangles: np.ndarray, overlap: float) -> np.ndarray:
+def _parts(body: _Body, limbs: list[_Limb], triangles: np.ndarray) -> np.ndarray:
     """(K, V): limbs are all within some way from their tips, the torso all beyond another, shorter one."""
     ways = dijkstra(body.graph, indices=[limb.tip for limb in limbs])
     lengths = np.array([_length(body, *pair) for pair in zip(limbs, ways, strict=True)])
     while True:
         # At least the farther half of a limb is its own.
-        own = ways < np.maximum(lengths - overlap * body.size, 0.5 * lengths)[:, None]
+        own = ways < np.maximum(lengths - _OVERLAP * body.size, 0.5 * lengths)[:, None]
         parts = np.concatenate((~own.any(axis=0, keepdims=True), ways < lengths[:, None]))
         for limb, mine in zip(parts[1:], own, strict=True):
             # All of a face is in the limb when one of its corners is in nothing else.

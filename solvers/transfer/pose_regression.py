@@ -37,7 +37,6 @@ class PoseRegression:
         kernel: str = NEURAL_NETWORK,
         noise_floor: float = NOISE_FLOOR,
         seed: int = 0,
-        parameters: Mapping[str, float] | None = None,
     ) -> PoseRegression:
         """inputs: (n, P) rows of the source's part.  outputs: (n, M) of the target's.
 
@@ -47,9 +46,7 @@ class PoseRegression:
         # Sums, too, are to come out the same in whatever order the pairs come.
         inputs, outputs = in_one_order(*checked_pairs(inputs, outputs))
         (inputs, *input_frame), (outputs, *output_frame) = _scaled(inputs), _scaled(outputs)
-        process = GaussianProcess.fit(
-            inputs, outputs, kernel, noise_floor, seed=seed, parameters=parameters, spread=SPREAD
-        )
+        process = GaussianProcess.fit(inputs, outputs, kernel, noise_floor, seed=seed, spread=SPREAD)
         return cls(*input_frame, *output_frame, process)
 
     def predict(self, rows: np.ndarray) -> np.ndarray:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.errors import InputError, PartError
-from ..core.steps import result_of
 from ..regression.gaussian_process import NEURAL_NETWORK, NOISE_FLOOR
 from ..rotations.rigid import ground_yaw, turned
 from .correspondence import DenseClip
@@ -106,11 +105,6 @@ class SurfaceTransfer:
         found = [_beginning(arrays, f"regression {number} ") for number in range(count)]
         regressions = tuple(PoseRegression.from_arrays(each) for each in found)
         return cls(regressions, sizes, RigidTransfer.from_arrays(_beginning(arrays, "rigid ")))
-
-
-def learn_transfer(*arguments, **options) -> SurfaceTransfer:
-    """All of ``SurfaceTransfer.learn_steps`` at once."""
-    return result_of(SurfaceTransfer.learn_steps(*arguments, **options))
 
 
 def bodies_of(source: Subject, target: Subject) -> Bodies:

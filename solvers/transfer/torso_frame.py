@@ -69,11 +69,6 @@ def to_local(vertices: np.ndarray, rotations: np.ndarray, translations: np.ndarr
     return (vertices - translations[..., None, :]) @ rotations
 
 
-def to_world(vertices: np.ndarray, rotations: np.ndarray, translations: np.ndarray) -> np.ndarray:
-    """The reverse of ``to_local``."""
-    return vertices @ np.swapaxes(rotations, -1, -2) + translations[..., None, :]
-
-
 def _centred(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return points - weights @ points
 

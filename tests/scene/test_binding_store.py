@@ -9,12 +9,13 @@ from bl_ext.devrepo.motion_loom.scene.discarding import discard
 from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, StaleBindingError
 
 from tests.objects import add_object, reopen
+from tests.old_stores import as_mesh, mesh_of, raw_mesh, raw_words
 
 HEADER = {"fingerprints": {'Böx "1".001 箱': "8:12:ab"}, "frames": [1, 250], "scale": 1.25, "none": None}
 
 
 class _Holder(bpy.types.PropertyGroup):
-    bound: bpy.props.PointerProperty(type=bpy.types.Mesh)
+    bound: bpy.props.PointerProperty(type=binding_store.DATABLOCK)
 
 
 def _register():
@@ -58,60 +59,74 @@ def _assert_same(arrays, loaded):
         assert loaded[name].flags.writeable, name
 
 
-def _raw_bytes(mesh):
-    words = np.empty(len(mesh.vertices) * 3, np.float32)
-    mesh.attributes["position"].data.foreach_get("vector", words)
-    return words.view(np.uint32)
+def _of_mesh(group):
+    return raw_words(as_mesh(group))
 
 
-def _write_raw(words):
-    mesh = bpy.data.meshes.new(".raw")
-    mesh.vertices.add(len(words) // 3)
-    mesh.attributes["position"].data.foreach_set("vector", words.view(np.float32))
-    return mesh
+def _group(words):
+    group = bpy.data.node_groups.new(".raw", "GeometryNodeTree")
+    group["data"] = np.asarray(words, np.int32)
+    return group
 
 
 def test_arrays_and_header_come_back_exactly():
-    mesh = binding_store.save("Rig", _arrays(), HEADER)
-    arrays, header = binding_store.load(mesh)
+    group = binding_store.save("Rig", _arrays(), HEADER)
+    arrays, header = binding_store.load(group)
     _assert_same(_arrays(), arrays)
     assert header == HEADER
-    assert mesh.name == ".motion_loom Rig"
-    assert not mesh.users
+    assert group.name == ".motion_loom Rig"
+    assert not group.users
 
 
 def test_every_byte_pattern_survives_save_and_reopen(tmp_path, rig):
-    """20 MB of random bytes, every NaN pattern of a float among them."""
+    """20 MB of random bytes."""
     rng = np.random.default_rng(0)
     noise = rng.integers(0, 2**32, 5 * 2**20, dtype=np.uint32)
-    noise[:4096] |= 0x7F800000  # infinities and quiet and signalling NaNs of both signs
-    noise[4096:8192] &= 0x807FFFFF  # subnormals
     arrays = {"noise": noise, "bytes": rng.integers(0, 256, 1001, dtype=np.uint8)}
     rig.ml_test_holder.bound = binding_store.save("Rig", arrays, HEADER)
     reopen(tmp_path)
-    mesh = bpy.data.objects["Rig"].ml_test_holder.bound
-    loaded, _ = binding_store.load(mesh)
-    _assert_same(arrays, loaded)
-    assert len(mesh.vertices) * 12 < 1.07 * noise.nbytes
+    group = bpy.data.objects["Rig"].ml_test_holder.bound
+    _assert_same(arrays, binding_store.load(group)[0])
+    assert len(group["data"]) * 4 < 1.01 * noise.nbytes
 
 
-def test_validating_the_mesh_changes_nothing():
-    """`Mesh.validate` zeroes vertices that are not finite: clean-up scripts run it over all meshes."""
-    words = np.random.default_rng(1).integers(0, 2**32, 30000, dtype=np.uint32)
-    mesh = binding_store.save("Rig", {"words": words}, {})
-    mesh.validate()
-    mesh.update()
-    _assert_same({"words": words}, binding_store.load(mesh)[0])
-
-
-def test_blender_keeps_the_bits_of_any_float(tmp_path):
-    """What the format relies on, and a little more: NaN patterns as well."""
-    words = np.random.default_rng(3).integers(0, 2**32, 3 * 10**5, dtype=np.uint32)
-    words[:3000] |= 0x7F800000
-    _write_raw(words).use_fake_user = True
+def test_it_is_gone_with_its_last_user_and_stays_while_it_has_one(tmp_path, rig):
+    """Orphans are purged on save; a pointer property is a user."""
+    rig.ml_test_holder.bound = binding_store.save("Rig", _arrays(), HEADER)
     reopen(tmp_path)
-    assert np.array_equal(_raw_bytes(bpy.data.meshes[".raw"]), words)
-    assert np.array_equal(_raw_bytes(bpy.data.meshes[".raw"].copy()), words)
+    bpy.ops.outliner.orphans_purge(do_recursive=True)
+    rig = bpy.data.objects["Rig"]
+    assert list(bpy.data.node_groups) == [rig.ml_test_holder.bound]
+    rig.ml_test_holder.bound = None
+    reopen(tmp_path)
+    assert not bpy.data.node_groups
+
+
+def test_appending_adds_no_object(tmp_path, rig):
+    """A mesh that nothing shows came in as an object."""
+    rig.ml_test_holder.bound = binding_store.save("Rig", _arrays(), HEADER)
+    path = reopen(tmp_path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.ops.wm.append(filename="Rig", directory=f"{path}/Object/")
+    assert [ob.name for ob in bpy.data.objects] == ["Rig"]
+    _assert_same(_arrays(), binding_store.load(bpy.data.objects["Rig"].ml_test_holder.bound)[0])
+
+
+def test_a_mesh_of_an_older_file_is_read_bit_by_bit(tmp_path, rig):
+    words = np.random.default_rng(1).integers(0, 2**32, 30000, dtype=np.uint32)
+    words[:4096] |= 0x7F800000  # infinities and quiet and signalling NaNs of both signs
+    words[4096:8192] &= 0x807FFFFF  # subnormals
+    arrays = _arrays() | {"words": words}
+    rig.ml_test_holder.bound = mesh = as_mesh(binding_store.save("Rig", arrays, HEADER))
+    mesh.validate()  # zeroes vertices that are not finite: clean-up scripts run it over all meshes
+    reopen(tmp_path)
+    mesh = bpy.data.objects["Rig"].ml_test_holder.bound
+    loaded, header = binding_store.load(mesh)
+    _assert_same(arrays, loaded)
+    assert header == HEADER
+    changed = as_mesh(binding_store.save("Rig", arrays | {"words": words + 1}, HEADER))
+    assert binding_store.mark(mesh) == binding_store.mark(mesh)
+    assert binding_store.mark(mesh)[1:] != binding_store.mark(changed)[1:]
 
 
 def test_a_pointer_property_keeps_it_in_the_file_even_without_the_extension(tmp_path, rig):
@@ -143,7 +158,7 @@ def test_a_new_binding_leaves_the_one_a_duplicated_rig_shares(rig):
     assert len(binding_store.load(rig.ml_test_holder.bound)[0]["a"]) == 4
     copy.ml_test_holder.bound = None
     discard(first)
-    assert [mesh.name for mesh in bpy.data.meshes] == [rig.ml_test_holder.bound.name]
+    assert [group.name for group in bpy.data.node_groups] == [rig.ml_test_holder.bound.name]
     discard(None)
 
 
@@ -166,33 +181,44 @@ ODD = np.array(["a"]), np.array([object()]), np.array([1j]), np.zeros(2, "g")
 def test_only_plain_numbers_and_what_json_holds_are_stored(arrays, header, words):
     with pytest.raises(InputError, match=words):
         binding_store.save("Rig", arrays, header)
-    assert not len(bpy.data.meshes)
+    assert not len(bpy.data.node_groups)
 
 
-def _refused(mesh, words="bind again"):
+def _refused(block, words="bind again"):
     with pytest.raises(StaleBindingError, match=words):
-        binding_store.load(mesh)
+        binding_store.load(block)
 
 
-def test_what_is_no_whole_binding_asks_to_bind_again():
-    """No mesh, another mesh, a part of one, a flipped bit."""
-    _refused(None, "Bind")
-    _refused(bpy.data.meshes.new("empty"))
-    _refused(_write_raw(np.arange(300, dtype=np.uint32)))
-    words = _raw_bytes(binding_store.save("Rig", _arrays(), HEADER))
+@pytest.mark.parametrize("words_of, made", [(lambda group: np.array(group["data"]), _group), (_of_mesh, raw_mesh)])
+def test_what_is_no_whole_binding_asks_to_bind_again(words_of, made):
+    """Numbers of something else, a part of a binding, a flipped bit."""
+    _refused(made(np.arange(300, dtype=np.uint32)))
+    words = words_of(binding_store.save("Rig", _arrays(), HEADER))
     for length in (3, 6, 12, len(words) // 6 * 3, len(words) - 3):
-        _refused(_write_raw(words[:length]))
+        _refused(made(words[:length]))
     for place in np.random.default_rng(5).integers(0, len(words) - 8, 60):
         damaged = words.copy()
         damaged[place] ^= 1 << int(place % 16)
-        _refused(_write_raw(damaged))
+        _refused(made(damaged))
+
+
+def test_what_holds_nothing_or_something_else_asks_to_bind_again():
+    _refused(None, "Bind")
+    _refused(bpy.data.meshes.new("empty"))
+    _refused(bpy.data.objects.new("object", None))
+    for value in (None, 3, "text", [1.5] * 40, ["texts"] * 40):
+        group = bpy.data.node_groups.new(".other", "GeometryNodeTree")
+        if value is not None:
+            group["data"] = value
+        _refused(group)
+        assert binding_store.mark(group)[1:] == (0,)
 
 
 def test_a_newer_version_asks_to_update_or_bind_again(monkeypatch):
     monkeypatch.setattr(binding_store, "_VERSION", 7)
-    mesh = binding_store.save("Rig", _arrays(), HEADER)
+    group = binding_store.save("Rig", _arrays(), HEADER)
     monkeypatch.undo()
-    _refused(mesh, "newer Motion Loom.*format 7.*bind again")
+    _refused(group, "newer Motion Loom.*format 7.*bind again")
 
 
 def test_a_forged_block_unfolds_no_further_than_its_array():
@@ -209,5 +235,7 @@ def test_a_forged_block_unfolds_no_further_than_its_array():
     start_of_forged = prefix.pack(magic, version, len(text), start + len(body))
     checksum = zlib.crc32(body, zlib.crc32(start_of_forged))
     forged = start_of_forged + struct.pack("<I", checksum) + body
-    arrays, _ = binding_store.load(_write_raw(binding_store._to_floats(forged).view(np.uint32)))
-    assert arrays["a"].nbytes == 4096 * 8
+    words = np.frombuffer(forged + bytes(-len(forged) % 4), np.int32)
+    for block in _group(words), mesh_of(words.view(np.uint32)):
+        arrays, _ = binding_store.load(block)
+        assert arrays["a"].nbytes == 4096 * 8

@@ -11,6 +11,7 @@ from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneErro
 
 from tests.counting import steps_of
 from tests.map_scenes import run
+from tests.mesh_scenes import read_state
 from tests.objects import add_grid, add_nodes, add_object, drive, evaluate, frames_set, key, reopen
 
 FRAMES = np.arange(1.0, 13.0)
@@ -152,7 +153,7 @@ def test_a_raw_state_is_refused_as_read_state_refuses_it(change):
     ob.data.update()
     errors = []
     for read in (
-        lambda: meshes.read_state(evaluate(), [ob]),
+        lambda: read_state(evaluate(), [ob]),
         lambda: meshes.read_object(ob, evaluate()),
         lambda: meshes.read_object(ob, evaluate(), known),
     ):
@@ -164,7 +165,7 @@ def test_a_raw_state_is_refused_as_read_state_refuses_it(change):
 
 def test_a_raw_state_as_a_surface_is_what_read_state_reads():
     ob = add_set()[0]
-    (expected,) = meshes.read_state(evaluate(), [ob])
+    (expected,) = read_state(evaluate(), [ob])
     surface = meshes.read_object(ob, evaluate()).surface(expected.triangles)
     assert surface.name == "Still"
     np.testing.assert_array_equal(surface.vertices, expected.vertices)

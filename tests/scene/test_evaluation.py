@@ -4,7 +4,6 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene.mesh_sequence import key_poses
-from bl_ext.devrepo.motion_loom.scene.meshes import read_state
 from bl_ext.devrepo.motion_loom.scene.point_source import objects_source, point_track_steps, points_now
 from bl_ext.devrepo.motion_loom.scene.points import object_positions, still_place
 from bl_ext.devrepo.motion_loom.scene.present import shape_now
@@ -12,6 +11,7 @@ from bl_ext.devrepo.motion_loom.scene.sampling import sample_frames
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 
 from tests import map_scenes, rig_scenes
+from tests.mesh_scenes import read_state
 from tests.objects import add_object, evaluate, into_collection, key
 
 FRAMES = np.array([1.0, 2.0, 3.0])

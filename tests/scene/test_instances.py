@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene.interference import refuse_dependent
 from bl_ext.devrepo.motion_loom.scene.mesh_sequence import mesh_sequence_steps
-from bl_ext.devrepo.motion_loom.scene.meshes import read_object, read_state, sweep_environment, sweep_states
+from bl_ext.devrepo.motion_loom.scene.meshes import read_object, sweep_environment, sweep_states
 from bl_ext.devrepo.motion_loom.scene.surfaces import expand
 from bl_ext.devrepo.motion_loom.scene.topology import fingerprint
 from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneError
@@ -14,6 +14,7 @@ from mathutils import Matrix
 
 from tests import adapt_scenes as scenes
 from tests.instance_scenes import grow, on_each, scatter
+from tests.mesh_scenes import read_state
 from tests.objects import edit, evaluate, key
 
 FRAMES = np.arange(1.0, 4.0)

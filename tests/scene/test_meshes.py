@@ -12,7 +12,7 @@ from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneErro
 from checkout import PACKAGE
 from tests.counting import steps_of
 from tests.map_scenes import add_mesh
-from tests.mesh_scenes import FRAMES, add_sea, key_location, live, read, reference, volume
+from tests.mesh_scenes import FRAMES, add_sea, key_location, live, read, read_state, reference, volume
 from tests.objects import add_box, add_line, add_object, drive, edit, evaluate, handled, into_collection, key
 
 
@@ -101,7 +101,7 @@ def states_of_a_render(box, folder):
 
     def look(scene, depsgraph):
         try:
-            seen[scene.frame_current, depsgraph.mode] = meshes.read_state(depsgraph, [box])[0].vertices
+            seen[scene.frame_current, depsgraph.mode] = read_state(depsgraph, [box])[0].vertices
         except SceneError as error:
             seen[scene.frame_current, depsgraph.mode] = str(error)
 
@@ -239,5 +239,5 @@ def test_a_mesh_is_read_live_without_python_for_each_polygon(is_bound):
     seas = [add_sea(size, f"Sea {size}") for size in (5, 50)]
     bound = {mesh.name: mesh.triangles for mesh in live(*seas)} if is_bound else None
     depsgraph = evaluate()
-    few, many = (steps_of(lambda sea=sea: meshes.read_state(depsgraph, [sea], bound)) for sea in seas)
+    few, many = (steps_of(lambda sea=sea: read_state(depsgraph, [sea], bound)) for sea in seas)
     assert few == many

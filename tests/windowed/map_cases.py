@@ -80,7 +80,7 @@ def add_pair_by_buttons(*keys: str):
 def counts() -> tuple[int, ...]:
     """What is in the file, and which frame is shown."""
     data, frame = bpy.data, bpy.context.scene.frame_current
-    return frame, *(len(each) for each in (data.objects, data.meshes, data.actions, data.shape_keys))
+    return frame, *(len(each) for each in (data.objects, data.meshes, data.node_groups, data.actions, data.shape_keys))
 
 
 def buttons(session: Session):

@@ -97,9 +97,9 @@ def pairs() -> list[tuple[float, float]]:
 
 
 def counts() -> tuple[int, ...]:
-    """Of what is in use: a mesh that was given up stays until the file is saved."""
-    data = bpy.data
-    return tuple(sum(each.users > 0 for each in group) for group in (data.objects, data.meshes, data.images))
+    """Of what is in use: a datablock that was given up stays until the file is saved."""
+    held = bpy.data.objects, bpy.data.meshes, bpy.data.node_groups, bpy.data.images
+    return tuple(sum(each.users > 0 for each in blocks) for blocks in held)
 
 
 def state() -> tuple:

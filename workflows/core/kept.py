@@ -15,14 +15,14 @@ def kept(ob, name: str, inputs: tuple, make: Callable[[], Any]):
     return kept_by(ob, name, cache.fingerprint(*inputs), make)
 
 
-def unpacked(ob, name: str, mesh, unpack: Callable[[dict, dict], Any], missing: str):
-    """What ``scene.binding_store`` holds in a mesh, unpacked once.
+def unpacked(ob, name: str, block, unpack: Callable[[dict, dict], Any], missing: str):
+    """What ``scene.binding_store`` holds in a datablock, unpacked once.
 
-    Raises StaleBindingError where there is no mesh, which is told by the text ``missing``, and as ``unpack``.
+    Raises StaleBindingError with the text ``missing`` where there is no datablock, and as ``unpack``.
     """
-    if mesh is None:
+    if block is None:
         raise StaleBindingError(missing)
-    return kept(ob, name, binding_store.mark(mesh), lambda: unpack(*binding_store.load(mesh)))
+    return kept(ob, name, binding_store.mark(block), lambda: unpack(*binding_store.load(block)))
 
 
 def kept_by(ob, name: str, key: str, make: Callable[[], Any]):

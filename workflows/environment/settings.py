@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...scene.surfaces import SURFACE_TYPES
-from ..interface.settings import LIST, OWN, end_frame, noted, start_frame
+from ..interface.settings import LIST, OWN, end_frame, kept_data, noted, start_frame
 
 _THRESHOLDS = (
     ("AUTO", "Auto", "In proportion to the body"),
@@ -132,7 +132,7 @@ class EnvironmentSettings:
         update=noted,
     )
 
-    binding: bpy.props.PointerProperty(type=bpy.types.Mesh, description="Holds the bound data", override=OWN)
+    binding: kept_data("the bound data")
     summary: bpy.props.StringProperty(description="What is bound, in words", override=OWN)
     notes: bpy.props.StringProperty(description="What was left out or guessed at Bind, a line each", override=OWN)
 

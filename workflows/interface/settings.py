@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bpy
 
+from ...scene.binding_store import DATABLOCK
+
 # Rigs and meshes that override a linked one are worked on as well: their lists may grow, and all is saved.
 OWN, LIST = {"LIBRARY_OVERRIDABLE"}, {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
 
@@ -20,6 +22,11 @@ def end_frame(which: str, update=None):
 
 def _frame(name: str, description: str, default: int, update):
     return bpy.props.IntProperty(name=name, description=description, default=default, update=update, override=OWN)
+
+
+def kept_data(what: str):
+    """A pointer to what ``scene.binding_store`` keeps; what: completes "Holds ..." in the tooltip."""
+    return bpy.props.PointerProperty(type=DATABLOCK, description=f"Holds {what}", override=OWN)
 
 
 def noted(settings, _context) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...scene.mesh_bakes import Baked, MeshResult
 from ...solvers.core.errors import MotionLoomError
-from ..core.base import names_what_is_too_large, relayed, run_to_end, within
+from ..core.base import names_what_is_too_large, relayed, within
 from ..mesh import bake
 from ..mesh.bake import MeshBakeOptions, bake_frames, options_of, report_of, require_space, result_steps, write_steps
 from ..mesh.live import require_copy_if_live
@@ -17,11 +17,6 @@ from .follower import pose_of, read_again_steps, result_at, store_clip
 from .model import clip_of, confidence_of, map_of, require_learnt_mesh, target_of
 from .pairs import contradicting
 from .store import SourceClip
-
-
-def bake_target(context, ob, options: MeshBakeOptions) -> dict:
-    """Bake one target; returns a report that JSON can hold."""
-    return run_to_end(bake_steps(context, ob, options))
 
 
 @names_what_is_too_large("mapping")

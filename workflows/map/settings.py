@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..interface.settings import LIST, OWN, end_frame, noted, start_frame
+from ..interface.settings import LIST, OWN, end_frame, kept_data, noted, start_frame
 from ..mesh.settings import MeshResultSettings
 
 _TRAVEL = (
@@ -101,13 +101,9 @@ class MotionLoomMapSettings(MeshResultSettings, bpy.types.PropertyGroup):
         override=OWN,
     )
 
-    learnt: bpy.props.PointerProperty(
-        type=bpy.types.Mesh, description="Holds what was learnt of the target", override=OWN
-    )
+    learnt: kept_data("what was learnt of the target")
     learnt_summary: bpy.props.StringProperty(description="What was learnt of the target, in words", override=OWN)
-    clip: bpy.props.PointerProperty(
-        type=bpy.types.Mesh, description="Holds the source's points over its range", override=OWN
-    )
+    clip: kept_data("the source's points over its range")
     clip_summary: bpy.props.StringProperty(description="What was read of the source, in words", override=OWN)
 
     pairs: bpy.props.CollectionProperty(type=MotionLoomMapPair, override=LIST)

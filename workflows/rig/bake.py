@@ -9,7 +9,7 @@ from ...scene.motion_changes import changed_bones
 from ...scene.new_names import require_name
 from ...scene.strips import require_pushable
 from ..core import live
-from ..core.base import relayed, run_to_end, too_large_named, within
+from ..core.base import relayed, too_large_named, within
 from ..core.outside_frames import outside_notes
 from ..core.result_keys import KeyOptions, Keys, choose_keys
 from .action import bound_action, live_copy, source_played, write_result
@@ -36,15 +36,13 @@ def options_of(settings) -> RigBakeOptions:
     return RigBakeOptions(None, settings.assign, KeyOptions(settings.bake_step, error), settings.bake_strip)
 
 
-def bake_rigs(context, rigs: Sequence, workflow, options: RigBakeOptions) -> list[dict]:
-    """Read, solve and write; returns a report of each rig that JSON can hold."""
-    return run_to_end(bake_steps(context, rigs, workflow, options))
-
-
 def bake_steps(
     context, rigs: Sequence, workflow, options: RigBakeOptions
 ) -> Generator[tuple[float, str], None, list[dict]]:
-    """As ``bake_rigs``, with progress; new actions are made after the last step only."""
+    """Read, solve and write, with progress; new actions are made after the last step only.
+
+    Returns a report of each rig that JSON can hold.
+    """
     require_bakeable(rigs, workflow, options)
     with too_large_named(workflow.doing, rigs[0], rigs[1:]):
         problem = yield from within(workflow.read_steps(context, rigs), 0.0, 0.3)

@@ -96,12 +96,12 @@ def held_then(ob, workflow) -> list | None:
 
 def keep_motion(ob, workflow, motion: BoneMotion, depsgraph) -> None:
     """Keep what was sampled of a live rig, in place of what was kept before; what curves tell is read from them."""
-    settings, mesh = workflow.settings_of(ob), None
+    settings, block = workflow.settings_of(ob), None
     if motion.sampled_because is not None:
         arrays, header = _pack(ob, workflow, motion)
         header["held"] = HeldTargets.of(ob, depsgraph).worlds.tolist()
-        mesh = binding_store.save(f"{ob.name} live", arrays, header)
-    old, settings.live_sampled = settings.live_sampled, mesh
+        block = binding_store.save(f"{ob.name} live", arrays, header)
+    old, settings.live_sampled = settings.live_sampled, block
     discard(old)
 
 
@@ -138,11 +138,11 @@ def _pack(ob, workflow, motion: BoneMotion) -> tuple[dict[str, np.ndarray], dict
 
 def _kept(ob, workflow) -> tuple[dict[str, np.ndarray], dict] | None:
     """What was kept as arrays and a header, read once a session."""
-    mesh = workflow.settings_of(ob).live_sampled
-    if mesh is None:
+    block = workflow.settings_of(ob).live_sampled
+    if block is None:
         return None
     kind = _kind(workflow)
-    return unpacked(ob, kind.name, mesh, partial(_checked, kind), "")
+    return unpacked(ob, kind.name, block, partial(_checked, kind), "")
 
 
 def _checked(kind: StoredKind, arrays: dict[str, np.ndarray], header: dict) -> tuple[dict[str, np.ndarray], dict]:

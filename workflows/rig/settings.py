@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..interface.settings import LIST, OWN, noted
+from ..interface.settings import LIST, OWN, kept_data, noted
 
 
 class MotionLoomRigBefore(bpy.types.PropertyGroup):
@@ -48,9 +48,7 @@ class RigResultSettings:
     )
     live_slot: bpy.props.IntProperty(description="Handle of its slot", override=OWN)
     live_source: bpy.props.StringProperty(description="Digest of the source's keys", override=OWN)
-    live_sampled: bpy.props.PointerProperty(
-        type=bpy.types.Mesh, description="Holds the source's motion where curves do not tell it", override=OWN
-    )
+    live_sampled: kept_data("the source's motion where curves do not tell it")
     live_before: bpy.props.CollectionProperty(type=MotionLoomRigBefore, override=LIST)
 
     assign: bpy.props.BoolProperty(

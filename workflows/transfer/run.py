@@ -11,7 +11,7 @@ from ...scene.mesh_bakes import Baked
 from ...scene.motion import frames_per_second
 from ...scene.rigs import require_editable
 from ...solvers.core.errors import MotionLoomError
-from ..core.base import names_what_is_too_large, relayed, run_to_end, within
+from ..core.base import names_what_is_too_large, relayed, within
 from ..mesh.bake import (
     MeshBakeOptions,
     bake_frames,
@@ -27,11 +27,6 @@ from .follower import pose_of, require_subject
 from .model import is_trained, learnt_of, result_track, subjects_of
 from .read import performed_frames, read_clip_steps, store_clip
 from .store import matrices
-
-
-def bake_target(context, ob, options: MeshBakeOptions) -> dict:
-    """Bake one target; returns a report that JSON can hold."""
-    return run_to_end(bake_steps(context, ob, options))
 
 
 @names_what_is_too_large("transferring to")

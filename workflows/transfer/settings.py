@@ -6,7 +6,7 @@ import json
 
 import bpy
 
-from ..interface.settings import LIST, OWN, end_frame, noted, start_frame
+from ..interface.settings import LIST, OWN, end_frame, kept_data, noted, start_frame
 from ..mesh.settings import MeshResultSettings
 
 _SIDES, _ENDS = ("source", "target"), ("start", "end")
@@ -170,14 +170,10 @@ class MotionLoomTransferSettings(MeshResultSettings, bpy.types.PropertyGroup):
         override=OWN,
     )  # fmt: skip
 
-    subjects: bpy.props.PointerProperty(
-        type=bpy.types.Mesh, description="Holds what was read of both subjects and their clips", override=OWN
-    )
+    subjects: kept_data("what was read of both subjects and their clips")
     parts_read: bpy.props.StringProperty(description="Parts and components as they were when read", override=OWN)
     subjects_summary: bpy.props.StringProperty(description="What was read, in words", override=OWN)
-    learnt: bpy.props.PointerProperty(
-        type=bpy.types.Mesh, description="Holds how poses of the source become poses of the target", override=OWN
-    )
+    learnt: kept_data("how poses of the source become poses of the target")
     learnt_summary: bpy.props.StringProperty(description="What was learnt, in words", override=OWN)
     learnt_of: bpy.props.StringProperty(description="What it was learnt of: tells whether that changed", override=OWN)
 
@@ -213,7 +209,7 @@ class MotionLoomTransferSettings(MeshResultSettings, bpy.types.PropertyGroup):
     )  # fmt: skip
     performed_start: start_frame("of the new clip", update=_other_clip)
     performed_end: end_frame("of the new clip", update=_other_clip)
-    clip: bpy.props.PointerProperty(type=bpy.types.Mesh, description="Holds the poses of the new clip", override=OWN)
+    clip: kept_data("the poses of the new clip")
     clip_is_other: bpy.props.BoolProperty(description="The new clip was chosen anew since it was read", override=OWN)
     clip_summary: bpy.props.StringProperty(description="What was read of the new clip, in words", override=OWN)
     correct: bpy.props.BoolProperty(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solvers.core.missing_samples import hold_gaps, interpolate_gaps, known_points
+from solvers.core.missing_samples import interpolate_gaps, known_points
 
 TIMES = np.array([0.0, 1.0, 2.0, 4.0, 5.0])
 
@@ -26,16 +26,7 @@ def test_what_is_never_known_stays_unknown():
     assert np.isnan(filled[:, 1]).all() and (filled[:, 0] == points[:, 0]).all()
 
 
-def test_holding_looks_back_only():
-    points = line()
-    points[1:3, 0], points[0, 1] = np.nan, np.nan
-    held = hold_gaps(points, known_points(points), np.full((2, 3), 7.0))
-    np.testing.assert_allclose(held[:, 0, 0], [0, 0, 0, 4, 5])
-    np.testing.assert_allclose(held[:, 1, 0], [7, 2, 4, 8, 10])
-
-
 def test_nothing_missing_changes_nothing():
     points = line()
     known = known_points(points)
     np.testing.assert_array_equal(interpolate_gaps(points, TIMES, known), points)
-    np.testing.assert_array_equal(hold_gaps(points, known, points[0]), points)

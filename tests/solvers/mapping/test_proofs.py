@@ -11,12 +11,13 @@ from benchmarks._map_measures import BAD, edge_excess
 from benchmarks._map_source import clip
 from benchmarks._map_ways import OPEN, OURS, WAYS, target_space
 from benchmarks.mesh_sequences import edge_lengths
+from solvers.core.steps import result_of
 from solvers.mapping.global_motion import ALL
 from solvers.mapping.source_motion import SourceModel, source_track
 from solvers.mapping.track import MotionMap, map_track
 from solvers.mapping.travel_estimators import TravelChoices, TravelEstimators
 from solvers.regression.latent_box import LatentBox
-from solvers.shapes.target_space import learn_target
+from solvers.shapes.target_space import learn_target_steps
 
 pytestmark = pytest.mark.captures
 # Of its motion, or of the mesh's diagonal.
@@ -129,7 +130,7 @@ def test_where_source_and_target_are_and_how_large_does_not_count(horse, itself,
     """A target that is moved, turned and scaled moves likewise; a source that is, drives it the same."""
     turn, scale, shift = Rotation.from_rotvec([0.3, -0.5, 1.1]), 7.0, np.array([20.0, -3.0, 5.0])
     moved = scale * turn.apply(horse.vertices.reshape(-1, 3)).reshape(horse.vertices.shape) + shift
-    space = learn_target(moved, horse.triangles)
+    space = result_of(learn_target_steps(moved, horse.triangles))
     frames = [0, 5, 9, 14, 20]
     yaw = Rotation.from_rotvec([0, 0, 0.9])
     found = []

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from solvers.core.errors import InputError
+from solvers.core.steps import result_of
 from solvers.mapping.source_motion import SourceModel, source_track
 from solvers.mapping.track import MapTrack, MotionMap, lifted, map_track, placed
 from solvers.mapping.travel_estimators import TravelChoices, TravelEstimators
 from solvers.regression.latent_box import SOFT_SHARE
-from solvers.shapes.target_space import learn_target
+from solvers.shapes.target_space import learn_target_steps
 
 FPS, FRAMES = 24.0, 48
 
@@ -36,7 +37,7 @@ def worm(frames=FRAMES):
 def onto_itself():
     """The worm driven by its own vertices, paired at every frame: target space, map, source."""
     vertices, triangles, times = worm()
-    space = learn_target(vertices, triangles)
+    space = result_of(learn_target_steps(vertices, triangles))
     names = tuple(map(str, range(vertices.shape[1])))
     model = SourceModel.fit(names, vertices, times, "none", tracked=False)
     source = source_track(model, vertices, times, tracked=False)

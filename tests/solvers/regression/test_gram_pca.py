@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from solvers.regression.gram_pca import gram_pca
+from solvers.core.steps import result_of
+from solvers.regression.gram_pca import gram_pca_steps
+
+
+def gram_pca(*arguments):
+    return result_of(gram_pca_steps(*arguments))
 
 
 @pytest.fixture

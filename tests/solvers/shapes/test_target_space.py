@@ -9,7 +9,8 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks.mesh_sequences import edge_lengths, mesh_sequence, volumes
 from solvers.core.errors import InputError
-from solvers.shapes.target_space import REPRESENTATIONS, TargetSpace, learn_target, learn_target_steps
+from solvers.core.steps import result_of
+from solvers.shapes.target_space import REPRESENTATIONS, TargetSpace, learn_target_steps
 
 SEQUENCES = ("horse_gallop", "horse_poses", "human_samba", "walking_cat", "chicken_crossing", "face_poses")
 PAIRS = 24
@@ -30,6 +31,10 @@ def flap(frames=20):
         flat = np.stack((x, y, 0 * x + 3 + np.cos(phase)), axis=1)
         sheets.append(np.concatenate((bent, flat, [[5.0, 5.0, np.sin(phase)]])))
     return np.array(sheets), np.concatenate((triangles, triangles + 128))
+
+
+def learn_target(*arguments, **options):
+    return result_of(learn_target_steps(*arguments, **options))
 
 
 @pytest.fixture(scope="module")

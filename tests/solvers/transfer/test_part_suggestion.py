@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from solvers.core.errors import InputError
+from solvers.transfer import part_suggestion
 from solvers.transfer.body_parts import BodyParts
 from solvers.transfer.part_suggestion import suggest_parts
 from tests.standing import captured, split_faces
@@ -84,7 +85,7 @@ def test_thin_horns_come_last():
     assert sorted(horns) == [5, 6]
 
 
-def test_limbs_end_where_they_join_and_overlap_there(person):
+def test_limbs_end_where_they_join_and_overlap_there(person, monkeypatch):
     """An arm's band lies outside of the torso's side, a leg's below the hip."""
     vertices, triangles = person
     parts = suggest_parts(vertices, triangles)
@@ -93,7 +94,8 @@ def test_limbs_end_where_they_join_and_overlap_there(person):
     assert 0.1 < both.min() < 0.35 and 0.05 < np.ptp(both) < 0.3
     both = vertices[parts[leg] & parts[0]][:, 2]
     assert 0.6 < both.max() < 0.95 and 0.05 < np.ptp(both) < 0.3
-    wide = suggest_parts(vertices, triangles, overlap=0.12)
+    monkeypatch.setattr(part_suggestion, "_OVERLAP", 0.12)
+    wide = suggest_parts(vertices, triangles)
     assert np.ptp(vertices[wide[leg] & wide[0]][:, 2]) > 1.5 * np.ptp(both)
 
 

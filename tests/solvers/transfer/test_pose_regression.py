@@ -61,12 +61,6 @@ def test_the_order_of_the_pairs_and_a_rotation_of_the_coefficients_make_no_diffe
     np.testing.assert_allclose(turned.predict((inputs + 0.1) @ turn), plain.predict(inputs + 0.1), atol=1e-6)
 
 
-def test_parameters_that_are_given_are_those_of_the_process(pairs):
-    given = {"weight": 0.2, "bias": 0.5, "variance": 3.0, "noise": 0.04}
-    process = PoseRegression.fit(*pairs, parameters=given).process
-    assert (process.kernel.weight, process.kernel.bias, process.kernel.variance, process.noise) == (0.2, 0.5, 3.0, 0.04)
-
-
 def test_motion_that_bends_is_learnt_better_than_by_affine_maps(rng):
     """On poses between the pairs: the paper's comparison, where the truth bends."""
 

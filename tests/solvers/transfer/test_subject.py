@@ -6,8 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from solvers.core.errors import InputError
 from solvers.transfer.subject import NEAREST, Subject, ground_of
-from solvers.transfer.torso_frame import to_world
-from tests.bendy_bodies import NAMES, dance, performed, stiff_memberships
+from tests.bendy_bodies import NAMES, dance, performed, stiff_memberships, to_world
 from tests.bendy_subject import CLIPS, MASKS, TRIANGLES, VERTICES, bendy_subject, learn
 
 

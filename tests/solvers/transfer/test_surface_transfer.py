@@ -6,14 +6,14 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks.mesh_sequences import edge_lengths
 from solvers.core.errors import InputError
+from solvers.core.steps import result_of
 from solvers.transfer.correspondence import ClipRows, DenseClip, densify
 from solvers.transfer.ground_contact import with_clearance
 from solvers.transfer.part_matching import match_parts
 from solvers.transfer.part_suggestion import suggest_parts
 from solvers.transfer.subject import SubjectTrack, learn_subject
-from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of, learn_transfer
-from solvers.transfer.torso_frame import to_world
-from tests.bendy_bodies import NAMES, dance, memberships, performed, stiff_memberships, tube
+from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of
+from tests.bendy_bodies import NAMES, dance, memberships, performed, stiff_memberships, to_world, tube
 from tests.standing import captured
 
 FPS = 15.0
@@ -22,6 +22,10 @@ SIZE = 1.5
 # The target's mesh has other vertices, and lies another way in its local frame.
 SOURCE, TARGET = tube(), tube(rings=31, around=10, girth=0.25)
 TURN = Rotation.from_euler("z", 2.0).as_matrix()
+
+
+def learn_transfer(*arguments, **options):
+    return result_of(SurfaceTransfer.learn_steps(*arguments, **options))
 
 
 def source_clip(seed):

@@ -5,7 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from solvers.core.errors import InputError
-from solvers.transfer.torso_frame import TorsoFrame, to_local, to_world
+from solvers.transfer.torso_frame import TorsoFrame, to_local
+from tests.bendy_bodies import to_world
 
 FRAMES = 12
 

@@ -161,7 +161,7 @@ def test_a_duplicate_is_bound_anew(rig, kind):
     assert_ready(twin)
     live_is_bake(rig)
     live_is_bake(twin)
-    assert len(play.kept_meshes()) == 2
+    assert len(play.kept_data()) == 2
 
 
 # ------------------------------------------------------------------------------------------------------- resume

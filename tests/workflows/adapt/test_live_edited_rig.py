@@ -204,7 +204,7 @@ MEANWHILE = {
     "no action": lambda rig: rig.animation_data_clear(),
     "live action": lambda rig: bpy.data.actions.remove(live_action(rig)),
     "source": lambda rig: bpy.data.actions.remove(source()),
-    "binding": lambda rig: bpy.data.meshes.remove(rig.motion_loom_adapt.binding),
+    "binding": lambda rig: bpy.data.node_groups.remove(rig.motion_loom_adapt.binding),
     "edit": lambda rig: (activate(rig), bpy.ops.object.mode_set(mode="EDIT")),
     "off": press,
     "object": lambda rig: bpy.data.objects.remove(step()),
@@ -284,7 +284,7 @@ BREAKAGES = {
     "bone": rename("ankle.R", "foot"),
     "action": lambda rig: setattr(rig.animation_data, "action", None),
     "live action": lambda rig: bpy.data.actions.remove(live_action(rig)),
-    "binding": lambda rig: bpy.data.meshes.remove(rig.motion_loom_adapt.binding),
+    "binding": lambda rig: bpy.data.node_groups.remove(rig.motion_loom_adapt.binding),
     "nan": lambda rig: setattr(rig, "location", (float("nan"), 0, 0)),
     "rest": show("REST"),
 }

@@ -12,7 +12,7 @@ import pytest
 from tests import adapt_live, mesh_steps
 from tests import adapt_scenes as scenes
 from tests.adapt_live import STEP, edit_mesh, ends_clean, follows, has_risen, joints, lift, settle, stands_still, step
-from tests.adapt_play import activate, bind, kept_meshes, press, status
+from tests.adapt_play import activate, bind, kept_data, press, status
 from tests.linked import linked_instead
 from tests.objects import add_object, into_collection
 
@@ -321,4 +321,4 @@ def test_objects_are_edited_added_and_deleted(live_rig):
     update()
     press(live_rig)
     assert live_rig.animation_data.action.name == "Rig clip" and len(bpy.data.actions) == 1
-    assert kept_meshes() == [live_rig.motion_loom_adapt.binding]
+    assert kept_data() == [live_rig.motion_loom_adapt.binding]

@@ -63,7 +63,7 @@ def assert_live(rig, tmp_path):
     press(rig)
     assert play.influences(rig) == acting and played(rig) == source
     np.testing.assert_allclose(joints_of(rig), before, atol=1e-5)
-    assert rig.motion_loom_adapt.live_sampled is None and len(play.kept_meshes()) == 1
+    assert rig.motion_loom_adapt.live_sampled is None and len(play.kept_data()) == 1
 
 
 SAMPLED = [
@@ -283,18 +283,15 @@ def test_bound_again_while_live_keeps_the_new_motion(rig, tmp_path):
     assert settings.live_sampled is not None
     lift()
     assert_ready(rig)
-    assert len(play.kept_meshes()) == 2
+    assert len(play.kept_data()) == 2
     rig = play.reopen(tmp_path / "live.blend")
     lift(0.02)
     live_is_bake(rig, 1e-5)  # channels that the strips alone play here, Bake keys with their rounding
 
 
 def damage(settings):
-    position = settings.live_sampled.attributes["position"].data
-    flat = np.empty(3 * len(position), np.float32)
-    position.foreach_get("vector", flat)
-    flat[len(flat) // 2] += 1.0
-    position.foreach_set("vector", flat)
+    words = settings.live_sampled["data"]
+    words[len(words) // 2] ^= 1
 
 
 def of_a_later_version(settings):
@@ -304,9 +301,9 @@ def of_a_later_version(settings):
 
 DAMAGES = {
     "bytes": damage,
-    "empty": lambda settings: settings.live_sampled.clear_geometry(),
+    "empty": lambda settings: settings.live_sampled.pop("data"),
     "version": of_a_later_version,
-    "gone": lambda settings: bpy.data.meshes.remove(settings.live_sampled),
+    "gone": lambda settings: bpy.data.node_groups.remove(settings.live_sampled),
 }
 
 

@@ -98,7 +98,7 @@ def test_a_duplicate_shares_the_binding_until_it_is_bound_itself(bound, capsys):
     adapt(capsys)
     np.testing.assert_allclose(joints_of(bound), once, atol=1e-5)
     bind(capsys)
-    assert len(play.kept_meshes()) == 2
+    assert len(play.kept_data()) == 2
 
 
 def test_an_override_of_a_bound_rig_is_adapted_and_bound_anew(bound, capsys, tmp_path):

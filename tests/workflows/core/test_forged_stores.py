@@ -12,6 +12,7 @@ from bl_ext.devrepo.motion_loom.workflows.transfer import model as transfer_mode
 
 from tests import adapt_play, adapt_scenes, map_play, transfer_play
 from tests.commands import refused
+from tests.old_stores import as_mesh
 
 pytestmark = pytest.mark.versions
 
@@ -98,6 +99,18 @@ def test_forged_stores_are_told_in_words(name, saved):
     for value in HEADERS:
         refused(lambda _arrays, header, value=value: header.update({entry: value}))
     refused(lambda _arrays, header: header.pop(entry))
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_what_an_older_file_keeps_in_a_mesh_is_read(name, saved, tmp_path):
+    bpy.ops.wm.open_mainfile(filepath=str(saved[name.split()[0]]))
+    owner, settings, store, read, *_ = STORES[name]
+    group = getattr(getattr(bpy.data.objects[owner], settings), store)
+    setattr(getattr(bpy.data.objects[owner], settings), store, as_mesh(group))
+    bpy.data.node_groups.remove(group)
+    adapt_play.reopen(tmp_path / "older.blend", owner)
+    assert isinstance(getattr(getattr(bpy.data.objects[owner], settings), store), bpy.types.Mesh)
+    assert read(bpy.data.objects[owner]) is not None
 
 
 def test_a_forged_binding_ends_the_command_in_a_line(saved, capsys):

@@ -27,7 +27,7 @@ from tests.rig_scenes import fingerprint
 pytestmark = pytest.mark.versions
 
 PACKAGE = Path(restored.__file__).parents[2]
-KINDS = ("objects", "meshes", "shape_keys", "actions", "images", "collections")
+KINDS = ("objects", "meshes", "node_groups", "shape_keys", "actions", "images", "collections")
 ERRORS = (MemoryError, KeyboardInterrupt, RuntimeError)
 APART = {module.__file__ for module in (restored, discarding, base, whole_file)}
 POINTS = 6  # at which each operation is broken off
@@ -129,7 +129,7 @@ def adapt(**options):
 
 
 def bake_mesh(kind):
-    return map_run.bake_target(bpy.context, worm(), mesh_bake.MeshBakeOptions(kind))
+    return run_to_end(map_run.bake_steps(bpy.context, worm(), mesh_bake.MeshBakeOptions(kind)))
 
 
 OPERATIONS = {

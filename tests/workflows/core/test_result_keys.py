@@ -4,12 +4,12 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions, motion
-from bl_ext.devrepo.motion_loom.scene.motion_writing import write_motion
 from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError
 from bl_ext.devrepo.motion_loom.workflows.core.result_keys import KeyOptions, choose_keys
 
 from tests import rig_scenes as scenes
 from tests.adapt_scenes import ends_of
+from tests.motion_scenes import write
 
 pytestmark = pytest.mark.versions
 
@@ -47,10 +47,10 @@ def test_blender_keeps_within_the_error(build, error):
     ob = build()
     found = moving(ob)
     source = actions.assigned(ob)
-    write_motion(bpy.context, ob, "Dense", found, assign=True)
+    write(ob, "Dense", found, assign=True)
     dense = ends(ob)
     keys = chosen(ob, found, error=error)
-    write_motion(bpy.context, ob, "Thin", found, source=source, assign=True, keys=keys.chosen)
+    write(ob, "Thin", found, source=source, assign=True, keys=keys.chosen)
     seen = np.linalg.norm(ends(ob) - dense, axis=-1).max()
     report = keys.report()
     assert seen <= error * 1.001 and report["key_error_mm"] == pytest.approx(1000 * seen, rel=0.01, abs=0.01)
@@ -75,10 +75,10 @@ def test_remapped_time():
     bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 50
     found = moving(ob)
     source = actions.assigned(ob)
-    write_motion(bpy.context, ob, "Dense", found, assign=True)
+    write(ob, "Dense", found, assign=True)
     dense = ends(ob)
     keys = chosen(ob, found, error=0.01)
-    write_motion(bpy.context, ob, "Thin", found, source=source, assign=True, keys=keys.chosen)
+    write(ob, "Thin", found, source=source, assign=True, keys=keys.chosen)
     assert np.linalg.norm(ends(ob) - dense, axis=-1).max() <= 0.01
 
 

@@ -229,8 +229,8 @@ def test_a_damaged_performed_pair(both_ways, ob):
 def left(ob):
     """What a bake or a refresh may not touch before its end."""
     settings = ob.motion_loom_map
-    stored = [(mesh.name, binding_store.mark(mesh)) for mesh in (settings.clip, settings.learnt)]
-    found = everything(), sorted(bpy.data.meshes.keys()), stored
+    stored = [(block.name, binding_store.mark(block)) for block in (settings.clip, settings.learnt)]
+    found = everything(), sorted(bpy.data.meshes.keys()), sorted(bpy.data.node_groups.keys()), stored
     return *found, settings.result, bpy.context.scene.frame_current
 
 

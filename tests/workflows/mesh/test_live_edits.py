@@ -211,8 +211,8 @@ def test_what_is_stored_is_gone(play, ob, which, told):
 @pytest.mark.parametrize(("play", "which", "told"), STORED)
 def test_what_is_stored_is_damaged(play, ob, which, told, tmp_path):
     """A clip is read again; the rest is asked for, while live too."""
-    mesh = getattr(play.settings(ob), which)
-    mesh.vertices[len(mesh.vertices) // 2].co.x += 1.0
+    words = getattr(play.settings(ob), which)["data"]
+    words[len(words) // 2] ^= 1
     ob = reopened(ob, tmp_path)
     assert "damaged" in play.problem(ob)
     play.toggle(ob)
