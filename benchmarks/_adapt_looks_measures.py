@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.adapt import worst_events as events
 from solvers.adapt.binding import Binding, fit
+from solvers.adapt.findings import find
 from solvers.adapt.solve import AdaptOptions, adapt
+from solvers.adapt.worst_events import worst
 from solvers.core.types import JointTrack, MeshTrack
-from solvers.skeleton.trunk import trunk_ends
 
 from ._adapt_looks_rows import BUILDERS, HILLS, PLAIN, SLOPE, Row
 from .datasets import Scene
@@ -60,7 +60,7 @@ def result(row: Row, scene: Scene, binding: Binding) -> Result:
     track = JointTrack(scene.track.skeleton, motion.positions, scene.track.fps, scene.track.frames)
     before = list(scene.environment.values())
     figures = measure(scene.track, track, before, after, scene.effectors, scene.height, scale=row.size)
-    figures |= _events(scene, binding, motion, row.size)
+    figures |= _events(scene, binding, motion, after, row.size)
     figures |= {"frames": len(motion.positions), "seconds": seconds}
     worse = "jump" if figures["jump_cm"] / JUMP >= figures["turn_deg"] / TURN else "turn"
     return Result(row, scene, after, track, figures, figures[f"{worse}_index"])
@@ -105,41 +105,26 @@ def capture_pops(track: JointTrack, height: float) -> np.ndarray:
     return found
 
 
-def _events(scene, binding, motion, size):
-    names, parents = scene.track.skeleton.names, scene.track.skeleton.parents
-    source, adapted, turns = scene.track.positions, motion.positions, motion.turns
+def _events(scene, binding, motion, environment, size):
+    names = scene.track.skeleton.names
+    found = find(binding, motion.positions, motion.turns, environment, size)
     pops = capture_pops(scene.track, scene.height)
-    found = {"capture_pops": int(pops.sum())}
-    steps = {
-        "jump": (events.jumps(source, adapted, size) * 100.0, "cm"),
-        "turn": (events.turn_steps(turns), "deg"),
-    }
-    for name, (sizes, unit) in steps.items():
+    out = {"capture_pops": int(pops.sum())}
+    steps = (("jump", "cm", 100.0 * found.jumps, JUMP), ("turn", "deg", found.turns, TURN))
+    for name, unit, sizes, bar in steps:
         sizes = np.where(pops[:, None], np.nan, sizes)
-        worst = events.worst(sizes, np.arange(len(source)))
-        found |= {f"{name}_{unit}": worst.size, f"{name}_bone": names[worst.joint], f"{name}_index": int(worst.frame)}
-        found[f"{name}_frame"] = float(scene.track.frames[int(worst.frame)])
-        bound = JUMP if name == "jump" else TURN
-        found[f"{name}_frames_over"] = int((np.nan_to_num(sizes, nan=0.0) > bound).any(axis=1).sum())
-    root = int(np.flatnonzero(parents < 0)[0])
-    lengths = _lengths(source, parents)
-    tilts = events.tilts(source, adapted, turns[:, root], trunk_ends(parents, lengths))
-    masses = events.bone_masses(lengths, parents, binding.radii)
-    centres = tuple(events.mass_centres(positions, parents, masses) for positions in (source, adapted))
-    stance = binding.contact.max(axis=0) * binding.effectors
-    shifts = 100.0 * events.balance_shifts(source, adapted, centres, stance, turns[:, root], size)
-    for name, values, unit in (("tilt", tilts, "deg"), ("com", shifts, "cm")):
+        event = worst(sizes, np.arange(len(found.frames)))
+        out |= {f"{name}_{unit}": event.size, f"{name}_bone": names[event.joint], f"{name}_index": int(event.frame)}
+        out[f"{name}_frame"] = float(found.frames[out[f"{name}_index"]])
+        out[f"{name}_frames_over"] = int((np.nan_to_num(sizes) > bar).any(axis=1).sum())
+    for name, values in (("tilt_{}_deg", found.tilts), ("com_{}_cm", 100.0 * found.balance)):
         known = np.isfinite(values).any()
-        found[f"{name}_mean_{unit}"] = float(np.nanmean(values)) if known else None
-        found[f"{name}_max_{unit}"] = float(np.nanmax(values)) if known else None
-    straight = [_straight_knees(positions, parents, names, scene.effectors) for positions in (source, adapted)]
-    return found | {"knees_straight_original_pct": straight[0], "knees_straight_pct": straight[1]}
-
-
-def _lengths(positions, parents):
-    """(J,) of the bones that lead to the joints: medians over the clip, 0 for roots."""
-    bones = positions - positions[:, np.where(parents < 0, np.arange(len(parents)), parents)]
-    return np.median(np.linalg.norm(bones, axis=2), axis=0)
+        out[name.format("mean")] = float(np.nanmean(values)) if known else None
+        out[name.format("max")] = float(np.nanmax(values)) if known else None
+    parents = scene.track.skeleton.parents
+    for name, positions in (("_original", scene.track.positions), ("", motion.positions)):
+        out[f"knees_straight{name}_pct"] = _straight_knees(positions, parents, names, scene.effectors)
+    return out
 
 
 def _straight_knees(positions, parents, names, effectors):

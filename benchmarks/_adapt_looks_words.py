@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ._adapt_looks_measures import broken
 from ._adapt_looks_rows import KINDS, Row
 
@@ -33,6 +35,11 @@ def line(row: Row, figures: dict) -> str:
     """A row in one line: verdict, what broke, and the figures."""
     verdict = "FAIL " + reasons(row, figures) if broken(row, figures) else "pass"
     return f"{row.kind:12} {row.name:34} [{verdict}]\n{'':12} {_figures(figures)}"
+
+
+def slug(row: Row) -> str:
+    """The name of a file for a row."""
+    return re.sub(r"[^a-z0-9]+", "_", row.name.lower()).strip("_")
 
 
 def summary(found: list[dict]) -> str:

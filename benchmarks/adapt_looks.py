@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import _adapt_looks_measures as looks  # noqa: E402
 from benchmarks import _adapt_looks_rows as table  # noqa: E402
+from benchmarks import _adapt_looks_strip as strip  # noqa: E402
 from benchmarks import _adapt_looks_words as words  # noqa: E402
 from solvers.core.errors import InputError  # noqa: E402
 
@@ -33,6 +34,7 @@ def main() -> None:
     parser.add_argument("--failed", action="store_true", help="print only rows that fail")
     parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the raw figures as JSON")
+    parser.add_argument("--strip", type=Path, metavar="DIR", help="draw each row there (with --failed: that fails)")
     args = parser.parse_args()
     rows = table.rows(args.rows, tuple(args.kind), tuple(args.scene))
     rows = [row for row in rows if args.edit is None or row.edit in args.edit]
@@ -41,6 +43,8 @@ def main() -> None:
         found.append(words.entry(result.row, result.figures))
         if not args.failed or found[-1]["broken"]:
             print(words.line(result.row, result.figures), flush=True)
+            if args.strip:
+                strip.draw(result, args.strip / f"{words.slug(result.row)}.png")
     print(words.summary(found))
     if args.out:
         args.out.write_text(json.dumps({"rows": found}, indent=1))

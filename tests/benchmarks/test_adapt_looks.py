@@ -1,5 +1,7 @@
 """What an animator sees of Adapt: figures and bars on a small made walk, and which rows there are."""
 
+import struct
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 from benchmarks import _adapt_looks_measures as looks
 from benchmarks import _adapt_looks_rows as table
+from benchmarks import _adapt_looks_strip as strip
 from benchmarks import _adapt_looks_words as words
 from benchmarks import edits
 from tests.adapt_bound import made
@@ -64,6 +67,24 @@ def test_a_source_that_jumps_is_set_apart(scene):
     positions[10, 3, 0] += 1.0
     popped = replace(track, positions=positions)
     assert set(np.flatnonzero(looks.capture_pops(popped, 1.8))) >= {9, 10}
+
+
+def test_a_strip_is_a_picture_of_the_worst_step_and_of_the_clip(solved, tmp_path):
+    """Read back by hand: the size from the header, colours from the rows, which are stored unfiltered."""
+    result = solved["up_10"]
+    assert set(strip.around(result)) >= {result.step - 1, result.step}
+    strip.draw(result, tmp_path / "row.png")
+    data = (tmp_path / "row.png").read_bytes()
+    width, height = struct.unpack(">II", data[16:24])
+    start = data.index(b"IDAT")
+    (size,) = struct.unpack(">I", data[start - 4 : start])
+    lines = np.frombuffer(zlib.decompress(data[start + 4 : start + 4 + size]), np.uint8).reshape(height, 1 + 3 * width)
+    pixels = lines[:, 1:].reshape(height, width, 3).astype(int)
+    assert (width, height) == (8 * strip.WIDE, 2 * (strip.HIGH + strip.FOOT))
+    red, blue = pixels[..., 0] - pixels[..., 2], pixels[..., 2] - pixels[..., 0]
+    across, down = np.nonzero(red > 150)[::-1]
+    assert down.max() < strip.HIGH and set(across // strip.WIDE) == {3, 4}
+    assert set(np.nonzero(blue > 100)[1] // strip.WIDE) == set(range(8))
 
 
 def test_rows_are_developed_on_or_held_out():
