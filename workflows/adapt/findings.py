@@ -51,33 +51,35 @@ def joints_of_limbs(found: Findings) -> dict[str, list[int]]:
     return out
 
 
-def remarks(found: Findings) -> list[Remark]:
-    """The worst events and every limb's contacts."""
-    return [*_jump(found), *_turn(found), *_tilt(found), *_balance(found), *_limbs(found)]
+def remarks(found: Findings, is_thinned: bool = False) -> list[Remark]:
+    """The worst events and every limb's contacts. is_thinned: keys were left out, which may be what is wrong."""
+    first = "set Frame Step to 1, switch Reduce Keys off or lower its Error; else " if is_thinned else ""
+    return [*_jump(found, first), *_turn(found, first), *_tilt(found), *_balance(found), *_limbs(found)]
 
 
-def _jump(found):
+def _jump(found, first):
     event = found.jump
     if event is None:
         return
     cm, bone, doubt = 100.0 * event.size, bone_of(found, event.joint), ""
     if event.size > findings.JUMP * found.scale:
         doubt = (
-            f"Bone '{bone}' jumps by {cm:.1f} cm at frame {event.frame:g} beyond the source: change what is around it "
-            "there by less, pin the bone over that time, or set the object that it is caught between to Avoid or Ignore"
+            f"Bone '{bone}' jumps by {cm:.1f} cm at frame {event.frame:g} beyond the source: {first}change what is "
+            "around it there by less, pin the bone over that time, or set the object that it is caught between to "
+            "Avoid or Ignore"
         )
     yield Remark(f"Jump {cm:.1f} cm", bone, event.frame, doubt)
 
 
-def _turn(found):
+def _turn(found, first):
     event = found.turn
     if event is None:
         return
     bone, doubt = bone_of(found, event.joint), ""
     if event.size > findings.TURN:
         doubt = (
-            f"Bone '{bone}' turns by {event.size:.0f} degrees at frame {event.frame:g} beyond the source: pin the end "
-            "of its limb there, turn the set by less, or lower the influence of the object that it holds to"
+            f"Bone '{bone}' turns by {event.size:.0f} degrees at frame {event.frame:g} beyond the source: {first}pin "
+            "the end of its limb there, turn the set by less, or lower the influence of the object that it holds to"
         )
     yield Remark(f"Turn {event.size:.1f} degrees", bone, event.frame, doubt)
 
@@ -93,14 +95,14 @@ def _tilt(found):
             f"The trunk, {ends}, tilts by up to {clear.size:.0f} degrees, at frame {clear.frame:g}, where nothing is "
             "near it: tilt what it stands on by less"
         )
-    text = f"Trunk tilts {event.size:.1f} degrees, {np.nanmean(found.tilts):.1f} on average"
+    text = f"Tilt {event.size:.1f} degrees, mean {np.nanmean(found.tilts):.1f}"
     yield Remark(text, bone_of(found, event.joint), event.frame, doubt)
 
 
 def _balance(found):
     event = found.shift
     if event is not None:
-        text = f"Balance {100 * event.size:.1f} cm off, {100 * np.nanmean(found.balance):.1f} on average"
+        text = f"Balance {100 * event.size:.1f} cm off, mean {100 * np.nanmean(found.balance):.1f}"
         yield Remark(text, bone_of(found, event.joint), event.frame, "")
 
 

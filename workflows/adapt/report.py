@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...scene.whole_file import Destination, destination
 from ...solvers.core.errors import InputError, MotionLoomError, SceneError
 from ..rig.action import plays_result
 from ..rig.operators import why_no_rig
-from .findings import Findings, Remark, remarks
+from .findings import Findings, Remark
 from .picture import picture
 from .words import figures_in_words
 
 
-def keep_report(context, ob, workflow, report: dict, found: Findings | None, unsettled: Remark | None) -> None:
+def keep_report(context, ob, workflow, report: dict, found: Findings | None, remarks: Sequence[Remark]) -> None:
     """Keep what was measured with the rig. report: of ``run.adapt_steps``.  found: None where nothing was measured."""
     kept = workflow.settings_of(ob).last_report
     kept.remarks.clear()
@@ -22,7 +24,7 @@ def keep_report(context, ob, workflow, report: dict, found: Findings | None, uns
     kept.played = workflow.settings_of(ob).result == kept.action
     kept.mark = _mark(ob, workflow)
     kept.figures = "\n".join(figures_in_words(report["measures"]))
-    for remark in (*filter(None, (unsettled,)), *remarks(found)):
+    for remark in remarks:
         item = kept.remarks.add()
         item.text, item.bone, item.frame, item.doubt = remark.text, remark.bone, remark.frame, remark.doubt
     kept.picture = picture(found, f"{ob.name}: {report['action']}")

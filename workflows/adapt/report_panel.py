@@ -30,7 +30,7 @@ def draw_report(layout, shown: Shown) -> None:
         draw_text(column, shown.context, line.capitalize(), "DOT")
     column = layout.column(align=True)
     for remark in report.remarks:
-        draw_text(column, shown.context, remark.text, "ERROR" if remark.doubt else "CHECKMARK")
+        draw_text(column, shown.context, remark.text, "ERROR" if remark.doubt else "DOT")
         _draw_link(column, remark)
     staying = [item.name for item in shown.chosen.joints if item.role == STAYS]
     if staying:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from ..command_line.words import counted
@@ -50,26 +50,26 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
     }
     yield 0.85, "Choosing keys"
     chosen = choose_keys_of(context, [ob], workflow, solution, options)
-    found, doubts = None, []
+    found, told = None, []
     if options.measure:
         yield 0.9, "Measuring"
         report["measures"], found = measure_written(problem, chosen[0].played(solution.results[0].motion))
-        doubts = report["warnings"] = [remark.doubt for remark in remarks(found) if remark.doubt]
+        told = [*_unsettled(problem, solution), *remarks(found, chosen[0].is_thinned)]
+        report["warnings"] = [remark.doubt for remark in told if remark.doubt]
     report |= joints_report(ob, workflow)
     bound = workflow.settings_of(ob).notes.splitlines()
     (written,) = yield from write_steps(context, [ob], workflow, problem, solution, options, chosen)
     # The scene may have come to play longer since.
-    notes = list(dict.fromkeys((*bound, *written["notes"], *doubts)))
+    notes = list(dict.fromkeys((*bound, *written["notes"], *report.get("warnings", ()))))
     report |= written | {"notes": notes, "seconds": time.perf_counter() - began}
-    keep_report(context, ob, workflow, report, found, _unsettled(problem, solution))
+    keep_report(context, ob, workflow, report, found, told)
     return report
 
 
-def _unsettled(problem: Problem, solution: Solution) -> Remark | None:
-    """That frames did not converge, and the roughest of them; None where all did."""
+def _unsettled(problem: Problem, solution: Solution) -> Iterator[Remark]:
+    """Of frames that did not converge, if there are any."""
     adapted, frames = solution.adapted, problem.frames
     note = unsettled_note(adapted, frames)
-    if note is None:
-        return None
-    text = f"{counted(int((~adapted.converged).sum()), 'frame')} did not settle"
-    return Remark(text, "", roughest_frame(adapted, frames), note)
+    if note is not None:
+        text = f"{counted(int((~adapted.converged).sum()), 'frame')} did not settle"
+        yield Remark(text, "", roughest_frame(adapted, frames), note)

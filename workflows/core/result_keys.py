@@ -34,11 +34,16 @@ class Keys:
     sizes: np.ndarray
     error: float
 
+    @property
+    def is_thinned(self) -> bool:
+        """Whether a channel that has keys has fewer than frames."""
+        return not (self.chosen | ~self.chosen.any(axis=0)).all()
+
     def played(self, motion: BoneMotion) -> BoneMotion:
         """The motion that these keys of one make: curves run straight between them, a channel without any plays on."""
-        keys = self.chosen | ~self.chosen.any(axis=0)
-        if keys.all():
+        if not self.is_thinned:
             return motion
+        keys = self.chosen | ~self.chosen.any(axis=0)
         rows = (interpolated(part, keys[..., k], motion.frames) for k, part in enumerate(motion.channels()))
         return replace(motion, basis=channels_to_basis(motion.rig, *rows))
 

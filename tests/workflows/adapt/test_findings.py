@@ -50,8 +50,10 @@ def test_what_is_written_is_what_is_measured(bound, keys):
 
 def test_a_step_shows_in_the_measures(bound):
     raise_step()
-    dense, stepped = (adapted(bound, step=step)["measures"] for step in (1, 5))
-    assert stepped["jerk_mean_ratio"] > dense["jerk_mean_ratio"] + 0.2
+    dense, stepped = (adapted(bound, step=step) for step in (1, 6))
+    assert stepped["measures"]["jerk_mean_ratio"] > dense["measures"]["jerk_mean_ratio"] + 0.2
+    assert any("set Frame Step to 1" in text for text in stepped["warnings"])
+    assert not any("Frame Step" in text for text in dense["warnings"])
 
 
 def test_measured_is_what_was_solved_where_all_frames_get_keys(bound, monkeypatch):
@@ -116,7 +118,7 @@ def test_each_finding_beyond_its_bound_is_a_sentence_with_bone_and_frame(bound, 
     assert (jump.bone, jump.frame, jump.text) == ("toe.L", 6, "Jump 12.0 cm")
     assert jump.doubt.startswith("Bone 'toe.L' jumps by 12.0 cm at frame 6")
     assert turn.doubt.startswith("Bone 'toe.L' turns by 150 degrees at frame 6")
-    assert tilt.text == "Trunk tilts 23.0 degrees, 11.5 on average" and not tilt.doubt and not balance.doubt
+    assert tilt.text == "Tilt 23.0 degrees, mean 11.5" and not tilt.doubt and not balance.doubt
     assert all(limb.doubt.startswith(f"Bone '{limb.bone}' keeps 0 %") for limb in limbs) and len(limbs) > 1
     tilt = findings.remarks(replace(bad, tilts=2.0 * bad.tilts + 1.0))[2]
     assert (tilt.bone, tilt.frame) == ("chest", 4)

@@ -45,7 +45,7 @@ def test_doubts_are_in_sight_and_the_rest_in_the_report(bound):
     assert "Bone 'toe.L' keeps" in " ".join(closed) and "Report" in closed
     assert [text for text in closed if text.startswith("Show toe.L, frame ")]
     assert "Rig clip (adapted)" in opened and "Save Picture" in opened
-    for start in ("Contacts kept", "Jump ", "Turn ", "Trunk tilts ", "Balance ", "Contact "):
+    for start in ("Contacts kept", "Jump ", "Turn ", "Tilt ", "Balance ", "Contact "):
         assert any(text.startswith(start) for text in opened), start
     assert any(text.startswith("toe.L, frame ") for text in opened)
 
