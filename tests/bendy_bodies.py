@@ -1,7 +1,5 @@
 """Small captured bodies: a trunk whose two ends bend as arms do, at any resolution, with any motion."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 

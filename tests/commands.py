@@ -1,7 +1,5 @@
 """Commands as the command line runs them, in the present file."""
 
-from __future__ import annotations
-
 import json
 
 from bl_ext.devrepo.motion_loom import jobs

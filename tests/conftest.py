@@ -1,7 +1,5 @@
 """Shared by all tests; nothing here imports bpy, the solvers' tests run without it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a full disk and missing permissions do, for tests: real limits of this process, whoever runs it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -3,8 +3,6 @@
 A new workflow is one more case in ``CASES``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """A small target and small sources for tests of Map, and the steps that a user goes through."""
 
-from __future__ import annotations
-
 import bpy
 import numpy as np
 

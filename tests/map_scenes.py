@@ -3,6 +3,8 @@
 import bpy
 import numpy as np
 
+from tests.linked import linked as from_file
+
 
 def add_mesh(name, vertices, faces):
     mesh = bpy.data.meshes.new(name)
@@ -21,10 +23,19 @@ def add_strip(name="Strip", count=12, width=0.3):
     return add_mesh(name, rows, faces)
 
 
-def positions(mesh):
-    out = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", out)
+def positions(of):
+    """Vertices (V, 3) of a mesh or of a shape key."""
+    points = of.vertices if hasattr(of, "vertices") else of.points
+    out = np.empty(3 * len(points), np.float32)
+    points.foreach_get("co", out)
     return out.reshape(-1, 3)
+
+
+def world_positions(ob, graph=None):
+    """World vertices (V, 3) of an object as it is evaluated."""
+    evaluated = ob.evaluated_get(graph or bpy.context.evaluated_depsgraph_get())
+    world = np.array(evaluated.matrix_world)
+    return positions(evaluated.data) @ world[:3, :3].T + world[:3, 3]
 
 
 def add_keys(ob, count=4, seed=0, size=0.4):
@@ -80,10 +91,7 @@ def linked(ob, tmp_path, override):
     collection.objects.link(ob)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
     bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, there):
-        there.collections = ["Set"]
-    collection = there.collections[0]
-    bpy.context.scene.collection.children.link(collection)
+    collection = from_file(tmp_path / "library.blend", collection="Set")
     if override:
         collection.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
     return next(ob for ob in bpy.context.scene.objects if (ob.library is None) == override)

@@ -1,7 +1,5 @@
 """What tests of workflows that move a mesh share: refusals, odd places, undo by hand, and small renders."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import bpy
@@ -9,6 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
+from tests.linked import linked
 from tests.mesh_steps import activate, edited, everything, saved
 
 PIXELS = 32
@@ -161,12 +160,7 @@ def link(folder, *names):
     """Objects of the present file in an empty one, linked."""
     path = saved(folder, "library.blend")
     bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, there):
-        there.objects = list(names)
-    for ob in there.objects:
-        bpy.context.scene.collection.objects.link(ob)
-    bpy.context.view_layer.update()
-    return there.objects
+    return linked(path, *names)
 
 
 def override(folder, *names):
@@ -183,8 +177,6 @@ def override(folder, *names):
         cast.objects.link(bpy.data.objects[name])
     path = saved(folder, "library.blend")
     bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, there):
-        there.collections = ["Cast"]
-    bpy.context.scene.collection.children.link(there.collections[0])
-    there.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
+    cast = linked(path, collection="Cast")
+    cast.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
     return {ob.name: ob for ob in bpy.context.scene.objects if ob.library is None}

@@ -50,9 +50,8 @@ def shape_key(ob, offset=(0, 0, 1)):
     """A shape key that moves the object's points."""
     ob.shape_key_add(name="Basis")
     moved = ob.shape_key_add(name="Moved")
-    basis = np.empty(len(moved.data) * 3, np.float32)
-    moved.data.foreach_get("co", basis)
-    moved.data.foreach_set("co", (basis.reshape(-1, 3) + np.float32(offset)).ravel())
+    basis = [point.co for point in moved.data]
+    moved.data.foreach_set("co", (np.array(basis, np.float32) + np.float32(offset)).ravel())
     return moved
 
 

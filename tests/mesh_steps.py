@@ -1,7 +1,5 @@
 """The steps of a user with a workflow that moves a mesh, and what is then seen of it; also in Blender with windows."""
 
-from __future__ import annotations
-
 import contextlib
 
 import bpy
@@ -72,9 +70,7 @@ class MeshPlay:
     def now(self, ob):
         """World vertices (V, 3) of the live copy, where the scene is."""
         bpy.context.view_layer.update()
-        evaluated = self.copy(ob).evaluated_get(bpy.context.evaluated_depsgraph_get())
-        world = np.array(evaluated.matrix_world)
-        return map_scenes.positions(evaluated.data) @ world[:3, :3].T + world[:3, 3]
+        return map_scenes.world_positions(self.copy(ob))
 
     def followed(self, ob, frames=None, seed=0):
         """World vertices (F, V, 3) of the live copy, the frames visited in another order."""
@@ -215,14 +211,8 @@ def everything():
         found[ob.name] = (*visibility, collections, [tuple(row) for row in ob.matrix_basis], len(ob.modifiers))
         if ob.type == "MESH":
             blocks = ob.data.shape_keys.key_blocks if ob.data.shape_keys else []
-            shapes = [_points(block.points).tobytes() for block in blocks]
+            shapes = [map_scenes.positions(block).tobytes() for block in blocks]
             found[ob.name] += (map_scenes.positions(ob.data).tobytes(), shapes)
     found["actions"] = {action.name: fingerprint(action) for action in bpy.data.actions}
     active = bpy.context.view_layer.objects.active
     return found | {"active": active and active.name}
-
-
-def _points(points):
-    out = np.empty(3 * len(points), np.float32)
-    points.foreach_get("co", out)
-    return out

@@ -1,7 +1,5 @@
 """A layout that keeps what a panel draws, and checks it against Blender: properties, icons, operators."""
 
-from __future__ import annotations
-
 import types
 
 import bpy

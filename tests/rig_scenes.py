@@ -6,6 +6,8 @@ import random
 import bpy
 import numpy as np
 
+from tests.linked import linked
+
 INHERIT_SCALE = ("FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY")
 ROTATION_MODES = ("QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
@@ -142,7 +144,4 @@ def link_from_library(ob, folder):
     path = str(folder / "library.blend")
     bpy.data.libraries.write(path, {holder}, fake_user=True)
     bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, there):
-        there.collections = ["Cast"]
-    bpy.context.scene.collection.children.link(there.collections[0])
-    return there.collections[0]
+    return linked(path, collection="Cast")

@@ -1,7 +1,5 @@
 """Senders for tests of Live Stream, over real sockets, and what is then seen of the stream."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

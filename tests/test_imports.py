@@ -1,7 +1,5 @@
 """The layer contract: who may import whom. See the table; everything else is a mistake."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Pairs of poses of captured bodies, for tests and benchmarks of Transfer; people's were marked by looking at them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.camel_gallop import FRAMES, camel_gallop, horse_camel_markers

@@ -1,12 +1,10 @@
 """Two small subjects of different meshes, their clips, and the steps that a user of Transfer goes through."""
 
-from __future__ import annotations
-
 import bpy
 import numpy as np
 from bl_ext.devrepo.motion_loom.scene.part_groups import write_parts
 
-from tests import map_play, mesh_steps
+from tests import map_play, map_scenes, mesh_steps
 from tests.mesh_steps import MeshPlay, once
 
 PARTS = ("Torso", "Left", "Right")
@@ -158,10 +156,8 @@ AT = 12  # the frame of the new clip that is edited
 def set_shape(shape, frame=AT):
     """Give the new clip another shape (V, 3) at a frame; returns the one that it had."""
     keys = bpy.data.objects["Ann Again"].data.shape_keys
-    points = keys.key_blocks[frame - 1].points
-    former = np.empty(3 * len(points), np.float32)
-    points.foreach_get("co", former)
-    points.foreach_set("co", np.asarray(shape, np.float32).ravel())
+    former = map_scenes.positions(keys.key_blocks[frame - 1])
+    keys.key_blocks[frame - 1].points.foreach_set("co", np.asarray(shape, np.float32).ravel())
     keys.update_tag()
     return former
 

@@ -1,7 +1,5 @@
 """Goals of a warp with other terms, and what they ask for."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from solvers.warp.energy import Goals, Term

@@ -1,16 +1,15 @@
 """Drives the running program as a user does: keys and the mouse through its event queue, waits between, checks.
 
-A script ends in a call of ``start``. Its command line, after "--", names cases (all without any), and after
-"--pictures" a folder for PNG files of what a case led to.
+The command line, after "--", names a workflow and cases (all without any), and after "--pictures" a folder for PNG
+files of what a case led to.
 
 Cases are generators that are resumed on a timer: they yield seconds to wait, or a file to open.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys
+import tempfile
 import time
 import traceback
 from dataclasses import dataclass
@@ -20,17 +19,20 @@ import bpy
 import numpy as np
 from pictures import save_window
 
+from tests.map_scenes import world_positions
+
 PACKAGE = "bl_ext.devrepo.motion_loom"
+FOLDER = Path(tempfile.mkdtemp(prefix="motion_loom_"))  # of all files that are made
 _ROOT = Path(__file__).resolve().parents[2]
 _EVENT = 0.06  # seconds after an event until what it caused has been drawn, with software rendering
 _LONG = 60.0
 
 
-def enable(folder: Path, buttons: dict[str, tuple[str, dict]]) -> None:
-    """Enable this checkout as an extension, linked from a folder. buttons: see ``add_buttons``."""
-    os.symlink(_ROOT, folder / "motion_loom", target_is_directory=True)
+def enable(buttons: dict[str, tuple[str, dict]]) -> None:
+    """Enable this checkout as an extension, linked from the folder. buttons: see ``add_buttons``."""
+    os.symlink(_ROOT, FOLDER / "motion_loom", target_is_directory=True)
     bpy.context.preferences.extensions.repos.new(
-        name="devrepo", module="devrepo", custom_directory=str(folder), remote_url="", source="USER"
+        name="devrepo", module="devrepo", custom_directory=str(FOLDER), remote_url="", source="USER"
     )
     importlib.import_module("addon_utils").enable(PACKAGE, default_set=True)
     add_buttons(buttons)
@@ -55,9 +57,9 @@ def part(name: str):
 
 @dataclass(frozen=True)
 class Open:
-    """To be yielded: open a file, the windows staying as they are."""
+    """To be yielded: open a file of the folder, the windows staying as they are."""
 
-    path: str
+    name: str
 
 
 class _Listener:
@@ -157,19 +159,19 @@ class Session:
         except StopIteration:
             return None
         if isinstance(wanted, Open):
-            bpy.ops.wm.open_mainfile(filepath=wanted.path, load_ui=False)
+            bpy.ops.wm.open_mainfile(filepath=str(FOLDER / wanted.name), load_ui=False)
             return 0.3
         return wanted
 
 
-def start(cases, prepare, at_end, folder: Path, buttons: dict[str, tuple[str, dict]]) -> None:
+def start(cases, prepare, at_end, buttons: dict[str, tuple[str, dict]]) -> None:
     """Once the program is up: enable this checkout, prepare, and run the cases that the command line names.
 
-    The first case comes always: it leaves what the others begin with.  folder, buttons: see ``enable``.
+    The first case comes always: it leaves what the others begin with.  buttons: see ``enable``.
     """
 
     def begin() -> None:
-        names = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
+        names = sys.argv[sys.argv.index("--") + 2 :]
         pictures = None
         if "--pictures" in names:
             place = names.index("--pictures")
@@ -180,7 +182,7 @@ def start(cases, prepare, at_end, folder: Path, buttons: dict[str, tuple[str, di
         if names and first not in names:
             names = [first, *names]
         try:
-            enable(folder, buttons)
+            enable(buttons)
             prepare()
             Session(pictures).run(cases, names, at_end)
         except BaseException:
@@ -218,6 +220,12 @@ def only_one_window():
         yield 0.2
 
 
+def clear() -> None:
+    """Remove all objects."""
+    for ob in list(bpy.data.objects):
+        bpy.data.objects.remove(ob)
+
+
 def choose(ob) -> None:
     """Make an object the only selected one, and active."""
     for other in bpy.context.view_layer.objects:
@@ -227,11 +235,7 @@ def choose(ob) -> None:
 
 def seen(ob, graph=None) -> np.ndarray:
     """(V, 3) world vertices of an object as they are on the screen."""
-    shown = ob.evaluated_get(graph or bpy.context.view_layer.depsgraph)
-    out = np.empty(3 * len(shown.data.vertices), np.float32)
-    shown.data.vertices.foreach_get("co", out)
-    world = np.array(shown.matrix_world)
-    return out.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+    return world_positions(ob, graph or bpy.context.view_layer.depsgraph)
 
 
 def gap(one: np.ndarray, other: np.ndarray) -> float:
@@ -310,8 +314,8 @@ def show(frame: float) -> None:
     bpy.context.scene.frame_set(frame)
 
 
-def save(folder: Path, name: str, **options) -> None:
-    bpy.ops.wm.save_as_mainfile(filepath=str(folder / name), **options)
+def save(name: str, **options) -> None:
+    bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / name), **options)
 
 
 def redraw() -> None:
@@ -344,29 +348,16 @@ def switch_off_and_on(session: Session, workflow: str, buttons: dict, meanwhile)
     add_buttons(buttons)
 
 
-def make_camera(path: Path) -> bpy.types.Scene:
-    """A small picture of the scene, which is returned, to be rendered to files of a path."""
+def make_camera(name: str) -> bpy.types.Scene:
+    """A small picture of the scene, which is returned, to be rendered to files of a name."""
     scene = bpy.context.scene
     scene.render.resolution_x = scene.render.resolution_y = 64
-    scene.render.filepath = str(path)
+    scene.render.filepath = str(FOLDER / name)
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     camera.location, camera.rotation_euler = (4, -12, 1), (1.5, 0, 0)
     scene.collection.objects.link(camera)
     scene.camera = camera
     return scene
-
-
-def timed(call, spent: list[float]):
-    """The call, which notes the milliseconds it takes."""
-
-    def run(*args):
-        began = time.perf_counter()
-        try:
-            return call(*args)
-        finally:
-            spent.append(1000.0 * (time.perf_counter() - began))
-
-    return run
 
 
 def undo():

@@ -1,7 +1,5 @@
 """Cases of Adapt live: its buttons, undo and redo across them, dragging, playing, a set that deforms."""
 
-from __future__ import annotations
-
 import time
 
 import bpy
@@ -21,7 +19,7 @@ def bind(session: Session):
     yield from adapt.button(adapt.BIND, lambda: adapt.settings().binding is not None)
     session.check("bound", adapt.settings().binding is not None, adapt.settings().summary)
     yield 0.3
-    ui.save(adapt.FOLDER, "bound.blend")
+    ui.save("bound.blend")
     yield 0.2
 
 
@@ -82,11 +80,7 @@ def drag(session: Session):
     seen = set()
     ui.choose(adapt.step())
     x, y = ui.middle()
-    yield from ui.move_mouse(x, y)
-    ui.window().event_simulate(type="G", value="PRESS", x=x, y=y)
-    yield 0.05
-    ui.window().event_simulate(type="G", value="RELEASE", x=x, y=y)
-    yield 0.05
+    yield from ui.press("G")
     before, start = adapt.shown(), adapt.step().location.z
     for number in range(1, 9):
         yield from ui.move_mouse(x, y + number)

@@ -1,12 +1,13 @@
 """Cases of Adapt live: other modes, sizes, frames, renders, files, windows, and the extension switched off."""
 
-from __future__ import annotations
-
 import bpy
 import driving as ui
+import live_cases
 import live_script as adapt
 import numpy as np
 from driving import PACKAGE, Session
+
+from tests.map_scenes import positions
 
 
 def edit_mode(session: Session):
@@ -71,27 +72,15 @@ def sculpt(session: Session):
 
 
 def _stroke(session: Session):
-    before = _vertices("Floor")
+    before = positions(bpy.data.objects["Floor"].data)
     x, y = ui.middle()
-    yield from ui.move_mouse(x - 40, y)
-    ui.window().event_simulate(type="LEFTMOUSE", value="PRESS", x=x - 40, y=y)
-    yield 0.05
-    for number in range(-8, 9):
-        yield from ui.move_mouse(x + 5 * number, y)
-    ui.window().event_simulate(type="LEFTMOUSE", value="RELEASE", x=x + 40, y=y)
+    yield from ui.drag(*((x + 5 * number, y) for number in range(-8, 9)))
     yield 0.3
-    change = ui.gap(_vertices("Floor"), before)
+    change = ui.gap(positions(bpy.data.objects["Floor"].data), before)
     if not session.check("the floor was sculpted", change > 1e-4, change):
         return
     yield from adapt.settled(session, "sculpted")
     yield from adapt.then(session, (ui.undo, "undone in Sculpt Mode"))
-
-
-def _vertices(name: str) -> np.ndarray:
-    mesh = bpy.data.objects[name].data
-    out = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", out)
-    return out.reshape(-1, 3)
 
 
 def sizes(session: Session):
@@ -149,7 +138,7 @@ def scrub(session: Session):
 def render(session: Session):
     """F12 while the track is pending: what is rendered is the track."""
     yield from adapt.went_live(session)
-    scene = ui.make_camera(adapt.FOLDER / "picture.png")
+    scene = ui.make_camera("picture.png")
     for engine, samples in (("BLENDER_WORKBENCH", 0), ("CYCLES", 1)):
         scene.render.engine = engine
         if samples:
@@ -200,7 +189,7 @@ def saving(session: Session):
     yield 0.05
     yield from ui.until(lambda: adapt.track() in ("WAITING", "SOLVING"), 2)
     was = adapt.track()
-    ui.save(adapt.FOLDER, "pending.blend", copy=True)
+    ui.save("pending.blend", copy=True)
     session.check("it was pending", was in ("WAITING", "SOLVING"), was)
     yield from adapt.settled(session, "saved")
     adapt.lift(0.05)
@@ -270,4 +259,15 @@ def views(session: Session):
     yield from ui.only_one_window()
 
 
-CASES = edit_mode, sculpt, sizes, scrub, render, saving, disabled, views
+def finish(session: Session):
+    """Quit in the middle of a solve; the exit code tells whether that went well."""
+    session.require_right()
+    yield from adapt.went_live(session)
+    adapt.lift(0.1)
+    yield from adapt.solving()
+    print(f"all right; now it quits while {adapt.track()}", flush=True)
+    bpy.ops.wm.quit_blender()
+
+
+CASES = *live_cases.CASES, edit_mode, sculpt, sizes, scrub, render, saving, disabled, views
+RUN = CASES, adapt.make_scene, finish, adapt.BUTTONS

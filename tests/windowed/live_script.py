@@ -1,17 +1,12 @@
 """What the cases of Adapt live share: the scene, its buttons, and what is so on the screen."""
 
-from __future__ import annotations
-
 import importlib
-import tempfile
-from pathlib import Path
 
 import bpy
 import driving as ui
 import numpy as np
 from driving import Open, Session
 
-FOLDER = Path(tempfile.mkdtemp(prefix="motion_loom_"))
 RIG, STEP = "Walker", "Slab high"
 FRAME = 58  # the figure stands on the step
 # A single frame knows nothing of what is smoothed over time; metres.
@@ -27,14 +22,13 @@ BIND, LIVE, REFRESH, RESUME, BAKE, UPDATE = BUTTONS
 def make_scene() -> None:
     """A file with the walker among its course, in view, not bound yet."""
     walker = importlib.import_module("walker")
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
+    ui.clear()
     rig, course = walker.make_walker(), walker.make_course()
     for ob in course:
         item = rig.motion_loom_adapt.surfaces.add()
         item.name, item.target = ob.name, ob
     ui.show(FRAME)
-    ui.save(FOLDER, "walker.blend")
+    ui.save("walker.blend")
 
 
 def rig():
@@ -47,7 +41,7 @@ def step():
 
 def opened(name: str = "walker.blend"):
     """Open a file and look at it from the front."""
-    yield Open(str(FOLDER / name))
+    yield Open(name)
     bpy.ops.view3d.view_axis(type="FRONT")
     bpy.ops.view3d.view_all()
     ui.choose(rig())

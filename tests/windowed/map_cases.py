@@ -1,18 +1,14 @@
 """What is mapped in the windowed check of Map, and its cases: buttons, undo, edits, performing, deleting, scenes."""
 
-from __future__ import annotations
-
-import tempfile
+import importlib
 from pathlib import Path
 
 import bpy
 import driving as ui
 import numpy as np
 from driving import Session
-from map_stages import Stage, make_stage
 from mesh_script import EXACT, MeshScript
 
-FOLDER = Path(tempfile.mkdtemp(prefix="motion_loom_"))
 FRAME = 50
 MOST_BUTTONS = 12
 BUTTONS = {
@@ -22,16 +18,14 @@ BUTTONS = {
 }  # fmt: skip
 LEARN, LIVE, BAKE, SUGGEST, NEXT, ADD, REFRESH, REMOVE, PERFORM = BUTTONS
 
-STAGE: list[Stage] = []
-
 
 class MapScript(MeshScript):
-    """The stage's target."""
+    """The demo's caterpillar, which its walker drives."""
 
     workflow, ready, frame = "map", "paired.blend", FRAME
 
     def target(self):
-        return bpy.data.objects[STAGE[0].target]
+        return bpy.data.objects["Caterpillar"]
 
     def own(self) -> list:
         return [self.target()]
@@ -42,11 +36,8 @@ class MapScript(MeshScript):
         vertices, world = live.pose_of(ob, coefficients[0], position[0], heading[0])
         return vertices @ world[:3, :3].T + world[:3, 3]
 
-    def view(self) -> str:
-        return "RIGHT" if STAGE[0].is_real else "FRONT"
 
-
-SCRIPT = MapScript(FOLDER, BUTTONS, LIVE)
+SCRIPT = MapScript(BUTTONS, LIVE)
 target, settings, copy, status, wanted = SCRIPT.target, SCRIPT.settings, SCRIPT.copy, SCRIPT.status, SCRIPT.wanted
 opened, went_live, went_off, follows, is_off = (
     SCRIPT.opened, SCRIPT.went_live, SCRIPT.went_off, SCRIPT.follows, SCRIPT.is_off,
@@ -54,16 +45,23 @@ opened, went_live, went_off, follows, is_off = (
 
 
 def make_file() -> None:
-    """The stage with source and target picked, nothing learnt."""
-    STAGE[:] = [make_stage()]
-    settings = target().motion_loom_map
-    if isinstance(STAGE[0].source, bpy.types.Collection):
-        settings.source_collection = STAGE[0].source
-    else:
-        settings.source = STAGE[0].source
+    """Source and target picked, nothing learnt."""
+    ui.clear()
+    caterpillar = importlib.import_module("caterpillar_in_blender").add_caterpillar(name="Caterpillar")
+    caterpillar.location.y = 1.0
+    chosen = caterpillar.motion_loom_map
+    chosen.source = importlib.import_module("walker").make_walker()
+    chosen.use_target_range, chosen.target_start, chosen.target_end = True, 1, 145
+    bpy.context.view_layer.update()
+    ui.choose(caterpillar)
     SCRIPT.original = SCRIPT.digest()
     ui.show(FRAME)
-    ui.save(FOLDER, "picked.blend")
+    ui.save("picked.blend")
+
+
+def answer(frame: float) -> float:
+    """The target's: two steps of the walker, 32.4 frames, answer to one wave of the crawl, 24 frames."""
+    return 49.0 + 24.0 * (frame / 32.4 % 1.0)
 
 
 def add_pair_by_buttons(*keys: str):
@@ -71,7 +69,7 @@ def add_pair_by_buttons(*keys: str):
     for key in keys:
         yield from ui.press(key)
         yield 0.2
-    settings().target_frame = STAGE[0].answer(bpy.context.scene.frame_current_final)
+    settings().target_frame = answer(bpy.context.scene.frame_current_final)
     yield 0.1
     yield from ui.press(ADD)
     yield 0.2
@@ -99,7 +97,7 @@ def buttons(session: Session):
         if number == 1:
             yield from session.picture("3_suggested")
     yield from session.picture("4_pairs")
-    ui.save(FOLDER, "paired.blend")
+    ui.save("paired.blend")
     yield 0.3
     yield from ui.press_until(LIVE, lambda: settings().live)
     pressed.append(LIVE)
@@ -117,7 +115,7 @@ def buttons(session: Session):
         distance = ui.gap(ui.seen(settings().result), ui.seen(copy()))
         session.check(f"the bake is the live copy, frame {frame}", distance < EXACT, f"{distance:.2g} m")
     yield from _moves(session)
-    ui.save(FOLDER, "live.blend")
+    ui.save("live.blend")
     yield 0.2
 
 
@@ -161,7 +159,7 @@ def escape(session: Session):
 
 
 def _cached() -> list[Path]:
-    return sorted((FOLDER / "motion_loom_cache").glob("*"))
+    return sorted((ui.FOLDER / "motion_loom_cache").glob("*"))
 
 
 def undone(session: Session):
@@ -239,10 +237,8 @@ def edits(session: Session):
 
 
 def _refreshed(session: Session):
-    for mover in _movers():
-        mover.location.z += 0.05
-        if mover.animation_data and mover.animation_data.action:
-            mover.delta_location.z += 0.05
+    settings().source.location.z += 0.05
+    settings().source.delta_location.z += 0.05
     ui.push_undo("moved")
     yield from ui.until(lambda: status().track == "SWEEP", 3)
     session.check("a refresh is offered", (status().track, status().remedy) == ("SWEEP", "REFRESH"), status())
@@ -258,11 +254,6 @@ def _refreshed(session: Session):
     session.check("undone", status().track == "SWEEP", status().track)
     yield from ui.redo()
     yield from follows(session, "redone")
-
-
-def _movers() -> list:
-    source = settings().source or settings().source_collection
-    return list(source.objects)[:1] if isinstance(source, bpy.types.Collection) else [source]
 
 
 def performed(session: Session):

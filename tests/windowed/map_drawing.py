@@ -1,22 +1,20 @@
-"""What of Map is rendered and drawn over the viewport, and what the overlay costs."""
+"""What of Map is rendered and drawn over the viewport."""
 
-from __future__ import annotations
-
-import statistics
 import threading
 
 import bpy
 import driving as ui
+import map_cases as cases
 import numpy as np
 from driving import Session
-from map_cases import FOLDER, FRAME, LIVE, copy, follows, opened, settings, status, target, wanted, went_live
+from map_cases import FRAME, LIVE, SCRIPT, copy, follows, opened, settings, status, target, wanted, went_live
 from mesh_script import EXACT
 
 
 def render(session: Session):
     """Renders show the map's frames with the interface locked; without, the status says what to do."""
     yield from went_live(session)
-    scene = ui.make_camera(FOLDER / "frame_")
+    scene = ui.make_camera("frame_")
     for engine in ("BLENDER_WORKBENCH", "CYCLES"):
         scene.render.engine = engine
         if engine == "CYCLES":
@@ -75,7 +73,8 @@ def overlays(session: Session):
     space = ui.viewport().spaces.active
     calls = []
     for name in ("_draw_one", "_draw_screen"):
-        setattr(drawing, name, ui.timed(getattr(drawing, name), calls))
+        call = getattr(drawing, name)
+        setattr(drawing, name, lambda *args, call=call: calls.append(1) or call(*args))
 
     def check(name: str, drawn: bool = True, frame: int | None = None) -> None:
         if frame is not None:
@@ -110,35 +109,12 @@ def overlays(session: Session):
     yield 0.3
     problem = ui.part("state.overlay_problems").problem_of("map", copy())
     session.check("nothing is wrong with it", problem is None, problem or "")
-    yield from _cost(session, drawing)
 
 
-def _cost(session: Session, drawing):
-    """Milliseconds of the overlay's callbacks, at new frames and at the same one, as the view turns."""
-    spent, parts, made = [], {}, 0.0
-    workflow = ui.part("workflows.core.registry").by_id("map")
-    workflow.overlay = ui.timed(workflow.overlay, parts.setdefault("arrays", []))
-    buffers = parts.setdefault("buffers", [])
-    for name in ("_batches", "_screen_batches"):
-        setattr(drawing, name, ui.timed(getattr(drawing, name), buffers))
-    adds = bpy.types.SpaceView3D.draw_handler_add
-    for handle in drawing.session.handles:
-        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
-
-    calls = (drawing._draw, "POST_VIEW"), (drawing._draw_over, "POST_PIXEL")
-    drawing.session.handles = tuple(adds(ui.timed(call, spent), (), "WINDOW", kind) for call, kind in calls)
-    for name, step in (("a new frame", 1), ("the same frame", 0)):
-        ui.redraw()
-        for times in (spent, *parts.values()):
-            times.clear()
-        for number in range(20):
-            if step:
-                ui.show(FRAME + number)
-            ui.redraw()
-        costs = {part: statistics.median(times or [0.0]) for part, times in parts.items()}
-        both = map(sum, zip(spent[::2], spent[1::2], strict=False))
-        costs["in all, with the drawing itself"] = statistics.median(both)
-        print(f"overlay at {name}, ms:", ", ".join(f"{part} {cost:.1f}" for part, cost in costs.items()), flush=True)
-        made = made if made else costs["arrays"] + costs["buffers"]
-    yield 0.05
-    session.check("making what is new is cheap", made < 20, f"{made:.1f} ms")
+RUN = (
+    (
+        cases.buttons, cases.escape, cases.undone, cases.two_back, SCRIPT.playback, cases.edits, cases.performed,
+        SCRIPT.saving, SCRIPT.disabled, cases.deleted, cases.scenes, render, overlays,
+    ),
+    cases.make_file, SCRIPT.finish, cases.BUTTONS,
+)  # fmt: skip

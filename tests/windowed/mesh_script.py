@@ -1,14 +1,14 @@
 """What scripts share that drive a workflow whose result is a mesh that moves: what is so, and cases that all have."""
 
-from __future__ import annotations
-
 import hashlib
-from pathlib import Path
 
 import bpy
 import driving as ui
 import numpy as np
 from driving import Open, Session
+
+from tests.map_scenes import positions
+from tests.rig_scenes import fingerprint
 
 EXACT = 2e-4  # metres: single precision, far from the origin
 
@@ -23,8 +23,8 @@ class MeshScript:
     ready: str
     frame: int
 
-    def __init__(self, folder: Path, buttons: dict, live_key: str):
-        self.folder, self.buttons, self.live_key = folder, buttons, live_key
+    def __init__(self, buttons: dict, live_key: str):
+        self.buttons, self.live_key = buttons, live_key
         self.original = ""  # what the user's own meshes were at first, see `digest`
 
     # ------------------------------------------------------------------------------------- what subclasses say
@@ -40,10 +40,6 @@ class MeshScript:
     def wanted(self, frame: float) -> np.ndarray:
         """(V, 3) world vertices that the workflow computes for a frame."""
         raise NotImplementedError
-
-    def view(self) -> str:
-        """From where it is looked at."""
-        return "FRONT"
 
     # ---------------------------------------------------------------------------------------------- what is so
 
@@ -62,21 +58,15 @@ class MeshScript:
         for ob in self.own():
             keys = ob.data.shape_keys
             for block in keys.key_blocks:
-                shape = np.empty(3 * len(block.data), np.float32)
-                block.data.foreach_get("co", shape)
-                found.update(shape.tobytes())
-            action = keys.animation_data.action
-            is_old = bpy.app.version < (4, 4, 0)
-            curves = action.fcurves if is_old else action.layers[0].strips[0].channelbags[0].fcurves
-            for curve in curves:
-                found.update(repr([tuple(key.co) for key in curve.keyframe_points]).encode())
+                found.update(positions(block).tobytes())
+            found.update(repr(fingerprint(keys.animation_data.action)).encode())
             found.update(repr((ob.location[:], ob.rotation_euler[:], ob.scale[:])).encode())
         return found.hexdigest()
 
     def opened(self, name: str):
         """Open a file and look at it."""
-        yield Open(str(self.folder / name))
-        bpy.ops.view3d.view_axis(type=self.view())
+        yield Open(name)
+        bpy.ops.view3d.view_axis(type="FRONT")
         bpy.ops.view3d.view_all()
         yield 0.3
 
@@ -147,7 +137,7 @@ class MeshScript:
         ui.show(self.frame + 7)
         yield 0.1
         before = ui.seen(self.copy())
-        ui.save(self.folder, "saved.blend", copy=True)
+        ui.save("saved.blend", copy=True)
         yield from self.follows(session, "saved")
         yield from self.opened("picked.blend")
         yield from self.is_off(session, "another file")

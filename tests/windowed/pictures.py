@@ -1,7 +1,5 @@
 """What a window shows, as a PNG file: drawn once more and read back, which software rendering can do as well."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from pathlib import Path

@@ -1,10 +1,6 @@
 """What the windowed check of Transfer works on, and its cases: buttons, Esc, undo, bakes, edits."""
 
-from __future__ import annotations
-
 import importlib
-import tempfile
-from pathlib import Path
 
 import bpy
 import driving as ui
@@ -12,7 +8,6 @@ import numpy as np
 from driving import Session
 from mesh_script import EXACT, MeshScript
 
-FOLDER = Path(tempfile.mkdtemp(prefix="motion_loom_"))
 FRAME = 12
 _OF = {"workflow": "transfer"}
 BUTTONS = {
@@ -45,7 +40,7 @@ class TransferScript(MeshScript):
         return vertices @ world[:3, :3].T + world[:3, 3]
 
 
-SCRIPT = TransferScript(FOLDER, BUTTONS, LIVE)
+SCRIPT = TransferScript(BUTTONS, LIVE)
 target, settings, copy, status = SCRIPT.target, SCRIPT.settings, SCRIPT.copy, SCRIPT.status
 opened, went_live, went_off, follows, is_off = (
     SCRIPT.opened, SCRIPT.went_live, SCRIPT.went_off, SCRIPT.follows, SCRIPT.is_off,
@@ -62,8 +57,7 @@ def play():
 
 def make_file() -> None:
     """Both subjects and the new clip side by side, nothing chosen."""
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
+    ui.clear()
     ann, bob, new = play().add_scene()
     ann.location.x, new.location.x = -3.6, -1.8
     bob.location.x = 1.8
@@ -72,17 +66,13 @@ def make_file() -> None:
     SCRIPT.original = SCRIPT.digest()
     ui.choose(bob)
     ui.show(FRAME)
-    save("picked.blend")
+    ui.save("picked.blend")
 
 
 def refused(key: str):
     """Press a button whose reason not to do it pops up under the mouse, and close that."""
     yield from ui.press(key)
     yield from ui.press("ESC")
-
-
-def save(name: str) -> None:
-    ui.save(FOLDER, name)
 
 
 # --------------------------------------------------------------------------------------------------- what is so
@@ -136,22 +126,22 @@ def buttons(session: Session):
     yield from ui.press_until(READ, lambda: settings().subjects is not None)
     session.check("read", clip().stored != "", settings().subjects_summary)
     yield from session.picture("3_read")
-    save("read.blend")
+    ui.save("read.blend")
     yield from _pairs(session)
     yield from ui.press_until(DENSIFY, lambda: clip().picture is not None)
     session.check("densified", clip().picture is not None and clip().picture.packed_file is not None)
     yield from session.picture("5_densified")
-    save("paired.blend")
+    ui.save("paired.blend")
     yield from ui.press_until(TRAIN, lambda: settings().learnt is not None)
     session.check("trained", settings().learnt is not None, settings().learnt_summary)
     settings().performed = bpy.data.objects["Ann Again"]
-    save("trained.blend")
+    ui.save("trained.blend")
     yield from session.picture("6_trained")
     yield from ui.press_until(LIVE, lambda: settings().live)
     ui.show(FRAME + 5)
     yield from follows(session, "live")
     yield from session.picture("7_live")
-    save("live.blend")
+    ui.save("live.blend")
 
 
 def _parts(session: Session):
@@ -209,7 +199,7 @@ def escape(session: Session):
         session.check(f"{name}: nothing runs", not ui.part("state.live_runs").live_runs.busy)
         now = state(), counts(), bpy.context.scene.frame_current
         session.check(f"{name}: Esc changes nothing", now == before, (before, now) if now != before else "")
-        session.check(f"{name}: no cache file", not list((FOLDER / "motion_loom_cache").glob("*")))
+        session.check(f"{name}: no cache file", not list((ui.FOLDER / "motion_loom_cache").glob("*")))
         yield from follows(session, name) if settings().live else is_off(session, name)
 
 

@@ -1,16 +1,10 @@
 """Cases of Transfer in its picture: Edit Path with the mouse, and what is drawn over the viewport."""
 
-from __future__ import annotations
-
-import statistics
-import time
-
 import bpy
 import driving as ui
+import transfer_cases as cases
 from driving import Session
-from transfer_cases import EDIT, LIVE, copy, opened, pairs, settings
-
-IMMEDIATE = 60.0  # ms
+from transfer_cases import EDIT, LIVE, SCRIPT, copy, opened, pairs, settings
 
 
 def path(session: Session):
@@ -54,7 +48,6 @@ def path(session: Session):
     session.check("Esc while it is held: as before", pairs() == now, pairs())
     yield from ui.undo()
     session.check("what was given up is no step", pairs() == before, pairs())
-    yield from _speed(session)
 
 
 def _answer(frame: float) -> float:
@@ -72,45 +65,23 @@ def _at(source: float, target: float) -> tuple[int, int]:
     return round(x), round(region.y + side * (bottom + height * (target - 1) / 39))
 
 
-def _speed(session: Session):
-    """What a move of the mouse adds to the redraw, which takes long with software rendering."""
-    yield from ui.press(EDIT)
-    yield from ui.drag(_at(18, 17), _at(19, 18), let_go=False)
-    spent = {True: [], False: []}
-    for step in range(24):
-        at, is_moved = (step // 2 % 4) / 39, step % 2 == 0
-        began = time.perf_counter()
-        if is_moved:
-            ui.part("workflows.transfer.path").drag(bpy.context, 2, (18 / 39 + at, 17 / 39 + at))
-            bpy.context.view_layer.update()
-        ui.redraw()
-        spent[is_moved].append(1000.0 * (time.perf_counter() - began))
-        yield 0.02
-    still, moved = (statistics.median(spent[is_moved]) for is_moved in (False, True))
-    session.check("dragging is immediate", moved - still < IMMEDIATE, f"{moved:.0f} ms a move, {still:.0f} ms without")
-    yield from ui.press("ESC")
-
-
 def overlays(session: Session):
-    """Drawn for the target and its live copy; what a new frame and the same one take."""
+    """Drawn for the target and its live copy, and made once a frame."""
     yield from opened("trained.blend")
-    made, kept, shown = [], [], []
-    workflow = ui.part("workflows.core.registry").by_id("transfer")
+    shown, workflow = [], ui.part("workflows.core.registry").by_id("transfer")
     of = workflow.overlay
 
     def noted(*arguments):
         shown.append(of(*arguments))
         return shown[-1]
 
+    workflow.overlay = noted
     for frame in range(1, 31):
         ui.show(frame)
-        for spent in (made, kept):
-            workflow.overlay = ui.timed(noted, spent)
+        for _ in range(2):
             ui.redraw()
         yield 0.02
-    session.check("made once a frame", len(made) == 30 and not kept, f"{len(kept)} again")
-    took = statistics.median(made)
-    session.check("making it is cheap", took < 10.0, f"{took:.1f} ms")
+    session.check("made once a frame", len(shown) == 30, len(shown))
     session.check("poses and path", all(len(each.triangles) and len(each.screen_triangles) for each in shown))
     yield from ui.press_until(LIVE, lambda: settings().live)
     yield 0.3
@@ -118,3 +89,12 @@ def overlays(session: Session):
     problem = ui.part("state.overlay_problems").problem_of("transfer", copy())
     session.check("nothing is wrong with it", problem is None, problem or "")
     workflow.overlay = of
+
+
+RUN = (
+    (
+        cases.buttons, cases.escape, path, overlays, cases.undone, SCRIPT.playback, cases.bakes, cases.edits,
+        SCRIPT.saving, SCRIPT.disabled,
+    ),
+    cases.make_file, SCRIPT.finish, cases.BUTTONS,
+)  # fmt: skip
