@@ -1,7 +1,5 @@
 """The caterpillar of the examples is a fair target: a sound surface in all frames, on feet that do not slide."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A Python like Blender's own: bpy and NumPy, but no SciPy, and a profile of its own."""
 
-from __future__ import annotations
-
 import os
 import site
 import subprocess

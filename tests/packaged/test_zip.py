@@ -1,7 +1,5 @@
 """What users install: the built ZIP, in an empty profile, with no SciPy but the one it carries."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

@@ -8,6 +8,8 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.map_scenes import positions, world_positions
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
@@ -19,15 +21,6 @@ def caterpillar(monkeypatch):
     return caterpillar_in_blender
 
 
-def shown(ob):
-    """World places (V, 3) as evaluated."""
-    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    points = np.empty(3 * len(evaluated.data.vertices), np.float32)
-    evaluated.data.attributes["position"].data.foreach_get("vector", points)
-    world = np.array(evaluated.matrix_world)
-    return points.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
-
-
 @pytest.mark.parametrize("travel_on_object", [False, True])
 def test_plays_back_what_was_made(caterpillar, travel_on_object):
     made = caterpillar.make_caterpillar()
@@ -36,15 +29,13 @@ def test_plays_back_what_was_made(caterpillar, travel_on_object):
     assert (scene.frame_start, scene.frame_end, scene.render.fps) == (11, 710, 24)
     for frame in (0, 4, 100, 340, 540, 696, 699):
         scene.frame_set(11 + frame)
-        np.testing.assert_allclose(shown(ob), made.vertices[frame], atol=1e-5)
+        np.testing.assert_allclose(world_positions(ob), made.vertices[frame], atol=1e-5)
     for frame in (62, 454):
         scene.frame_set(11 + frame)
         between = 0.5 * (made.vertices[frame - 2] + made.vertices[frame + 2])
-        np.testing.assert_allclose(shown(ob), between, atol=1e-5)
+        np.testing.assert_allclose(world_positions(ob), between, atol=1e-5)
     if travel_on_object:
-        points = np.empty(3 * len(ob.data.vertices), np.float32)
-        ob.data.shape_keys.key_blocks[-1].points.foreach_get("co", points)
-        assert np.abs(points).max() < 0.8
+        assert np.abs(positions(ob.data.shape_keys.key_blocks[-1])).max() < 0.8
 
 
 def test_its_script_saves_a_file(tmp_path):

@@ -29,12 +29,6 @@ def write(live, vertices, world=TURN):
     return live_mesh.write(live, evaluate(), vertices, world)
 
 
-def shown(ob):
-    """World vertices (V, 3), by Blender."""
-    vertices, worlds = scenes.seen(ob, [bpy.context.scene.frame_current])
-    return vertices[0] @ worlds[0, :3, :3].T + worlds[0, :3, 3]
-
-
 def world_of(vertices, world):
     return vertices @ world[:3, :3].T + world[:3, 3]
 
@@ -43,7 +37,7 @@ def assert_shows(live, vertices=None, world=TURN):
     """What is written is shown, in the world."""
     vertices = bumps(live) if vertices is None else vertices
     write(live, vertices, world)
-    np.testing.assert_allclose(shown(live), world_of(vertices, world), atol=2e-5)
+    np.testing.assert_allclose(scenes.world_positions(live), world_of(vertices, world), atol=2e-5)
 
 
 def bumps(ob, seed=0):
@@ -79,13 +73,13 @@ def test_made_written_and_restored():
     assert live_mesh.live_of(ob) == live and live_mesh.original_of(live) == ob
     vertices = bumps(ob)
     assert write(live, vertices)
-    np.testing.assert_allclose(shown(live), world_of(vertices, TURN), atol=1e-5)
+    np.testing.assert_allclose(scenes.world_positions(live), world_of(vertices, TURN), atol=1e-5)
     assert not write(live, vertices)
     assert write(live, vertices, np.eye(4)) and write(live, bumps(ob, 1), np.eye(4))
     assert_shows(live, world=TURN @ np.array(Matrix.Shear("XY", 4, (0.4, 0.7))))
     write(live, bumps(ob, 1), np.eye(4))
     bpy.context.scene.frame_set(9)
-    np.testing.assert_allclose(shown(live), bumps(ob, 1), atol=1e-5)
+    np.testing.assert_allclose(scenes.world_positions(live), bumps(ob, 1), atol=1e-5)
     bpy.context.scene.frame_set(1)
     assert live_mesh.restore(live) == ob
     assert fingerprint(ob) == before and datablocks() == blocks
@@ -188,14 +182,14 @@ def test_refusals(tmp_path):
         live_mesh.make(bpy.context, live)
     with pytest.raises(SceneError, match="not a live copy"):
         live_mesh.restore(ob)
-    before = shown(live)
+    before = scenes.world_positions(live)
     for vertices, world, error in (
         (bumps(ob)[1:], TURN, StaleBindingError), (bumps(ob) * np.nan, TURN, OutputError),
         (bumps(ob), TURN * np.nan, OutputError), (bumps(ob), TURN @ np.diag([1, 0, 1, 1]), OutputError),
     ):  # fmt: skip
         with pytest.raises(error):
             write(live, vertices, world)
-    np.testing.assert_array_equal(shown(live), before)
+    np.testing.assert_array_equal(scenes.world_positions(live), before)
     with pytest.raises(SceneError, match="choose a mesh"):
         live_mesh.make(bpy.context, add_object("Nothing"))
     with pytest.raises(SceneError, match="library override or a local copy"):

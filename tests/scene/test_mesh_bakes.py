@@ -278,11 +278,6 @@ def folders_refused(ob, here, refused):
         assert (blocks(), sorted(os.listdir(here))) == before, folder
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a place where nobody may write")
-def test_a_place_where_nobody_may_write(tmp_path):
-    folders_refused(target(folder=tmp_path), tmp_path, (("/proc", ""), ("/proc/motion_loom", "")))
-
-
 def test_a_folder_without_permission():
     with limits.open_folder() as folder:
         ob = target(folder=folder)

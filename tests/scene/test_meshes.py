@@ -11,6 +11,7 @@ from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, SceneErro
 
 from checkout import PACKAGE
 from tests.counting import steps_of
+from tests.linked import linked_instead
 from tests.map_scenes import add_mesh
 from tests.mesh_scenes import FRAMES, add_sea, key_location, live, read, read_state, reference, volume
 from tests.objects import add_box, add_line, add_object, drive, edit, evaluate, handled, into_collection, key
@@ -38,13 +39,7 @@ def test_linked_and_override_objects(tmp_path):
     source = add_box("Wall")
     source.scale = (1, 2, -3)
     key_location(source)
-    path = str(tmp_path / "library.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, wanted):
-        wanted.objects = ["Wall"]
-    linked = wanted.objects[0]
-    bpy.context.scene.collection.objects.link(linked)
+    linked = linked_instead(source, tmp_path / "library.blend")
     override = linked.override_create()
     bpy.context.scene.collection.objects.link(override)
     override.scale.y = 5

@@ -69,15 +69,6 @@ def test_failures_leave_the_old_file_and_nothing_else(tmp_path):
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["a.pc2"]
 
 
-def test_places_that_cannot_be_written(tmp_path):
-    with pytest.raises(OutputError, match="'.*none' does not exist"):
-        write(tmp_path / "none" / "a.pc2")
-    (tmp_path / "folder.pc2").mkdir()
-    with pytest.raises(OutputError, match="is a folder"):
-        write(tmp_path / "folder.pc2")
-    assert os.listdir(tmp_path) == ["folder.pc2"]
-
-
 def test_a_full_disk(tmp_path):
     path = tmp_path / "a.pc2"
     path.write_bytes(b"old")

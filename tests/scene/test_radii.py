@@ -1,5 +1,4 @@
 import math
-from pathlib import Path
 
 import bpy
 import numpy as np
@@ -10,7 +9,6 @@ from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 from tests.objects import add_object, edit, into_collection
 from tests.rig_scenes import add_armature
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 JOINTS = {
     "Thigh": ((0, 0, 0), (0, 0, 1)),
     "Shin": ((0, 0, 1), (0, 0, 1.8)),
@@ -148,11 +146,8 @@ def test_a_skin_in_edit_mode_is_read():
 
 
 @pytest.mark.parametrize("rig_file", ["kaykit/Barbarian.glb", "quaternius/modular_men_Casual.glb"])
-def test_real_characters_have_plausible_limbs(rig_file):
-    path = DATA / "biped_rigs" / rig_file
-    if not path.is_file():
-        pytest.skip(f"needs the real rig {path}")
-    bpy.ops.import_scene.gltf(filepath=str(path))
+def test_real_characters_have_plausible_limbs(data, rig_file):
+    bpy.ops.import_scene.gltf(filepath=str(data / "biped_rigs" / rig_file))
     rig = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
     names = [bone.name for bone in rig.data.bones]
     found = dict(zip(names, _radii(rig, names), strict=True))

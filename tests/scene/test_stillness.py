@@ -1,7 +1,6 @@
 """What stands still is read once, what moves or deforms at every frame, whatever moves it."""
 
 import math
-from pathlib import Path
 
 import bpy
 import numpy as np
@@ -21,8 +20,6 @@ from tests.mesh_scenes import (
     volume,
 )
 from tests.objects import add_box, add_line, add_nodes, add_object, drive, frames_set, handled, key
-
-PROPS = Path(__file__).parents[3] / "shared" / "data" / "scene_props"
 
 
 def test_a_still_box_has_one_state_and_no_frame_is_set():
@@ -202,10 +199,8 @@ def test_what_curves_tell_needs_no_stepping():
     assert np.abs(by_curves.vertices - stepped.vertices).max() < 2e-6
 
 
-def test_real_props_stand_still_and_follow_their_parent():
-    if not PROPS.is_dir():
-        pytest.skip(f"needs the real props in {PROPS}")
-    for path in sorted(PROPS.rglob("*.glb")):
+def test_real_props_stand_still_and_follow_their_parent(data):
+    for path in sorted((data / "scene_props").rglob("*.glb")):
         bpy.ops.import_scene.gltf(filepath=str(path))
     props = [ob for ob in bpy.context.scene.objects if ob.type == "MESH"]
     tracks = read(*props)

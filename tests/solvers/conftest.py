@@ -1,7 +1,5 @@
 """Small random skeletons and warps, shared by the tests of the tree solvers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

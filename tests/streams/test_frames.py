@@ -1,7 +1,5 @@
 """Packets become frames: where they end, what is counted, and that garbage does no harm."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

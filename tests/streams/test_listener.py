@@ -1,7 +1,5 @@
 """The listener with real sockets; counts only, never times."""
 
-from __future__ import annotations
-
 import math
 import socket
 import threading

@@ -1,7 +1,5 @@
 """The reader of packets: every type, every limit, and garbage."""
 
-from __future__ import annotations
-
 import math
 import struct
 

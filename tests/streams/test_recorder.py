@@ -1,7 +1,5 @@
 """Recordings: what was received comes out at a steady rate, gaps stay gaps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What is said of a stream: by name, the first few, and how many more."""
 
-from __future__ import annotations
-
 from streams.counts import MAX_KINDS, OTHERS, Counts
 from streams.remarks import remarks
 

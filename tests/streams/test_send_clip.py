@@ -1,7 +1,5 @@
 """The sender under examples/: its clips arrive as they are."""
 
-from __future__ import annotations
-
 import math
 import time
 

@@ -1,7 +1,5 @@
 """The standard body: the joints of a person, on which rotations without positions are laid."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

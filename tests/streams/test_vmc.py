@@ -1,7 +1,5 @@
 """Messages as joints, and bones as points of the world."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Enables the checkout before the test modules load: they import bl_ext.devrepo.motion_loom at the top."""
 
-from __future__ import annotations
-
 import importlib
 
 import pytest

@@ -1,7 +1,5 @@
 """The demos, run as users run them but with tiny pictures; and the walk it makes up."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -15,6 +13,7 @@ from bl_ext.devrepo.motion_loom.solvers.core.errors import OutputError
 from bl_ext.devrepo.motion_loom.workflows.core import live
 
 from tests import limits
+from tests.map_scenes import world_positions
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDTH, PICTURES, GAP = 16, 2, 4
@@ -152,8 +151,7 @@ def test_a_caterpillar_follows_a_performance(tmp_path):
     heads = []
     for frame in (220, 234):  # it stands, its arms are up
         bpy.context.scene.frame_set(frame)
-        mesh = played.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-        heads.append(max(vertex.co.z for vertex in mesh.vertices))
+        heads.append(world_positions(played)[:, 2].max())
     assert heads[1] > 0.5
 
 
@@ -185,13 +183,13 @@ def test_a_stout_figure_performs_what_a_slim_one_does(tmp_path):
     assert settings.live_copy.visible_get() and not stout.visible_get()
     # The new clip can still be changed.
     bpy.context.scene.frame_set(60)
-    shown = vertices_of(settings.live_copy)
+    shown = world_positions(settings.live_copy)
     assert np.ptp(shown[:, 2]) > 1.3 and abs(shown[:, 2].min()) < 0.03
     forearm = settings.performed.parent.pose.bones["forearm.R"]
     forearm.id_data.animation_data_clear()
     forearm.rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
     bpy.context.view_layer.update()
-    assert np.linalg.norm(vertices_of(settings.live_copy) - shown, axis=1).max() > 0.1
+    assert np.linalg.norm(world_positions(settings.live_copy) - shown, axis=1).max() > 0.1
 
 
 @pytest.mark.slow
@@ -206,14 +204,6 @@ def three_of(output: str, label: str) -> tuple[float, ...]:
     """Of the source, the target, and the target by himself."""
     found = re.search(rf"^ *{label} +(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+)$", output, re.MULTILINE)
     return tuple(map(float, found.groups()))
-
-
-def vertices_of(ob) -> np.ndarray:
-    shown = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    points = np.empty(3 * len(shown.data.vertices), np.float32)
-    shown.data.vertices.foreach_get("co", points)
-    world = np.array(shown.matrix_world)
-    return points.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
 
 
 HEADER = "HIERARCHY\nROOT Hips\n{\nOFFSET 0 90 0\nCHANNELS 3 Xposition Yposition Zposition\n"
@@ -258,10 +248,7 @@ def test_planted_feet_do_not_slide_and_nothing_is_entered(examples):
     for frame in range(scene.frame_start, scene.frame_end + 1):
         scene.frame_set(frame)
         toes.append([rig.matrix_world @ rig.pose.bones[f"toe.{side}"].head for side in "LR"])
-        mesh = body.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-        points = np.empty(3 * len(mesh.vertices), np.float32)
-        mesh.vertices.foreach_get("co", points)
-        skins.append(points.reshape(-1, 3) @ np.array(body.matrix_world)[:3, :3].T)
+        skins.append(world_positions(body))
     toes, skins = np.array(toes), np.array(skins)
     ground = np.vectorize(walker.ground, otypes=[float])(toes[..., 0])
     planted = toes[..., 2] - ground < 0.0255  # the ball's own height, 25 mm

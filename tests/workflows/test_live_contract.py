@@ -1,7 +1,5 @@
 """What a user may count on in every live workflow; see ``tests.live_contract`` for how one more is added."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import replace
 
@@ -15,8 +13,6 @@ from bl_ext.devrepo.motion_loom.workflows.core import live, registry
 import checkout
 from tests import live_contract, mesh_play
 from tests.commands import run
-
-pytestmark = pytest.mark.versions
 
 STEP = 12
 pytestmark = pytest.mark.versions

@@ -1,7 +1,5 @@
 """Values between rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

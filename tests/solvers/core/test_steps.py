@@ -1,7 +1,5 @@
 """Work in steps."""
 
-from __future__ import annotations
-
 from solvers.core.steps import result_of, within
 
 

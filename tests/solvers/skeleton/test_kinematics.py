@@ -18,6 +18,13 @@ def orientation(matrices):
     return turn / np.linalg.norm(turn, axis=-2, keepdims=True)
 
 
+def case(seed, size=None, **options):
+    """A generator, a rig and its motion; size and options: see `make_basis` and `make_rig`."""
+    rng = np.random.default_rng(seed)
+    rig = make_rig(rng, **options)
+    return rng, rig, make_basis(rng, rig, size)
+
+
 def identity(rig, frames=FRAMES):
     return np.tile(np.eye(4), (frames, len(rig.names), 1, 1))
 
@@ -31,18 +38,14 @@ def test_rest_is_rest():
 @pytest.mark.parametrize("scale", INHERIT_SCALE)
 @pytest.mark.parametrize("rotation, local", list(itertools.product((True, False), repeat=2)))
 def test_basis_from_pose_is_the_inverse(scale, rotation, local):
-    rng = np.random.default_rng(1)
     connect = np.arange(len(PARENTS)) % 3 == 2
-    rig = make_rig(rng, scale=scale, rotation=rotation, local=local, connect=connect)
-    basis = make_basis(rng, rig, "non-uniform")
+    _, rig, basis = case(1, "non-uniform", scale=scale, rotation=rotation, local=local, connect=connect)
     back = kinematics.basis_from_pose(rig, kinematics.pose_matrices(rig, basis))
     np.testing.assert_allclose(back, basis, atol=1e-9)
 
 
 def test_basis_from_pose_survives_a_bone_scaled_to_nothing():
-    rng = np.random.default_rng(2)
-    rig = make_rig(rng)
-    basis = make_basis(rng, rig)
+    _, rig, basis = case(2)
     basis[3, 1, :3, :3] = 0.0
     pose = kinematics.pose_matrices(rig, basis)
     back = kinematics.basis_from_pose(rig, pose)
@@ -54,9 +57,7 @@ def test_basis_from_pose_survives_a_bone_scaled_to_nothing():
 @pytest.mark.parametrize("rotation", [True, False])
 @pytest.mark.parametrize("size", [None, "uniform"])
 def test_rotated_bones_have_the_orientations_asked_for(scale, rotation, size):
-    rng = np.random.default_rng(3)
-    rig = make_rig(rng, scale=scale, rotation=rotation)
-    basis = make_basis(rng, rig, size)
+    rng, rig, basis = case(3, size, scale=scale, rotation=rotation)
     increments = random_rotations(rng, FRAMES, len(rig.names))
     heads = {0: rng.normal(0, 1, (FRAMES, 3)), 4: rng.normal(0, 1, (FRAMES, 3))}
     new = kinematics.rotate_bones(rig, basis, increments, heads)
@@ -72,17 +73,13 @@ def test_rotated_bones_have_the_orientations_asked_for(scale, rotation, size):
 
 @pytest.mark.parametrize("size", [None, "uniform", "non-uniform"])
 def test_no_increment_changes_nothing(size):
-    rng = np.random.default_rng(4)
-    rig = make_rig(rng)
-    basis = make_basis(rng, rig, size)
+    _, rig, basis = case(4, size)
     new = kinematics.rotate_bones(rig, basis, identity(rig)[..., :3, :3])
     np.testing.assert_allclose(new, basis, atol=1e-12)
 
 
 def test_one_turn_for_all_bones_turns_the_character():
-    rng = np.random.default_rng(5)
-    rig = make_rig(rng)
-    basis = make_basis(rng, rig, "uniform")
+    rng, rig, basis = case(5, "uniform")
     turn = random_matrices(rng, 1)[0]
     before = kinematics.pose_matrices(rig, basis)
     heads = {b: before[:, b, :3, 3] @ turn[:3, :3].T + turn[:3, 3] for b in np.flatnonzero(PARENTS < 0)}
@@ -92,9 +89,7 @@ def test_one_turn_for_all_bones_turns_the_character():
 
 
 def test_frames_do_not_depend_on_each_other():
-    rng = np.random.default_rng(6)
-    rig = make_rig(rng, scale="ALIGNED")
-    basis = make_basis(rng, rig, "non-uniform")
+    rng, rig, basis = case(6, "non-uniform", scale="ALIGNED")
     increments = random_rotations(rng, FRAMES, len(rig.names))
     all_at_once = kinematics.rotate_bones(rig, basis, increments)
     alone = [kinematics.rotate_bones(rig, basis[[f]], increments[[f]]) for f in range(FRAMES)]
@@ -102,9 +97,7 @@ def test_frames_do_not_depend_on_each_other():
 
 
 def test_mirrored_bone_keeps_its_mirror():
-    rng = np.random.default_rng(7)
-    rig = make_rig(rng)
-    basis = make_basis(rng, rig)
+    rng, rig, basis = case(7)
     basis[:, 1, :3, :3] *= -1.0
     increments = random_rotations(rng, FRAMES, len(rig.names))
     new = kinematics.rotate_bones(rig, basis, increments)

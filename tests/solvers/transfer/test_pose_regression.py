@@ -48,19 +48,6 @@ def test_units_and_places_of_the_poses_come_along(name, size, height, pairs):
     np.testing.assert_allclose(scaled.variance(at * size + 7.0 * size), plain.variance(at), rtol=1e-5)
 
 
-@each_kernel
-def test_the_order_of_the_pairs_and_a_rotation_of_the_coefficients_make_no_difference(name, pairs, rng):
-    inputs, outputs = rng.normal(size=(200, 6)) + 1.0, rng.normal(size=(200, 3))
-    order = rng.permutation(200)
-    plain, mixed = PoseRegression.fit(inputs, outputs, name), PoseRegression.fit(inputs[order], outputs[order], name)
-    np.testing.assert_array_equal(plain.predict(inputs), mixed.predict(inputs))
-    np.testing.assert_array_equal(plain.variance(inputs), mixed.variance(inputs))
-    inputs, outputs = pairs
-    turn = np.linalg.qr(rng.normal(size=(8, 8)))[0]
-    plain, turned = PoseRegression.fit(inputs, outputs, name), PoseRegression.fit(inputs @ turn, outputs, name)
-    np.testing.assert_allclose(turned.predict((inputs + 0.1) @ turn), plain.predict(inputs + 0.1), atol=1e-6)
-
-
 def test_motion_that_bends_is_learnt_better_than_by_affine_maps(rng):
     """On poses between the pairs: the paper's comparison, where the truth bends."""
 

@@ -150,14 +150,6 @@ def test_assigned_result_plays_and_the_source_is_kept(knight, capsys):
     np.testing.assert_allclose(scenes.watch(knight, FRAMES)[0], poses, atol=1e-5)
 
 
-def test_constraints_go_on_working(knight, capsys):
-    limit = knight.pose.bones["arm.L"].constraints.new("LIMIT_ROTATION")
-    limit.use_limit_x, limit.owner_space = True, "LOCAL"
-    poses, _ = scenes.watch(knight, FRAMES)
-    bake(capsys, "--assign")
-    np.testing.assert_allclose(scenes.watch(knight, FRAMES)[0], poses, atol=1e-5)
-
-
 def test_strips_are_baked_as_they_play(knight, capsys):
     """NLA alone, two strips that overlap by blending, and a constraint that must not be baked in.
 

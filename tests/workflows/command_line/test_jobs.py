@@ -1,7 +1,5 @@
 """The command line: exit codes, the report, and what is saved where."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

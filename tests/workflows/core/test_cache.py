@@ -1,7 +1,5 @@
 """The run-time cache: trusted only for the inputs it was fitted to, empty in another file."""
 
-from __future__ import annotations
-
 import bpy
 import numpy as np
 import pytest

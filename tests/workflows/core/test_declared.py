@@ -1,7 +1,5 @@
 """What a workflow declares to Blender is registered with it, works, and goes with it."""
 
-from __future__ import annotations
-
 import importlib
 
 import bpy

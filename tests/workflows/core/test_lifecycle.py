@@ -1,7 +1,5 @@
 """What workflows are told of the file and of the extension, and what is left when it is switched off."""
 
-from __future__ import annotations
-
 import importlib
 import socket
 import threading

@@ -1,7 +1,5 @@
 """The generic operators, run as scripts and background jobs run them: to the end, with errors reported."""
 
-from __future__ import annotations
-
 import bpy
 import pytest
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError

@@ -1,7 +1,5 @@
 """Texts over several lines."""
 
-from __future__ import annotations
-
 import pytest
 from bl_ext.devrepo.motion_loom.workflows.interface.wrapping import wrap
 

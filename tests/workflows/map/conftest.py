@@ -1,7 +1,5 @@
 """Worm, as most tests of Map find it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests import map_play

@@ -1,7 +1,5 @@
 """The workflows that move a mesh, for what holds for each of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.map_play import MAP

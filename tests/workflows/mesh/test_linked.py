@@ -7,6 +7,7 @@ from bl_ext.devrepo.motion_loom.scene import live_mesh
 from bl_ext.devrepo.motion_loom.workflows.transfer.model import dense_of
 
 from tests import map_play, mesh_steps, transfer_play
+from tests.linked import linked
 from tests.map_play import MAP
 from tests.mesh_play import link, override, refused
 from tests.mesh_steps import SAME, reopened, saved, shown
@@ -33,10 +34,7 @@ def test_a_linked_source_of_map(tmp_path):
     collection.children.link(map_play.add_dots())
     path = saved(tmp_path, "library.blend")
     bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, there):
-        there.collections = ["Dots"]
-    bpy.context.scene.collection.children.link(there.collections[0])
-    ob = map_play.learn(map_play.add_target(), there.collections[0])
+    ob = map_play.learn(map_play.add_target(), linked(path, collection="Dots"))
     map_play.pair(ob, *map_play.PAIRS)
     go_live(MAP, ob, tmp_path)
 

@@ -1,7 +1,5 @@
 """Linked rigs: a local copy in their place can be bound and adapted."""
 
-from __future__ import annotations
-
 import bpy
 import numpy as np
 import pytest
@@ -9,12 +7,14 @@ import pytest
 from tests import adapt_scenes as scenes
 from tests.adapt_scenes import bones_of, joints_of
 from tests.commands import run
+from tests.mesh_play import link
 
 pytestmark = pytest.mark.versions
 
 
-def make_library(path):
-    """A file with Rig, a skin by modifier, a hat on the head, Floor and Step."""
+@pytest.fixture
+def linked(tmp_path):
+    """Rig, active, a skin by modifier, a hat on the head, Floor and Step, linked into an empty file."""
     rig = scenes.add_scene()
     skin = scenes.add_box("Skin", (-0.2, -0.1, 0), (0.2, 0.1, 1.7))
     skin.modifiers.new("Deform", "ARMATURE").object = rig
@@ -24,21 +24,7 @@ def make_library(path):
     hat.parent, hat.parent_type, hat.parent_bone = rig, "BONE", "head"
     rig.pose.bones["wrist.L"].constraints.new("COPY_ROTATION").target = hat
     rig.pose.bones["wrist.L"].constraints[0].influence = 0.0
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
-
-
-@pytest.fixture
-def linked(tmp_path):
-    """The linked rig, active in an empty file."""
-    path = tmp_path / "library.blend"
-    make_library(path)
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(str(path), link=True) as (_, there):
-        there.objects = ["Rig", "Skin", "Hat", "Floor", "Step"]
-    for ob in there.objects:
-        bpy.context.scene.collection.objects.link(ob)
-    bpy.context.view_layer.update()
-    rig = there.objects[0]
+    rig = link(tmp_path, "Rig", "Skin", "Hat", "Floor", "Step")[0]
     bpy.context.view_layer.objects.active = rig
     return rig
 

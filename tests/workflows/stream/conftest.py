@@ -1,7 +1,5 @@
 """The scene of Live Stream, before and while it listens."""
 
-from __future__ import annotations
-
 import functools
 import socket
 

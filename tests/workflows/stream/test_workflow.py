@@ -1,7 +1,5 @@
 """Live Stream with real sockets: what the buttons and the timer do, called as they call it."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import socket

@@ -1,7 +1,5 @@
 """Ann and Bob, as most tests of Transfer find them."""
 
-from __future__ import annotations
-
 import bpy
 import pytest
 

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests import map_play, mesh_play, mesh_steps
+from tests import map_play, map_scenes, mesh_play, mesh_steps
 from tests import transfer_play as play
 from tests.mesh_play import put_in_reverse
 from tests.mesh_steps import SAME, shown
@@ -168,9 +168,7 @@ def test_a_clip_of_another_size_is_performed_all_the_same(bob, new, scale, is_ap
     play.toggle(bob)
     if is_applied:
         for block in new.data.shape_keys.key_blocks:
-            points = np.empty(3 * len(block.points), np.float32)
-            block.points.foreach_get("co", points)
-            block.points.foreach_set("co", points * np.float32(scale))
+            block.points.foreach_set("co", (map_scenes.positions(block) * np.float32(scale)).ravel())
         new.data.shape_keys.update_tag()  # as what edits by hand does
     else:
         new.scale = (scale,) * 3

@@ -3,17 +3,11 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.scene.part_groups import part_masks
 
 from tests import map_play, mesh_steps, transfer_pairs
 from tests import transfer_play as play
 
 pytestmark = pytest.mark.usefixtures("data", "silent")
-
-
-def add_captured(name, vertices, triangles):
-    """One shape a frame, from frame 0."""
-    return map_play.add_target(name, vertices, triangles, start=0)
 
 
 def learn(ob, source, part_count=None):
@@ -31,30 +25,10 @@ def off_by(found, truth):
     return np.sqrt(np.square(away).mean()) / np.ptp(truth[0], axis=0).max()
 
 
-def test_parts_of_people_are_suggested_alike():
-    """A torso with the head, and limbs that are on the same side of both bodies."""
-    she, he = (add_captured(name, *transfer_pairs.person(name)) for name in ("human_samba", "human_crane"))
-    play.add_clip(he, she)
-    mesh_steps.press("transfer_suggest_parts")
-    groups = [part.source_group for part in he.motion_loom_transfer.parts]
-    assert len(groups) == 5
-    places = []
-    for ob in (she, he):
-        vertices = mesh_steps.shown(ob, [0])[0]
-        masks = part_masks(ob, groups)
-        assert masks.any(axis=0).all() and masks[0][vertices[:, 2].argmax()]
-        centre = vertices[masks[0]].mean(axis=0)
-        places.append(np.stack([vertices[mask].mean(axis=0) - centre for mask in masks[1:]]))
-    legs = [set(np.argsort(place[:, 2])[:2].tolist()) for place in places]
-    assert legs[0] == legs[1]
-    facing = [np.sign(place[:, :2] @ place[0, :2]) for place in places]
-    assert (facing[0] == facing[1]).all()
-
-
 def test_a_lion_takes_the_poses_of_a_cat():
     """Nine poses each: the poses of the cat, seen between them."""
     cat, lion, pairs, _ = transfer_pairs.cat_and_lion()
-    tom, king = add_captured("Cat", *cat), add_captured("Lion", *lion)
+    tom, king = map_play.add_target("Cat", *cat, start=0), map_play.add_target("Lion", *lion, start=0)
     play.add_clip(king, tom, pairs.tolist())
     learn(king, tom)
     play.toggle(king)

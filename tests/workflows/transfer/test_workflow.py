@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.workflows.transfer.model import dense_of
 
-from tests import mesh_steps
+from tests import map_scenes, mesh_steps
 from tests import transfer_play as play
 from tests.mesh_steps import shown
 from tests.transfer_play import FRAMES, TRANSFER, healthy, wanted
@@ -76,9 +76,7 @@ def test_clips_on_the_spot_tell_no_way():
     ann, bob, _ = play.add_scene()
     for ob in (ann, bob):
         for block in ob.data.shape_keys.key_blocks:
-            shape = np.empty(3 * len(block.points), np.float32)
-            block.points.foreach_get("co", shape)
-            shape = shape.reshape(-1, 3)
+            shape = map_scenes.positions(block)
             shape -= [0.0, shape[:, 1].mean(), 0.0]
             block.points.foreach_set("co", shape.ravel())
     play.learn(bob, ann)
