@@ -139,16 +139,6 @@ def test_a_pointer_property_keeps_it_in_the_file_even_without_the_extension(tmp_
     _assert_same(_arrays(), binding_store.load(bpy.data.objects["Renamed"].ml_test_holder.bound)[0])
 
 
-@pytest.mark.parametrize("link", [False, True])
-def test_it_follows_a_rig_appended_or_linked_to_another_file(tmp_path, rig, link):
-    rig.ml_test_holder.bound = binding_store.save(rig.name, _arrays(), HEADER)
-    path = reopen(tmp_path)
-    bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(path, link=link) as (_, wanted):
-        wanted.objects = ["Rig"]
-    _assert_same(_arrays(), binding_store.load(wanted.objects[0].ml_test_holder.bound)[0])
-
-
 def test_a_new_binding_leaves_the_one_a_duplicated_rig_shares(rig):
     rig.ml_test_holder.bound = first = binding_store.save(rig.name, {"a": np.arange(3)}, {})
     copy = rig.copy()

@@ -7,10 +7,9 @@ from bl_ext.devrepo.motion_loom.scene.mesh_sequence import key_poses
 from bl_ext.devrepo.motion_loom.scene.point_source import objects_source, point_track_steps, points_now
 from bl_ext.devrepo.motion_loom.scene.points import object_positions, still_place
 from bl_ext.devrepo.motion_loom.scene.present import shape_now
-from bl_ext.devrepo.motion_loom.scene.sampling import sample_frames
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 
-from tests import map_scenes, rig_scenes
+from tests import map_scenes
 from tests.mesh_scenes import read_state
 from tests.objects import add_object, evaluate, into_collection, key
 
@@ -58,12 +57,6 @@ def test_an_object_and_its_present_position():
     source = objects_source([ob])
     assert np.isnan(points_now(source, evaluate())).all()
     assert np.isnan(map_scenes.run(point_track_steps(bpy.context, source, FRAMES))[0][1]).all()
-
-
-def test_a_rig():
-    ob = left_behind(rig_scenes.add_chain(("one", "two")))
-    with pytest.raises(SceneError, match=f"{UNSEEN} at frame 1"):
-        sample_frames(bpy.context, ob, ("one", "two"), FRAMES)
 
 
 def test_a_surface():

@@ -94,25 +94,6 @@ def test_curves_tell_what_blender_plays(change):
         assert_plays(found, ob, some)
 
 
-def test_curves_tell_what_blender_plays_for_every_bone_rule():
-    ob = scenes.add_rig_of_all_rules()
-    scenes.animate_at_random(ob, frames=(1, 6, 12))
-    found = read(ob)
-    assert found.sampled_because is None
-    np.testing.assert_allclose(found.pose, scenes.watch(ob, FRAMES)[0], atol=1e-5)
-
-
-def test_by_curves_and_by_frames_agree():
-    ob = add_mover()
-    by_curves = read(ob)
-    ob.pose.bones["fin"].constraints.new("LIMIT_SCALE")  # limits nothing, but might
-    by_frames = read(ob)
-    assert by_frames.sampled_because == "bone 'fin' has constraints"
-    np.testing.assert_allclose(by_frames.basis, by_curves.basis, atol=1e-5)
-    np.testing.assert_allclose(by_frames.object_world, by_curves.object_world, atol=1e-5)
-    assert by_frames.fps == by_curves.fps == 24.0
-
-
 def drive_hip(ob):
     drive(ob.pose.bones["hip"], "location", "frame / 10", 0)
 

@@ -10,7 +10,7 @@ from bl_ext.devrepo.motion_loom.scene.motion_writing import written_channels
 from bl_ext.devrepo.motion_loom.solvers.core.errors import OutputError, SceneError
 
 from tests import rig_scenes as scenes
-from tests.motion_scenes import FRAMES, NAMES, add_mover, read, remap_time, strips_alone, write
+from tests.motion_scenes import FRAMES, NAMES, add_mover, read, strips_alone, write
 
 
 def play(ob, action):
@@ -247,14 +247,6 @@ def test_two_rigs_of_one_action_are_written_apart():
     assert one.animation_data.action == action and scenes.fingerprint(action) == before
     np.testing.assert_allclose(read(one).basis, found.basis, atol=1e-6)
     np.testing.assert_allclose(read(two).basis, other.basis, atol=1e-5)
-
-
-def test_remapped_time_is_written_where_it_plays():
-    ob = add_mover()
-    remap_time()
-    found = read(ob)
-    write(ob, "New", found, assign=True)
-    np.testing.assert_allclose(scenes.watch(ob, FRAMES)[0], found.pose, atol=1e-5)
 
 
 # ------------------------------------------------------------------------------- linked and override rigs

@@ -185,20 +185,6 @@ def test_a_curve_bevelled_by_a_moving_profile():
     assert can_deform(path)
 
 
-def test_what_curves_tell_needs_no_stepping():
-    box, carrier = add_box(), add_object("Carrier")
-    key_location(box)
-    key_location(carrier)
-    box.parent, box.rotation_euler = carrier, (0.3, 0.2, 0.1)
-    bpy.context.view_layer.update()
-    with frames_set() as seen:
-        (by_curves,) = read(box)
-    assert not seen and len(by_curves.vertices) == len(FRAMES)
-    drive(carrier, "scale", "1", 0)
-    (stepped,) = read(box)
-    assert np.abs(by_curves.vertices - stepped.vertices).max() < 2e-6
-
-
 def test_real_props_stand_still_and_follow_their_parent(data):
     for path in sorted((data / "scene_props").rglob("*.glb")):
         bpy.ops.import_scene.gltf(filepath=str(path))

@@ -66,12 +66,6 @@ def test_a_bake_that_cannot_be_written_leaves_what_was_read(play, ob, tmp_path):
     assert binding_store.mark(play.settings(ob).clip) != mark
 
 
-def test_a_range_to_bake_that_is_empty(play, ready):
-    changes = {"use_bake_range": True, "bake_start": 9, "bake_end": 3, "bake_kind": "ABSOLUTE_KEYS"}
-    put(play.settings(ready), changes)
-    refused(play, ready, "bake", f"9 to 3 is empty.*1 to {play.frames[-1]}")
-
-
 @pytest.mark.parametrize(
     ("play", "name", "value", "said"),
     [

@@ -95,19 +95,6 @@ def test_an_object_is_moved_while_live(tmp_path):
     np.testing.assert_allclose(play.followed(bob), before, atol=1e-5)
 
 
-def test_a_cache_file_that_is_gone(tmp_path):
-    ann, bob, new = (cached(name, tmp_path) for name in play.CLIPS)
-    new.modifiers[0].filepath = str(tmp_path / "nowhere.pc2")
-    (tmp_path / "Ann.pc2").unlink()
-    ann.modifiers[0].filepath = str(tmp_path / "Ann.pc2")
-    write_parts(ann, play.PARTS, play.masks(play.SOURCE))
-    write_parts(bob, play.PARTS, play.masks(play.TARGET))
-    play.add_clip(bob, ann, PAIRS)
-    play.add_parts(bob)
-    with pytest.raises(RuntimeError, match="'Ann' does not change: its cache file '.*Ann.pc2' is not there"):
-        bpy.ops.motion_loom.fit(workflow="transfer")
-
-
 def test_faces_of_many_corners_in_several_clips():
     """Blender splits them otherwise in each pose; they are the same all the same."""
 
