@@ -12,7 +12,7 @@ from ...solvers.adapt.findings import Findings
 from ...solvers.adapt.worst_events import Event
 from .findings import bone_of, contacts_at, joints_of_limbs
 
-_WIDTH, _LEFT, _RIGHT, _TOP = 960, 150, 30, 40
+_WIDTH, _LEFT, _RIGHT, _TOP = 960, 150, 44, 40
 _BAR, _STRIP, _GAP = 18, 80, 34
 _INK, _FAINT, _CURVE = "#222222", "#e4e4e4", "#2f6db5"
 _KEPT, _LOST, _COVERED = "#3a8f5c", "#d1442f", "#a8a8a8"
