@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..core.types import MeshTrack
+from ..skeleton.hinges import hinges
 from ..skeleton.trunk import trunk_ends
 from . import worst_events
 from .binding import Binding
@@ -18,6 +19,10 @@ from .worst_events import DOWN, Event, worst
 # An animator rejects what passes these. Beyond the source, in metres at a 1.8 m body and degrees: a joint's jump a
 # frame, a bone's turn a frame, the trunk's tilt where it is clear of surfaces; the share of a limb's contacts kept.
 JUMP, TURN, TILT, CONTACTS = 0.03, 15.0, 6.0, 0.9
+# Degrees from which on a knee or elbow is straight; and the share of frames in which one may be that the source bends.
+STRAIGHT, STRETCHED = 172.0, 0.1
+# Metres at 1.8 m: a limb bends between bones that are longer.
+_LONG = 0.2
 # A trunk that is farther than this from everything, metres at 1.8 m, stands or walks and is to stay upright.
 CLEAR = 0.6
 
@@ -28,8 +33,8 @@ class Findings:
     adds to its source, see ``worst_events``. NaN where there is nothing to measure.
 
     frames: (F,) of the scene.  names: of the J joints.  trunk: joints between which it lies.  clear: (F,) bool, whether
-    it is away from all surfaces.  contacts: which of them the result keeps.
-    scale: body height / 1.8 m.  dt: seconds a frame.
+    it is away from all surfaces.  stretched: (F, J) bool, knees and elbows that are straight and were not.
+    contacts: which of them the result keeps.  scale: body height / 1.8 m.  dt: seconds a frame.
     """
 
     frames: np.ndarray
@@ -40,6 +45,7 @@ class Findings:
     balance: np.ndarray
     trunk: tuple[int, int]
     clear: np.ndarray
+    stretched: np.ndarray
     contacts: ContactCount
     scale: float
     dt: float
@@ -60,6 +66,15 @@ class Findings:
     def clear_tilt(self) -> Event | None:
         """Of the frames in which the trunk is clear of surfaces."""
         return worst(np.where(self.clear, self.tilts, np.nan), self.frames, self.trunk[1])
+
+    @cached_property
+    def stretch(self) -> Event | None:
+        """Of the knee or elbow that is stretched most often: its share of frames, and the first of them."""
+        if not self.stretched.any():
+            return None
+        joint = int(self.stretched.sum(axis=0).argmax())
+        rows = self.stretched[:, joint]
+        return Event(float(rows.mean()), float(self.frames[rows.argmax()]), joint)
 
     @cached_property
     def shift(self) -> Event | None:
@@ -91,16 +106,29 @@ def find(
     return Findings(
         track.frames,
         track.skeleton.names,
-        worst_events.jumps(source, positions, size),
+        np.maximum(worst_events.jumps(source, positions, size), 0.0),
         worst_events.turn_steps(turns),
         worst_events.tilts(source, positions, root, trunk, gravity),
         worst_events.balance_shifts(source, positions, centres, stance, root, size, gravity),
         trunk,
         binding.joint_distance[:, :, _between(parents, trunk)].min(axis=(0, 2)) > CLEAR * scale,
+        _stretched(binding, positions, lengths, trunk),
         contacts,
         scale,
         binding.dt,
     )
+
+
+def _stretched(binding, positions, lengths, trunk):
+    """(F, J) bool."""
+    parents = binding.track.skeleton.parents
+    found = hinges(parents, lengths, binding.effectors, _between(parents, trunk), _LONG * binding.scale)
+    before, after = (
+        worst_events.is_straight(joints, parents, found, STRAIGHT) for joints in (binding.track.positions, positions)
+    )
+    out = np.zeros(positions.shape[:2], bool)
+    out[:, found[:, 0]] = after & ~before
+    return out
 
 
 def _between(parents, ends):

@@ -79,6 +79,17 @@ def tilts(
     return np.where(length > 0, angle, np.nan)
 
 
+def is_straight(positions: np.ndarray, parents: np.ndarray, hinges: np.ndarray, angle: float) -> np.ndarray:
+    """(F, H) bool: whether knees and elbows are stretched to more than an angle, degrees.
+
+    positions: (F, J, 3).  hinges: (H, 2), see ``skeleton.hinges``.
+    """
+    joints, below = hinges.T
+    up, down = (positions[:, ends] - positions[:, joints] for ends in (parents[joints], below))
+    lengths = np.linalg.norm(up, axis=2) * np.linalg.norm(down, axis=2)
+    return np.einsum("fhk,fhk->fh", up, down) < np.cos(np.radians(angle)) * lengths
+
+
 def bone_masses(lengths: np.ndarray, parents: np.ndarray, radii: np.ndarray) -> np.ndarray:
     """(J,) shares of the body's mass in the bones that lead to each joint.
 

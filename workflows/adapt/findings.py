@@ -54,7 +54,14 @@ def joints_of_limbs(found: Findings) -> dict[str, list[int]]:
 def remarks(found: Findings, is_thinned: bool = False) -> list[Remark]:
     """The worst events and every limb's contacts. is_thinned: keys were left out, which may be what is wrong."""
     first = "set Frame Step to 1, switch Reduce Keys off or lower its Error; else " if is_thinned else ""
-    return [*_jump(found, first), *_turn(found, first), *_tilt(found), *_balance(found), *_limbs(found)]
+    return [
+        *_jump(found, first),
+        *_turn(found, first),
+        *_tilt(found),
+        *_balance(found),
+        *_stretch(found),
+        *_limbs(found),
+    ]
 
 
 def _jump(found, first):
@@ -106,14 +113,28 @@ def _balance(found):
         yield Remark(text, bone_of(found, event.joint), event.frame, "")
 
 
+def _stretch(found):
+    event = found.stretch
+    if event is None:
+        return
+    percent, bone, doubt = 100.0 * event.size, bone_of(found, event.joint), ""
+    if event.size > findings.STRETCHED:
+        doubt = (
+            f"The knee or elbow at the head of '{bone}' is straight in {percent:.0f} % of frames, from frame "
+            f"{event.frame:g} on, in which the source bends it: change what the limb rests on by less, or pin the body "
+            "nearer to it"
+        )
+    yield Remark(f"Straight {percent:.0f} % of frames", bone, event.frame, doubt)
+
+
 def _limbs(found):
     for bone, joints in joints_of_limbs(found).items():
         counted, kept, covered = contacts_at(found, joints)
         count, hidden = int(counted.sum()), int(covered.sum())
         share = float(kept.sum() / count) if count else 1.0
-        lost = np.flatnonzero((counted & ~kept).any(axis=1))
-        first = lost[0] if len(lost) else (counted | covered).any(axis=1).argmax()
-        text, frame, doubt = f"Contact {100 * share:.0f} % of {count}", float(found.frames[first]), ""
+        lost = np.flatnonzero(counted & ~kept)
+        first = lost[0] if len(lost) else (counted | covered).argmax()
+        text, frame, doubt = f"Contact {100 * share:.0f} % of {count} frames", float(found.frames[first]), ""
         if share < findings.CONTACTS and count * found.dt >= _BRIEF:
             doubt = (
                 f"Bone '{bone}' keeps {100 * share:.0f} % of {count} frames of contact, the first one lost at frame "
@@ -124,9 +145,12 @@ def _limbs(found):
 
 
 def contacts_at(found: Findings, joints: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Counted, kept and covered contacts (F, n) bool of some joints."""
+    """Frames (F,) bool in which the joints of a bone have contacts that count, in which all of these are kept, and in
+    which they have covered ones alone."""
     contacts = found.contacts
-    return contacts.counted[:, joints], contacts.kept[:, joints], contacts.covered[:, joints]
+    counted = contacts.counted[:, joints].any(axis=1)
+    lost = (contacts.counted & ~contacts.kept)[:, joints].any(axis=1)
+    return counted, counted & ~lost, contacts.covered[:, joints].any(axis=1) & ~counted
 
 
 def _as_json(found: Findings) -> dict:
@@ -142,6 +166,7 @@ def _as_json(found: Findings) -> dict:
             "turn": _event(found, found.turn, "degrees"),
             "tilt": _over_time(found, found.tilt, found.tilts, "degrees"),
             "clear_tilt": _over_time(found, found.clear_tilt, clear, "degrees"),
+            "stretch": _event(found, found.stretch, "pct", 100.0),
             "balance": _over_time(found, found.shift, found.balance, "cm", 100.0),
         },
         "trunk": [bone_of(found, joint) for joint in found.trunk],

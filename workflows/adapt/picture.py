@@ -78,8 +78,7 @@ def _x(found: Findings, frame):
 
 def _bars(found: Findings, joints, bone: str, y: float) -> list[str]:
     counted, kept, covered = contacts_at(found, joints)
-    lost = (counted & ~kept).any(axis=1)
-    state = np.select((lost, counted.any(axis=1), covered.any(axis=1)), (_LOST, _KEPT, _COVERED), _FAINT)
+    state = np.select((kept, counted, covered), (_KEPT, _LOST, _COVERED), _FAINT)
     out = [
         _text(_LEFT - 8, y + 12, bone, anchor="end"),
         _box(_LEFT, y + 2, _WIDTH - _LEFT - _RIGHT, _BAR - 4, _FAINT),

@@ -42,3 +42,15 @@ def test_gravity_is_an_argument(made_walk):
     after = moved(bound.meshes, turn.as_matrix(), (0.0, 0.0, 0.0))
     found = find(bound.binding, carried, turned(bound, turn), after, 1.0, np.array([-1.0, 0.0, 0.0]))
     assert found.tilt.size < 1e-5 and found.shift.size < 1e-9
+
+
+def test_a_knee_that_the_result_alone_stretches_is_found(made_walk):
+    bound, names = made_walk, made_walk.track.skeleton.names
+    hip, knee, ankle = (names.index(f"{name}.L") for name in ("thigh", "knee", "ankle"))
+    positions = bound.track.positions.copy()
+    still = turned(bound, Rotation.identity())
+    assert find(bound.binding, positions, still, bound.meshes, 1.0).stretch is None
+    positions[30:60, knee] = 0.5 * (positions[30:60, hip] + positions[30:60, ankle])
+    stretch = find(bound.binding, positions, still, bound.meshes, 1.0).stretch
+    assert (stretch.joint, stretch.frame) == (knee, bound.track.frames[30])
+    assert stretch.size == pytest.approx(30 / len(positions))

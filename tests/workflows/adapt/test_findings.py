@@ -112,9 +112,13 @@ def test_each_finding_beyond_its_bound_is_a_sentence_with_bone_and_frame(bound, 
         turns=150.0 * steps,
         tilts=np.arange(24.0),
         clear=clear,
+        stretched=np.arange(24)[:, None] + 0 * found.stretched >= 12,
         contacts=replace(found.contacts, kept=np.zeros_like(found.contacts.kept)),
     )
-    jump, turn, tilt, balance, *limbs = findings.remarks(bad)
+    jump, turn, tilt, balance, stretch, *limbs = findings.remarks(bad)
+    assert stretch.doubt.startswith(
+        "The knee or elbow at the head of 'hips' is straight in 50 % of frames, from frame 13"
+    )
     assert (jump.bone, jump.frame, jump.text) == ("toe.L", 6, "Jump 12.0 cm")
     assert jump.doubt.startswith("Bone 'toe.L' jumps by 12.0 cm at frame 6")
     assert turn.doubt.startswith("Bone 'toe.L' turns by 150 degrees at frame 6")
