@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import astuple
 
 from ...scene.whole_file import Destination, destination
 from ...solvers.core.errors import InputError, MotionLoomError, SceneError
@@ -16,7 +18,6 @@ from .words import figures_in_words
 def keep_report(context, ob, workflow, report: dict, found: Findings | None, remarks: Sequence[Remark]) -> None:
     """Keep what was measured with the rig. report: of ``run.adapt_steps``.  found: None where nothing was measured."""
     kept = workflow.settings_of(ob).last_report
-    kept.remarks.clear()
     kept.action = None
     if found is None:
         return
@@ -24,9 +25,7 @@ def keep_report(context, ob, workflow, report: dict, found: Findings | None, rem
     kept.played = workflow.settings_of(ob).result == kept.action
     kept.mark = _mark(ob, workflow)
     kept.figures = "\n".join(figures_in_words(report["measures"]))
-    for remark in remarks:
-        item = kept.remarks.add()
-        item.text, item.bone, item.frame, item.doubt = remark.text, remark.bone, remark.frame, remark.doubt
+    kept.remarks = json.dumps([astuple(remark) for remark in remarks], ensure_ascii=False)
     kept.picture = picture(found, f"{ob.name}: {report['action']}")
 
 
@@ -41,6 +40,11 @@ def shown_report(ob, workflow):
         return kept if kept.mark == _mark(ob, workflow) else None
     except MotionLoomError:
         return None  # the binding is gone
+
+
+def remarks_of(kept) -> list[Remark]:
+    """The remarks of a report that a rig keeps."""
+    return [Remark(*parts) for parts in json.loads(kept.remarks or "[]")]
 
 
 def _mark(ob, workflow) -> str:

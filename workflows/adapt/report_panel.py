@@ -5,13 +5,13 @@ from __future__ import annotations
 from ..core.naming import listed
 from ..environment.joints import STAYS
 from ..interface.panel_parts import Shown, draw_text
-from .report import shown_report
+from .report import remarks_of, shown_report
 
 
 def draw_doubts(layout, shown: Shown) -> None:
     """What is wrong with the last result, a box each, and the way to where that is."""
     report = shown_report(shown.ob, shown.workflow)
-    for remark in report.remarks if report else ():
+    for remark in remarks_of(report) if report else ():
         if remark.doubt:
             box = layout.box().column(align=True)
             draw_text(box, shown.context, remark.doubt, "ERROR")
@@ -29,7 +29,7 @@ def draw_report(layout, shown: Shown) -> None:
     for line in report.figures.splitlines():
         draw_text(column, shown.context, line.capitalize(), "DOT")
     column = layout.column(align=True)
-    for remark in report.remarks:
+    for remark in remarks_of(report):
         draw_text(column, shown.context, remark.text, "ERROR" if remark.doubt else "DOT")
         _draw_link(column, remark)
     staying = [item.name for item in shown.chosen.joints if item.role == STAYS]

@@ -5,17 +5,8 @@ from __future__ import annotations
 import bpy
 
 from ..environment.settings import ENVIRONMENT_CLASSES, EnvironmentSettings
-from ..interface.settings import LIST, OWN
+from ..interface.settings import OWN
 from ..rig.settings import RIG_CLASSES, RigResultSettings
-
-
-class MotionLoomAdaptRemark(bpy.types.PropertyGroup):
-    """Something in a result to look at; see ``findings.Remark``."""
-
-    text: bpy.props.StringProperty(description="What, in a few words", override=OWN)
-    bone: bpy.props.StringProperty(description="Empty: none", override=OWN)
-    frame: bpy.props.FloatProperty(override=OWN)
-    doubt: bpy.props.StringProperty(description="What is wrong with it and what to try; empty: nothing", override=OWN)
 
 
 class MotionLoomAdaptReport(bpy.types.PropertyGroup):
@@ -25,7 +16,8 @@ class MotionLoomAdaptReport(bpy.types.PropertyGroup):
     played: bpy.props.BoolProperty(description="The rig was to play it", override=OWN)
     mark: bpy.props.StringProperty(description="Tells the binding from any other", override=OWN)
     figures: bpy.props.StringProperty(description="What it is like on the whole, a line each", override=OWN)
-    remarks: bpy.props.CollectionProperty(type=MotionLoomAdaptRemark, override=LIST)
+    # A text: where a linked rig is overridden a list could not lose the entries that come from the library.
+    remarks: bpy.props.StringProperty(description="What to look at, as JSON; see findings.Remark", override=OWN)
     picture: bpy.props.StringProperty(description="Contacts and worst events over time, as SVG", override=OWN)
 
 
@@ -47,4 +39,4 @@ class MotionLoomAdaptSettings(EnvironmentSettings, RigResultSettings, bpy.types.
     )
 
 
-CLASSES = (*ENVIRONMENT_CLASSES, *RIG_CLASSES, MotionLoomAdaptRemark, MotionLoomAdaptReport)
+CLASSES = (*ENVIRONMENT_CLASSES, *RIG_CLASSES, MotionLoomAdaptReport)

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.workflows.adapt.report import shown_report
+from bl_ext.devrepo.motion_loom.workflows.adapt.report import remarks_of, shown_report
 from bl_ext.devrepo.motion_loom.workflows.core import registry
 
 from tests import adapt_play as play
@@ -26,10 +26,6 @@ def baked(rig, fails=False):
 
 def report_of(rig):
     return shown_report(rig, scenes.workflow())
-
-
-def remarks_of(rig):
-    return [(remark.text, remark.bone, remark.frame, remark.doubt) for remark in report_of(rig).remarks]
 
 
 def drawn(rig, opened=True):
@@ -53,14 +49,14 @@ def test_doubts_are_in_sight_and_the_rest_in_the_report(bound):
 def test_a_result_without_doubts_shows_none(bound):
     baked(bound)
     assert not any(text.startswith("Show ") for text in drawn(bound))
-    assert not any(remark.doubt for remark in report_of(bound).remarks)
+    assert not any(remark.doubt for remark in remarks_of(report_of(bound)))
 
 
 def test_each_line_leads_to_its_frame_and_bone(bound):
     baked(bound, fails=True)
     for mode in ("OBJECT", "POSE"):
         bpy.ops.object.mode_set(mode=mode)
-        for remark in report_of(bound).remarks:
+        for remark in remarks_of(report_of(bound)):
             assert bpy.ops.motion_loom.show_bone(bone=remark.bone, frame=remark.frame) == {"FINISHED"}
             assert bpy.context.scene.frame_current == remark.frame and bound.data.bones.active.name == remark.bone
     bpy.ops.object.mode_set(mode="OBJECT")
@@ -71,11 +67,25 @@ def test_each_line_leads_to_its_frame_and_bone(bound):
 
 
 def test_a_report_is_saved_with_its_file(bound, tmp_path):
-    said = remarks_of(baked(bound, fails=True))
+    said = remarks_of(report_of(baked(bound, fails=True)))
     path = play.save(tmp_path / "baked.blend")
     bpy.ops.wm.read_homefile(use_empty=True)
     bpy.ops.wm.open_mainfile(filepath=path)
-    assert said == remarks_of(bpy.data.objects["Rig"]) and len(said) > 5
+    assert said == remarks_of(report_of(bpy.data.objects["Rig"])) and len(said) > 5
+
+
+def test_a_linked_rig_that_is_overridden_has_its_own_report(bound, capsys, tmp_path):
+    """Entries of a list that came from the library stayed, and the override's own were put beside them."""
+    play.press(bound, "bake")
+    linked, *_ = play.brought(play.save(tmp_path / "library.blend"), "Rig", "Floor", "Step", link=True)
+    linked.override_create(remap_local_usages=True)
+    rig = next(ob for ob in bpy.context.scene.objects if ob.override_library)
+    rig.motion_loom_adapt.surfaces[0].mode = "IGNORE"
+    adapt(capsys, "--step", "4")
+    said = remarks_of(report_of(rig))
+    bpy.ops.wm.open_mainfile(filepath=play.save(tmp_path / "scene.blend"))
+    rig = next(ob for ob in bpy.context.scene.objects if ob.override_library)
+    assert remarks_of(report_of(rig)) == said and len({remark.text for remark in said}) > 5
 
 
 def test_a_report_that_is_out_of_date_is_not_shown(bound, capsys):
