@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 
 from ..workflows.interface.operators import ReportingOperator
-from ..workflows.rig.show_bone import show_bone, why_no_rig
+from ..workflows.rig.operators import why_no_rig
+from ..workflows.rig.show_bone import show_bone
 
 
 class MOTION_LOOM_OT_show_bone(ReportingOperator, bpy.types.Operator):

@@ -13,7 +13,7 @@ _IN_POSE = "select" in bpy.types.PoseBone.bl_rna.properties
 def select_bone(ob: bpy.types.Object, name: str) -> str | None:
     """Make a bone of a rig the active one and the only one that is selected; returns why it cannot be seen, or None.
 
-    Raises SceneError where the rig has no such bone, is in Edit Mode, or its armature cannot be changed.
+    Raises SceneError where the rig has no such bone, or is in Edit Mode.
     """
     bones = ob.data.bones
     if ob.mode == "EDIT":
@@ -21,12 +21,9 @@ def select_bone(ob: bpy.types.Object, name: str) -> str | None:
     if name not in bones:
         raise SceneError(f"'{ob.name}' has no bone '{name}' any more.")
     holders = ob.pose.bones if _IN_POSE else bones
-    try:
-        for holder in holders:
-            holder.select = holder.name == name
-        bones.active = bones[name]
-    except AttributeError as error:
-        raise SceneError(f"The armature of '{ob.name}' is linked: its bones cannot be selected.") from error
+    for holder in holders:
+        holder.select = holder.name == name
+    bones.active = bones[name]
     return _why_unseen(ob, bones[name], holders[name])
 
 

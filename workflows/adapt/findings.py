@@ -100,7 +100,7 @@ def _tilt(found):
         event = clear
         doubt = (
             f"The trunk, {ends}, tilts by up to {clear.size:.0f} degrees, at frame {clear.frame:g}, where nothing is "
-            "near it: tilt what it stands on by less"
+            "near it: turn and move what it stands on and holds to by less"
         )
     text = f"Tilt {event.size:.1f} degrees, mean {np.nanmean(found.tilts):.1f}"
     yield Remark(text, bone_of(found, event.joint), event.frame, doubt)

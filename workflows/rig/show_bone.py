@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 
 from ...scene.bone_selection import select_bone
-from .operators import why_no_rig
-
-__all__ = ["show_bone", "why_no_rig"]
 
 
 def show_bone(context, bone: str, frame: float) -> str | None:
