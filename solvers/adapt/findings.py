@@ -13,7 +13,7 @@ from ..skeleton.trunk import trunk_ends
 from . import worst_events
 from .binding import Binding
 from .contacts import ContactCount
-from .measures import contacts_of
+from .measures import Comparison, compare
 from .worst_events import DOWN, Event, worst
 
 # An animator rejects what passes these. Beyond the source, in metres at a 1.8 m body and degrees: a joint's jump a
@@ -23,8 +23,19 @@ JUMP, TURN, TILT, CONTACTS = 0.03, 15.0, 6.0, 0.9
 STRAIGHT, STRETCHED = 172.0, 0.1
 # Metres at 1.8 m: a limb bends between bones that are longer.
 _LONG = 0.2
+# Percent of frames with a sample inside an object beyond the source's, for a body of its size and for another; times
+# the source's jerk, likewise; percent of frames with clearance lost; percent of all contacts kept.
+DEEPER, JERK, NEARER, ALL_CONTACTS = (1.0, 2.0), (1.25, 1.35), 10.0, 95.0
 # A trunk that is farther than this from everything, metres at 1.8 m, stands or walks and is to stay upright.
 CLEAR = 0.6
+
+
+@dataclass(frozen=True)
+class Approach:
+    """An event, metres, and the name of the object that the body comes too near to."""
+
+    event: Event
+    obj: str
 
 
 @dataclass(frozen=True)
@@ -34,7 +45,8 @@ class Findings:
 
     frames: (F,) of the scene.  names: of the J joints.  trunk: joints between which it lies.  clear: (F,) bool, whether
     it is away from all surfaces.  stretched: (F, J) bool, knees and elbows that are straight and were not.
-    contacts: which of them the result keeps.  scale: body height / 1.8 m.  dt: seconds a frame.
+    comparison: distances and contacts beside the source's.  sample_joints: (P,) the joint that each of its samples
+    leads to.  objects: names of its objects.  scale: body height / 1.8 m.  dt: seconds a frame.
     """
 
     frames: np.ndarray
@@ -46,9 +58,45 @@ class Findings:
     trunk: tuple[int, int]
     clear: np.ndarray
     stretched: np.ndarray
-    contacts: ContactCount
+    comparison: Comparison
+    sample_joints: np.ndarray
+    objects: tuple[str, ...]
     scale: float
     dt: float
+
+    @property
+    def contacts(self) -> ContactCount:
+        return self.comparison.contacts
+
+    @property
+    def is_resized(self) -> bool:
+        return abs(self.comparison.size - 1.0) > 1e-3
+
+    @cached_property
+    def depth(self) -> Approach | None:
+        """Where the body is deepest inside an object, beyond what the source is."""
+        found = self.comparison
+        beyond = np.maximum(-found.after, 0.0) - np.maximum(-found.before, 0.0)
+        return self._approach(found.inside, beyond, -found.after)
+
+    @cached_property
+    def loss(self) -> Approach | None:
+        """Where the body has lost most clearance."""
+        return self._approach(self.comparison.nearer, self.comparison.lost, self.comparison.lost)
+
+    def _approach(self, where, beyond, sizes) -> Approach | None:
+        """At the largest of ``beyond`` (O, F, P) among samples ``where`` it counts."""
+        if not where.any():
+            return None
+        place = np.unravel_index(np.where(where, beyond, -np.inf).argmax(), where.shape)
+        event = Event(float(sizes[place]), float(self.frames[place[1]]), int(self.sample_joints[place[2]]))
+        return Approach(event, self.objects[place[0]])
+
+    @cached_property
+    def jerk(self) -> Event | None:
+        """Where a joint jerks most, beyond the source, m/s^3; the last of the four frames that tell it."""
+        found = self.comparison
+        return worst(found.jerk - found.jerk_before, self.frames) if len(self.frames) > 3 else None
 
     @cached_property
     def jump(self) -> Event | None:
@@ -95,11 +143,10 @@ def find(
     positions: (F, J, 3) and turns: (F, J, 4) unit quaternions that are added to the source's orientations, world.
     environment: the changed meshes in the binding's order.  size: of the character against bind.
     """
-    track, scale = binding.track, binding.scale
+    track, tree, scale = binding.track, binding.tree, binding.scale
     parents, source = track.skeleton.parents, track.positions
     lengths = np.median(np.linalg.norm(source - source[:, np.maximum(parents, 0)], axis=2), axis=0)
     trunk = trunk_ends(parents, lengths)
-    contacts = contacts_of(binding, positions, environment, size)
     masses = worst_events.bone_masses(lengths, parents, binding.radii)
     centres = tuple(worst_events.mass_centres(joints, parents, masses) for joints in (source, positions))
     stance, root = binding.touched.any(axis=0) * binding.contact.max(axis=0), turns[:, trunk[0]]
@@ -113,7 +160,9 @@ def find(
         trunk,
         binding.joint_distance[:, :, _between(parents, trunk)].min(axis=(0, 2)) > CLEAR * scale,
         _stretched(binding, positions, lengths, trunk),
-        contacts,
+        compare(binding, positions, environment, size),
+        tree.order[binding.samples.child],
+        binding.objects,
         scale,
         binding.dt,
     )

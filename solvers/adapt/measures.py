@@ -5,6 +5,8 @@ The same definitions as ``benchmarks/metrics.py``, on the samples of the binding
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..core.types import MeshTrack
@@ -20,48 +22,79 @@ LOST = 0.01
 _REACH = 0.3
 
 
-def measure_bound(
-    binding: Binding, positions: np.ndarray, environment: list[MeshTrack], scale: float
-) -> dict[str, float | None]:
-    """Shares in percent, lengths in cm, jerk and bones as ratios, None against a motion without any.
+@dataclass(frozen=True)
+class Comparison:
+    """A result beside the bound motion. before, after: (O, F, P) distances of the binding's samples then and now, and
+    lost (O, F, P) of their clearance, metres.  contacts: which are kept.  jerk_before, jerk: (F - 3, J) m/s^3.
+    unit: body height / 1.8 m.  size: of the character against bind."""
 
-    positions: (F, J, 3) adapted joints.  environment: the changed meshes.  scale: of the character against bind;
+    before: np.ndarray
+    after: np.ndarray
+    lost: np.ndarray
+    contacts: ContactCount
+    jerk_before: np.ndarray
+    jerk: np.ndarray
+    unit: float
+    size: float
+
+    @property
+    def inside(self) -> np.ndarray:
+        """(O, F, P) bool: samples that are inside an object now."""
+        return self.after < -DEPTH * self.unit
+
+    @property
+    def inside_before(self) -> np.ndarray:
+        return self.before < -DEPTH * self.unit
+
+    @property
+    def nearer(self) -> np.ndarray:
+        """(O, F, P) bool: samples that have lost clearance."""
+        return self.lost > LOST * self.unit
+
+    def figures(self) -> dict[str, float | None]:
+        """Shares in percent, lengths in cm, jerk as ratios, None against a motion without any.
+
+        Contacts: see ``contacts``; None where nothing touches. Penetration: frames with a sample deeper than 1 cm.
+        Clearance lost: frames with a sample that lost more than 1 cm of its first 5. Jerk: third differences against
+        the bound motion's.
+        """
+        contacts, kept = self.contacts.counted.sum(), self.contacts.kept.sum()
+        jerk, before = self.jerk, self.jerk_before
+        return {
+            "contact_frames": int(contacts),
+            "contacts_kept_pct": 100.0 * kept / contacts if contacts else None,
+            "penetration_pct": _percent_of_frames(self.inside),
+            "penetration_original_pct": _percent_of_frames(self.inside_before),
+            "clearance_lost_pct": _percent_of_frames(self.nearer),
+            "clearance_lost_max_cm": 100.0 * max(float(self.lost.max()), 0.0),
+            "jerk_mean_ratio": _ratio(jerk.mean(), before.mean()),
+            "jerk_p95_ratio": _ratio(np.percentile(jerk, 95), np.percentile(before, 95)),
+        }
+
+
+def compare(binding: Binding, positions: np.ndarray, environment: list[MeshTrack], size: float) -> Comparison:
+    """Compare a result with the bound motion.
+
+    positions: (F, J, 3) adapted joints.  environment: the changed meshes.  size: of the character against bind;
     clearances are asked in proportion to it.
-    Contacts: see ``contacts``; None where nothing touches. Penetration: frames with a sample deeper than 1 cm.
-    Clearance lost: frames with a sample that lost more than 1 cm of its first 5. Jerk: third differences against the
-    bound motion's.
     """
-    unit = binding.scale
-    samples = binding.samples.positions(binding.tree.from_track(positions))
+    unit, tree = binding.scale, binding.tree
+    samples = binding.samples.positions(tree.from_track(positions))
     surfaces = [SurfaceTrack(mesh) for mesh in environment]
     before = binding.distance.astype(float) * unit
-    after, *_ = clearance.clearances(np.moveaxis(samples, -1, 0), surfaces, _REACH * unit * max(scale, 1.0))
+    reach = _REACH * unit * max(size, 1.0)
+    after, *_ = clearance.clearances(np.moveaxis(samples, -1, 0), surfaces, reach)
     near = CLEARANCE * unit
-    lost = scale * np.minimum(before, near) - np.minimum(after, near * scale)
-    deepest, deepest_before = after.min(axis=(0, 2)), before.min(axis=(0, 2))
-    found = contacts_of(binding, positions, environment, scale)
-    contacts, kept = found.counted.sum(), found.kept.sum()
-    jerk, jerk_before = _jerk(positions, binding.track.fps), _jerk(binding.track.positions, binding.track.fps)
-    return {
-        "contact_frames": int(contacts),
-        "contacts_kept_pct": 100.0 * kept / contacts if contacts else None,
-        "penetration_pct": 100.0 * float((deepest < -DEPTH * unit).mean()),
-        "penetration_original_pct": 100.0 * float((deepest_before < -DEPTH * unit).mean()),
-        "clearance_lost_pct": 100.0 * float((lost.max(axis=(0, 2)) > LOST * unit).mean()),
-        "clearance_lost_max_cm": 100.0 * max(float(lost.max()), 0.0),
-        "jerk_mean_ratio": _ratio(jerk.mean(), jerk_before.mean()),
-        "jerk_p95_ratio": _ratio(np.percentile(jerk, 95), np.percentile(jerk_before, 95)),
-    }
+    lost = size * np.minimum(before, near) - np.minimum(after, near * size)
+    hidden, at = covered_contacts(binding, environment, surfaces), binding.samples.at_joints[tree.rank]
+    contacts = count_contacts(binding.joint_distance, after[:, :, at], binding.touched, hidden, size, unit)
+    jerk_before, jerk = (_jerk(joints, binding.track.fps) for joints in (binding.track.positions, positions))
+    return Comparison(before, after, lost, contacts, jerk_before, jerk, unit, size)
 
 
-def contacts_of(
-    binding: Binding, positions: np.ndarray, environment: list[MeshTrack], scale: float
-) -> ContactCount:
-    """Which contacts of the bound motion a result keeps; see ``measure_bound``."""
-    surfaces, unit = [SurfaceTrack(mesh) for mesh in environment], binding.scale
-    after, *_ = clearance.clearances(positions, surfaces, _REACH * unit * max(scale, 1.0))
-    hidden = covered_contacts(binding, environment, surfaces)
-    return count_contacts(binding.joint_distance, after, binding.touched, hidden, scale, unit)
+def _percent_of_frames(where):
+    """Of frames in which any sample of (O, F, P) is so."""
+    return 100.0 * float(where.any(axis=(0, 2)).mean())
 
 
 def _jerk(positions, fps):

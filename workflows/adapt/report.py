@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import astuple
 
 from ...scene.whole_file import Destination, destination
+from ...solvers.adapt.findings import Findings
 from ...solvers.core.errors import InputError, MotionLoomError, SceneError
 from ..rig.action import plays_result
 from ..rig.operators import why_no_rig
-from .findings import Findings, Remark
 from .picture import picture
+from .remarks import Remark
 from .words import figures_in_words
 
 

@@ -12,7 +12,8 @@ from ..environment.joints import joints_report
 from ..environment.problem import Problem, gather_steps
 from ..environment.sanity import roughest_frame, unsettled_note
 from ..rig.bake import RigBakeOptions, choose_keys_of, require_bakeable, write_steps
-from .findings import Remark, measure_written, remarks
+from .findings import measure_written
+from .remarks import Remark, remarks
 from .report import keep_report
 from .solution import Solution, solve_steps
 

@@ -8,6 +8,7 @@ import pytest
 from bl_ext.devrepo.motion_loom.scene.motion import read_motion
 from bl_ext.devrepo.motion_loom.solvers.adapt import worst_events
 from bl_ext.devrepo.motion_loom.workflows.adapt import findings, run
+from bl_ext.devrepo.motion_loom.workflows.adapt.remarks import remarks
 from bl_ext.devrepo.motion_loom.workflows.adapt.run import AdaptRigOptions
 from bl_ext.devrepo.motion_loom.workflows.core.result_keys import KeyOptions
 from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
@@ -101,7 +102,7 @@ def test_each_finding_beyond_its_bound_is_a_sentence_with_bone_and_frame(bound, 
     monkeypatch.setattr(findings.findings, "find", lambda *args: seen.append(find(*args)) or seen[-1])
     adapted(bound)
     (found,) = seen
-    assert not any(remark.doubt for remark in findings.remarks(found))
+    assert not any(remark.doubt for remark in remarks(found))
     steps, toe = np.zeros(found.jumps.shape), found.names.index("toe.L")
     steps[4, toe] = 1.0
     clear = np.zeros(len(found.frames), bool)
@@ -113,9 +114,9 @@ def test_each_finding_beyond_its_bound_is_a_sentence_with_bone_and_frame(bound, 
         tilts=np.arange(24.0),
         clear=clear,
         stretched=np.arange(24)[:, None] + 0 * found.stretched >= 12,
-        contacts=replace(found.contacts, kept=np.zeros_like(found.contacts.kept)),
+        comparison=replace(found.comparison, contacts=replace(found.contacts, kept=np.zeros_like(found.contacts.kept))),
     )
-    jump, turn, tilt, balance, stretch, *limbs = findings.remarks(bad)
+    jump, turn, tilt, balance, stretch, *limbs = remarks(bad)
     assert stretch.doubt.startswith(
         "The knee or elbow at the head of 'hips' is straight in 50 % of frames, from frame 13"
     )
@@ -124,6 +125,24 @@ def test_each_finding_beyond_its_bound_is_a_sentence_with_bone_and_frame(bound, 
     assert turn.doubt.startswith("Bone 'toe.L' turns by 150 degrees at frame 6")
     assert tilt.text == "Tilt 23.0 degrees, mean 11.5" and not tilt.doubt and not balance.doubt
     assert all(limb.doubt.startswith(f"Bone '{limb.bone}' keeps 0 %") for limb in limbs) and len(limbs) > 1
-    tilt = findings.remarks(replace(bad, tilts=2.0 * bad.tilts + 1.0))[2]
+    tilt = remarks(replace(bad, tilts=2.0 * bad.tilts + 1.0))[2]
     assert (tilt.bone, tilt.frame) == ("chest", 4)
     assert tilt.doubt.startswith("The trunk, 'hips' to 'chest', tilts by up to 7 degrees, at frame 4, where nothing")
+
+
+def test_what_is_inside_too_near_or_rough_is_said_with_bone_object_and_frame(bound, monkeypatch):
+    seen, find = [], findings.findings.find
+    monkeypatch.setattr(findings.findings, "find", lambda *args: seen.append(find(*args)) or seen[-1])
+    adapted(bound)
+    (found,) = seen
+    own = found.comparison
+    sample = int(np.flatnonzero(found.sample_joints == found.names.index("head"))[0])
+    after, lost, jerk = own.after.copy(), own.lost.copy(), 2.0 * own.jerk
+    after[1, 7:, sample], after[1, 9, sample] = -0.02, -0.05
+    lost[0, 5:, sample], lost[0, 6, sample] = 0.02, 0.03
+    jerk[8, found.names.index("head")] += 1e6
+    bad = replace(found, comparison=replace(own, after=after, lost=lost, jerk=jerk))
+    rough, inside, nearer = [remark for remark in remarks(bad) if remark.doubt]
+    assert (rough.bone, rough.frame) == ("head", 12) and "times as rough as the source" in rough.doubt
+    assert (inside.bone, inside.frame) == ("head", 10) and "5.0 cm inside 'Step' at frame 10" in inside.doubt
+    assert (nearer.bone, nearer.frame) == ("head", 7) and "3.0 cm less to 'Floor' at frame 7" in nearer.doubt
