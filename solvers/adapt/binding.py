@@ -19,6 +19,7 @@ from ..surface.turned_away import turned_away
 from ..warp.collision import SPACING, BodySamples
 from . import clearance
 from .contacts import touched
+from .covered_places import covered_over_time
 from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
 from .relationship import Relations, relate
 
@@ -51,6 +52,8 @@ class Binding:
     hidden: (O, F, J) objects that lie behind another one.
     slow: (O, F, J) bool, joints that hardly move against the places of an object that they are nearest to.
     radii: (J,) of the capsule around the bone that leads to each joint, metres.
+    covered: (N,) bool, points that were inside another object at some frame; None where that is not known of objects
+    that moved, and where nothing did.
     """
 
     track: JointTrack
@@ -66,6 +69,7 @@ class Binding:
     hidden: np.ndarray
     slow: np.ndarray
     radii: np.ndarray
+    covered: np.ndarray | None = None
 
     @property
     def scale(self) -> float:
@@ -113,6 +117,13 @@ class Binding:
         return touched(self.joint_distance, self.slow, self.hidden, self.effectors, self.scale)
 
     @cached_property
+    def open(self) -> np.ndarray:
+        """(N,) bool: points that were never inside another object; those of objects at rest never are."""
+        if self.covered is None:
+            return np.full(len(self.points), len(self.origins) == 1)
+        return ~self.covered
+
+    @cached_property
     def relations(self) -> Relations:
         """Of the joints to all descriptors."""
         return relate(self.effective, self.origins, self.axes[..., 0], self.dt, self.height)
@@ -146,6 +157,7 @@ class Binding:
             points=DescriptorPoints(objects, self.points.triangle[chosen], self.points.barycentric[chosen]),
             origins=self.origins[:, chosen],
             axes=self.axes[:, chosen],
+            covered=None if self.covered is None else self.covered[chosen],
             **{name: getattr(self, name)[kept] for name in ("distance", "side", "hidden", "slow")},
         )
 
@@ -215,7 +227,7 @@ def fit_steps(
             f"No joint comes within {SAMPLING_REACH * scale:.2f} m of the environment "
             f"({', '.join(mesh.name for mesh in environment)}); choose the objects the motion deals with."
         )
-    origins, axes = descriptor_frames(descriptors, environment)
+    frames = descriptor_frames(descriptors, environment)
     yield 0.8
     names = tuple(mesh.name for mesh in environment)
     # Rounded before use, so that a binding that was stored and loaded gives the same result to the last bit; in units
@@ -228,8 +240,18 @@ def fit_steps(
     slow = np.stack(speed) < clearance.SLOW * scale
     if radii is None:
         radii = np.zeros(len(track.skeleton.names))
-    parts = (origins, axes, effective, stored, side, hidden, slow, radii)
+    covered = _covered_at_some_frame(descriptors, environment, surfaces, frames, scale)
+    parts = (*frames, effective, stored, side, hidden, slow, radii, covered)
     return Binding(track, effectors, height, names, descriptors, *parts)
+
+
+def _covered_at_some_frame(points, environment, surfaces, frames, scale):
+    """(N,) bool; None where nothing moves: what is covered then carries no point."""
+    if len(frames[0]) == 1:
+        return None
+    asked = np.ones(frames[0].shape[:2], bool)
+    found = covered_over_time(points, environment, surfaces, range(len(surfaces)), frames, asked, scale)
+    return np.zeros(len(points), bool) if found is None else (found.share > 0).any(axis=0)
 
 
 def _candidates(joints, surfaces, scale):

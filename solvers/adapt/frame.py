@@ -21,6 +21,7 @@ from ..warp import collision
 from ..warp.collision import Colliders
 from ..warp.frame_warp import FramePose, FrameTree, warp_frame
 from .binding import Binding
+from .covered_places import TRAVEL, CoveredPlaces, covered_places, is_closed, margins
 from .options import AdaptOptions, checked_uses
 from .relationship import carries
 from .solve import SmoothedMoves
@@ -64,6 +65,9 @@ class FrameAdapter:
         self._origins, self._axes = np.empty((1, len(points), 3)), np.empty((1, len(points), 3, 3))
         self._carry = np.empty((1, len(points), 12)) if len(binding.origins) == 1 else None
         self._surfaces: PresentSurfaces | None = None
+        self._covered: CoveredPlaces | None = None
+        self._closed: list[bool] | None = None
+        self._margins = np.zeros((len(binding.objects), 2, 3))
         self._is_placed = False
         tree = binding.tree
         self._carrier = np.arange(len(tree.parents))
@@ -82,7 +86,11 @@ class FrameAdapter:
             self._is_placed = False
         else:
             changed = surfaces.update(environment)
-        self._place_points(environment, changed if self._is_placed else range(len(environment)))
+        if not self._is_placed:
+            changed = range(len(environment))
+        self._place_points(environment, changed)
+        if len(changed) and self._options.collision:
+            self._cover(surfaces, environment, changed)
         # After an error nothing is known, so that the next update reads everything again.
         self._surfaces, self._is_placed = surfaces, True
 
@@ -95,7 +103,7 @@ class FrameAdapter:
     @property
     def _farthest(self) -> float:
         """Metres within which the surfaces are asked."""
-        return (1.0 + collision.MARGIN) * self._terms.reach
+        return max((1.0 + collision.MARGIN) * self._terms.reach, TRAVEL * self._binding.scale)
 
     def solve(self, row: int) -> FrameResult:
         """Solve one row of the binding's track; ``update`` comes first."""
@@ -105,12 +113,15 @@ class FrameAdapter:
         if not 0 <= row < count:
             raise InputError(f"Row {row} is not one of the {count} that were bound.")
         terms, rows = self._terms, slice(row, row + 1)
+        covered = terms.covered(rows, self._covered, self._axes[..., 0], self._face_normals)
         shift, turn = terms.shifts(rows, self._carry_at(row), self._axes[..., 0])
+        if covered is not None:
+            shift = shift + covered.shift
         turns = terms.turns(rows, turn)
         targets = terms.targets(rows, shift)
         targets, affinity = terms.pinned(rows, targets + self._moves.exits[..., rows], terms.affinity[:, rows])
         start = terms.start(rows, turns[:, 0], targets)
-        obstacles = self._obstacles(row) if self._options.collision and terms.heeded else None
+        obstacles = self._obstacles(row, covered) if self._options.collision and terms.heeded else None
         goals = terms.goals(row, *(a[..., 0] for a in (targets, affinity, terms.facing(turns))), obstacles)
         rotations, roots = self._resumed(row, start.rotations[..., 0], goals.offsets, targets[..., 0], affinity[..., 0])
         pose, used = warp_frame(self._frame, goals, rotations, roots, self._binding.scale, MOST_ITERATIONS)
@@ -127,6 +138,28 @@ class FrameAdapter:
             if self._carry is not None:
                 self._carry[:, columns] = carries((binding.origins[:, columns], binding.axes[:, columns]), now)
 
+    def _cover(self, surfaces, environment, changed):
+        """What is inside something now."""
+        binding, count = self._binding, len(self._binding.objects)
+        if self._closed is None:
+            self._closed = [is_closed(mesh.triangles) for mesh in environment]
+        for k in changed:
+            mesh = environment[k]
+            self._margins[k] = margins(mesh.vertices[None], mesh.triangles, self._closed[k], binding.scale)[0]
+        number = np.full((count, 1), -1)
+        number[self._terms.heeded, 0] = self._terms.heeded
+        below, above = np.moveaxis(self._margins, 1, 0)
+        bounds = (surfaces.lo - below)[:, None], (surfaces.hi + above)[:, None]
+        places = self._origins, self._axes[..., 0], binding.points.object_index, self._terms.coverable[None]
+        self._covered = covered_places(surfaces, number, bounds, *places, binding.scale)
+
+    def _face_normals(self, number, triangle, frames):
+        """See ``terms.FaceNormals``; of the present state at all frames."""
+        frame, joint = np.nonzero(triangle >= 0)
+        out = np.zeros((*triangle.shape, 3))
+        out[frame, joint] = self._surfaces.face_normals(triangle[frame, joint], np.full(len(frame), number))
+        return out
+
     def _carry_at(self, row):
         """(1, N, 12) of a row."""
         if self._carry is not None:
@@ -134,9 +167,10 @@ class FrameAdapter:
         origins, axes = (part[row : row + 1] for part in (self._binding.origins, self._binding.axes))
         return carries((origins, axes), (self._origins, self._axes))
 
-    def _obstacles(self, row):
+    def _obstacles(self, row, covered):
         terms, samples = self._terms, self._binding.samples
-        number, goals = np.array(terms.heeded)[:, None], terms.distance_goals.take(slice(row, row + 1))
+        number, rows = np.array(terms.heeded)[:, None], slice(row, row + 1)
+        goals = terms.let_go(terms.distance_goals.take(rows), covered)
         sizes = COLLISION_WEIGHT, HOLD_WEIGHT, terms.reach, collision.FRESH * self._binding.scale
         return Colliders(self._surfaces, number, samples, goals, *sizes)
 

@@ -142,11 +142,18 @@ class Relations:
     def mean_normals(self, normals: np.ndarray) -> np.ndarray:
         """Blended unit normals (F, J, 3) of each joint's descriptors; zero where there are none. normals: (S, N, 3)."""
         normals = np.ascontiguousarray(normals)
-        mean = (self._spread(len(normals)) @ normals.reshape(-1, 3)).reshape(self.frames, self.joints, 3)
+        mean = (self.spread(len(normals)) @ normals.reshape(-1, 3)).reshape(self.frames, self.joints, 3)
         length = np.linalg.norm(mean, axis=-1, keepdims=True)
         return np.divide(mean, length, out=np.zeros_like(mean), where=length > 1e-9)
 
-    def _spread(self, states: int) -> sparse.csr_matrix:
+    def used(self) -> np.ndarray:
+        """(F, N) bool: the descriptors that hold any joint at each frame."""
+        out = np.zeros((self.frames, self.weights.shape[1]), bool)
+        frame = np.repeat(np.arange(self.frames), np.diff(self.weights.indptr[:: self.joints]))
+        out[frame, self.weights.indices] = True
+        return out
+
+    def spread(self, states: int) -> sparse.csr_matrix:
         """The weights with one block of columns a state, for descriptors that move."""
         if states == 1:
             return self.weights
@@ -161,7 +168,7 @@ class Relations:
         positions: (F, J, 3) source joints.  carry: (S, N, 12) of ``carries``, S = 1 or F.
         Returns displacements (F, J, 3) and rotation changes sum w (Q - I) (F, J, 3, 3).
         """
-        blended = (self._spread(len(carry)) @ carry.reshape(-1, 12)).reshape(self.frames, self.joints, 12)
+        blended = (self.spread(len(carry)) @ carry.reshape(-1, 12)).reshape(self.frames, self.joints, 12)
         turn = blended[..., 3:].reshape(self.frames, self.joints, 3, 3)
         return blended[..., :3] + np.einsum("fjab,fjb->fja", turn, positions), turn
 

@@ -25,6 +25,7 @@ from ..warp.collision import Colliders
 from ..warp.levenberg import MAX_ITERATIONS
 from ..warp.tree_warp import warp_steps
 from .binding import Binding
+from .covered_places import covered_over_time
 from .options import ATTACH, AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, checked_uses
 from .relationship import carries
 from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, LIGHT_COLLISION_WEIGHT, AdaptTerms
@@ -144,16 +145,38 @@ class _Problem:
         self.batch = DEFORMING_BATCH if any(s.is_deforming for s in self.surfaces) else BATCH
         everything = slice(None)
         changed = descriptor_frames(binding.points, environment)
-        shift, turn = terms.shifts(everything, carries((binding.origins, binding.axes), changed), changed[1][..., 0])
+        carry, normals = carries((binding.origins, binding.axes), changed), changed[1][..., 0]
+        places = self._covered_places(environment, changed) if options.collision and self.surfaces else None
+        self.covered = terms.covered(everything, places, normals, self._face_normals)
+        shift, turn = terms.shifts(everything, carry, normals)
+        if self.covered is not None:
+            shift = shift + self.covered.shift
         turns = terms.turns(everything, turn)
         self.facing = terms.facing(turns)
         self.targets = terms.targets(everything, shift)
         self.exits = np.zeros_like(self.targets)
         if options.collision:
             # Smoothed: where the way out changes sides they would jump.
-            self.exits = terms.smoothed(terms.exits(self.targets, self.surfaces))
+            self.exits = terms.smoothed(terms.exits(self.targets, self.surfaces, self.covered))
         self.targets, self.affinity = terms.pinned(everything, self.targets + self.exits, terms.affinity)
         self.start = terms.start(everything, turns[:, 0], self.targets)
+
+    def _covered_places(self, environment, changed):
+        """What the change has put inside something."""
+        binding, states = self.terms.binding, len(changed[0])
+        asked = np.repeat(self.terms.coverable[None], states, axis=0)
+        if states > 1:
+            asked &= binding.relations.used()
+        covering = self.terms.heeded
+        return covered_over_time(binding.points, environment, self.surfaces, covering, changed, asked, binding.scale)
+
+    def _face_normals(self, number, triangle, frames):
+        """See ``terms.FaceNormals``."""
+        frame, joint = np.nonzero(triangle >= 0)
+        out = np.zeros((*triangle.shape, 3))
+        surface = self.surfaces[self.terms.heeded.index(number)]
+        out[frame, joint] = surface.face_normals(triangle[frame, joint], frame + frames.start)
+        return out
 
     def follow(self, joints):
         """Ask the next pass for joints (J, 3, F) in place of the targets, which are in them already."""
@@ -166,7 +189,8 @@ class _Problem:
     def colliders(self, slices):
         """Obstacles of each batch."""
         terms, frames = self.terms, self.targets.shape[-1]
-        goals, unit, samples = terms.distance_goals, terms.binding.scale, terms.binding.samples
+        goals = terms.let_go(terms.distance_goals, self.covered)
+        unit, samples = terms.binding.scale, terms.binding.samples
         sizes = COLLISION_WEIGHT, HOLD_WEIGHT, terms.reach, collision.FRESH * unit
         tracks = SurfaceTracks(self.surfaces, frames)
         number = np.arange(len(self.surfaces) * frames).reshape(-1, frames)

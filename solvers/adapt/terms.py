@@ -6,7 +6,8 @@ the environment for some rows (frames) of the range: all at once for a track, on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -25,6 +26,8 @@ from ..warp.joint_limits import LimitSprings
 from ..warp.terms import Bend, Facing, Targets
 from . import clearance
 from .binding import BETWEEN_REACH, CONTACT_WEIGHT, Binding
+from .covered_joints import CoveredJoints, covered_joints, window
+from .covered_places import CoveredPlaces
 from .options import ATTACH, AVOID, AdaptOptions, SurfaceUse
 from .relationship import Relations
 
@@ -39,6 +42,9 @@ SCALED_CLEARANCE = 0.12
 # Metres at 1.8 m that a target may travel to leave an object by the side it was on.
 TARGET_EXIT = 0.4
 PIN_WEIGHT = 2000.0
+
+# Normals now (f, J, 3) of triangles (f, J), -1 for none, of the object of a number at some frames.
+FaceNormals = Callable[[int, np.ndarray, slice], np.ndarray]
 
 
 class AdaptTerms:
@@ -160,18 +166,20 @@ class AdaptTerms:
         """(J, 3, f) of displacements (f, J, 3)."""
         return self.binding.tree.from_track(self.binding.track.positions[rows] + shift)
 
-    def exits(self, targets: np.ndarray, surfaces: Sequence[SidedSurface]) -> np.ndarray:
+    def exits(self, targets: np.ndarray, surfaces: Sequence[SidedSurface], covered: CoveredJoints | None) -> np.ndarray:
         """Moves (J, 3, F) of all frames' targets that the change has put inside an object, or too near, out to where
-        they may be. surfaces: of the heeded objects."""
+        they may be. surfaces: of the heeded objects.  covered: of all frames."""
         moved = targets.copy()
         count, _, frames = targets.shape
         frame = np.repeat(np.arange(frames), count)
-        for k, surface in zip(self.heeded, surfaces, strict=True):
+        least = np.moveaxis(self._joint_least[self.heeded], 1, -1)
+        least = np.moveaxis(_lowered(least, self._shares(covered), slice(None)), -1, 1)
+        for k, surface, near in zip(self.heeded, surfaces, least, strict=True):
             flat = np.ascontiguousarray(np.moveaxis(moved, -1, 0)).reshape(-1, 3)
             hits = surface.query(flat, frame, self.reach)
             side = self._joint_side[k].ravel()
             distance, normal = sided(surface, flat, frame, hits, side, TARGET_EXIT * self.binding.scale)
-            short = np.maximum(self._joint_least[k].ravel() - distance, 0.0)
+            short = np.maximum(near.ravel() - distance, 0.0)
             push = (short[:, None] * normal).reshape(frames, count, 3)
             moved += np.moveaxis(push, 0, -1)
         return moved - targets
@@ -249,11 +257,61 @@ class AdaptTerms:
         return DistanceGoals(least, np.where(np.isfinite(original), original, 0.0), hold, side)
 
     @cached_property
+    def coverable(self) -> np.ndarray:
+        """(N,) bool, descriptors that the change may cover: of the heeded objects."""
+        return self.binding.open & np.isin(self.binding.points.object_index, self.heeded)
+
+    def covered(
+        self, rows: slice, places: CoveredPlaces | None, normals: np.ndarray, facing: FaceNormals
+    ) -> CoveredJoints | None:
+        """What places that are covered now do to some frames; None for nothing.
+
+        normals: (S, N, 3) of the descriptors now, S = 1 or one state a frame.
+        """
+        if places is None:
+            return None
+        binding, frames = self.binding, len(self.binding.track.positions)
+        around = window(rows, frames, binding.dt)
+        sides = binding.side[:, around][:, :, binding.samples.at_joints[binding.tree.rank]]
+        normals = normals if len(normals) == 1 else normals[around]
+        known = places.part(around), self._attached.part(around), normals
+        objects = binding.points.object_index, len(binding.objects)
+        found = covered_joints(*known, *objects, lambda k: facing(k, sides[k], around), binding.dt)
+        start, stop, _ = rows.indices(frames)
+        return found.part(slice(start - around.start, stop - around.start))
+
+    def let_go(self, goals: DistanceGoals, covered: CoveredJoints | None) -> DistanceGoals:
+        """Goals of some frames whose contacts are held less as far as their places are covered."""
+        if covered is None:
+            return goals
+        hold, shares = goals.hold.copy(), self._shares(covered)
+        for share in shares.values():
+            hold[:, self.binding.samples.at_joints] *= 1.0 - share
+        return replace(goals, hold=hold, least=_lowered(goals.least, shares, self.binding.samples.child))
+
+    def _shares(self, covered):
+        """Of ``CoveredJoints``: the heeded objects by their place among them, joints in tree order."""
+        if covered is None:
+            return {}
+        order = self.binding.tree.order
+        return {self.heeded.index(k): share[self.heeded][:, order] for k, share in covered.shares.items()}
+
+    @cached_property
     def _nearness(self):
         """(F, J) in (0, 1] of the track's joints to anything."""
         binding = self.binding
         near = np.maximum(binding.joint_distance[self.heeded].min(axis=0, initial=np.inf), 0.0)
         return 1.0 / (1.0 + (near / (clearance.AFFINITY_RADIUS * binding.scale)) ** 2)
+
+
+def _lowered(least, covered, joints):
+    """Least distances (O, P, F) of points of which each belongs to one of ``joints`` (P,): a body may come as near to
+    what covers its places as it was to them."""
+    out = least.copy()
+    for k, share in covered.items():
+        near = np.delete(least, k, axis=0).min(axis=0)
+        out[k] -= share.max(axis=0)[joints] * np.maximum(least[k] - near, 0.0)
+    return out
 
 
 def _end_groups(tree):

@@ -93,6 +93,8 @@ def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:
         "radii": binding.radii,
         "object_world": stored.object_world,
     }
+    if binding.covered is not None:
+        arrays["covered"] = binding.covered
     arrays |= {f"triangles {k}": triangles for k, triangles in enumerate(stored.triangles)}
     parts = {f"{part} {k}": getattr(kept, part, None) for k, kept in enumerate(stored.surfaces) for part in _SURFACE}
     arrays |= {name: array for name, array in parts.items() if array is not None}
@@ -120,6 +122,8 @@ def unpack(arrays: dict[str, np.ndarray], header: dict) -> Stored:
 def _require_sound(arrays: dict[str, np.ndarray], header: dict) -> None:
     sizes = require_shapes(arrays, _SHAPES)
     joints, objects = sizes["J"], sizes["O"]
+    if "covered" in arrays:
+        require_shapes(arrays, {"covered": f"b {sizes['N']}"})
     require_rising(arrays["frames"])
     require_positive(header, "fps", "height")
     for name, count in (("names", joints), ("objects", objects), ("fingerprints", objects)):
@@ -160,7 +164,7 @@ def _unpacked(arrays: dict[str, np.ndarray], header: dict) -> Stored:
     track = JointTrack(skeleton, arrays["positions"], header["fps"], arrays["frames"])
     points = DescriptorPoints(arrays["object_index"], arrays["triangle"], arrays["barycentric"])
     names = ("origins", "axes", "effective", "distance", "side", "hidden", "slow", "radii")
-    parts = (arrays[name] for name in names)
+    parts = (*(arrays[name] for name in names), arrays.get("covered"))
     binding = Binding(track, arrays["effectors"], header["height"], tuple(header["objects"]), points, *parts)
     solved = SolvedJoints(np.arange(len(skeleton.names)), skeleton.parents, arrays["effectors"], arrays["placed"])
     triangles = [arrays[f"triangles {k}"] for k in range(len(header["objects"]))]
