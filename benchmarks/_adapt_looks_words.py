@@ -28,7 +28,12 @@ def entry(row: Row, figures: dict) -> dict:
 
 def reasons(row: Row, figures: dict) -> str:
     """Each bar that is broken, with what was found: bone and frame where there is one."""
-    return "; ".join(_reason(key, figures) for key in broken(row, figures))
+    return reasons_of(entry(row, figures))
+
+
+def reasons_of(known: dict) -> str:
+    """The same of an entry."""
+    return "; ".join(_reason(key, known) for key in known["broken"])
 
 
 def line(row: Row, figures: dict) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import _adapt_looks_measures as looks
+from benchmarks import _adapt_looks_page as page
 from benchmarks import _adapt_looks_rows as table
 from benchmarks import _adapt_looks_strip as strip
 from benchmarks import _adapt_looks_words as words
@@ -67,6 +68,17 @@ def test_a_source_that_jumps_is_set_apart(scene):
     positions[10, 3, 0] += 1.0
     popped = replace(track, positions=positions)
     assert set(np.flatnonzero(looks.capture_pops(popped, 1.8))) >= {9, 10}
+
+
+def test_the_page_names_what_fails_and_shows_before_and_now(solved):
+    entries = [words.entry(each.row, each.figures) for each in solved.values()]
+    worse = [entry | {"jump_cm": 7.25, "broken": ["jump_cm"]} for entry in entries]
+    text = page.page(worse, [entries[0]], "Measured on: nothing")
+    assert "| slope | – | – | 1 of 1 | 0 of 2 |" in text and "| all | – | – | 1 of 1 | 0 of 2 |" in text
+    assert "- made same, held-out: jump 7.2 cm of" in text and "(no warning in the report)" in text
+    (line,) = (line for line in text.splitlines() if line.startswith("| made same |"))
+    assert " 0.0 → 7.2 " in line and line.endswith("| pass | fail |")
+    assert "Rows that fail\n\nNone." in page.page([entries[0]], [], "")
 
 
 def test_a_strip_is_a_picture_of_the_worst_step_and_of_the_clip(solved, tmp_path):
