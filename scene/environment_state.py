@@ -1,4 +1,4 @@
-"""The environment over a range as far as it can be told without stepping through frames."""
+"""The environment over a range as far as it is known without stepping through frames."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _WAY_OUT = (
     "Copy Deform Bones (copy-deform on the command line) makes a rig that plays the same motion and that nothing "
     "overrides: use that one. Where the motion does not need them, muting them is enough."
 )
-_LINKS = 6  # that are told one by one
+_LINKS = 6  # that are named one by one
 
 
 def require_result_plays(ob: bpy.types.Object, bones: set[str], limits_heeded: bool) -> None:

@@ -35,7 +35,7 @@ class BoneMotion:
     fps: rows a second.  frames: (F,) scene frames.
     rotation_start: (B, 4) the rotation channels at the first frame: rotations are written nearest to them.
     scale_signs: (B, 3) of the scale channels there.
-    sampled_because: why frames had to be stepped through, or None when the curves told all.
+    sampled_because: why frames had to be stepped through, or None when the curves describe all.
     """
 
     rig: Rig
@@ -109,7 +109,7 @@ def motion_by_curves(
 
 
 def placed_by_curves(scene: bpy.types.Scene, ob: bpy.types.Object, action, slot, motion: BoneMotion) -> BoneMotion:
-    """A motion that `motion_by_curves` has told, with the object as it is now."""
+    """A motion that `motion_by_curves` has read, with the object as it is now."""
     curves = [curve for curve in actions.playing_curves(action, slot) if actions.bone_of_path(curve.data_path) is None]
     return motion.placed(object_world(ob, curves, action_times(scene, motion.frames)))
 

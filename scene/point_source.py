@@ -189,7 +189,7 @@ def _finite(positions: np.ndarray) -> np.ndarray:
 
 
 def _joints_as_named(source: PointSource, ob: bpy.types.Object) -> tuple[str, ...]:
-    """The joints' names as the armature has them now: renamed bones are told by their place among the others."""
+    """The joints' names as the armature has them now: renamed bones are known by their order."""
     now = tuple(ob.pose.bones.keys())
     if now == source.bones or not set(source.bones) - set(now):
         return source.names

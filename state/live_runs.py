@@ -81,7 +81,7 @@ class LiveRuns:
     at_once: whether handlers solve whole tracks themselves; None: where no timer fires.
     known: how many objects there were when they were last looked through.
     switch_interval: what ``sys`` had before a job began.
-    unseen: why it cannot be told what is live in a workflow, by its identifier.
+    unseen: why what is live in a workflow could not be found, by its identifier.
     hurried: a render waits for the tracks.  ticked: when (``time.monotonic``) the timer was at work last."""
 
     runs: dict[tuple[int, str], LiveRun] = field(default_factory=dict)

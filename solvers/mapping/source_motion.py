@@ -104,7 +104,7 @@ def source_track(
 
 
 class SourceStream:
-    """A live source, one frame at a time: no glitch is told from a movement, a missing point is held."""
+    """A live source, one frame at a time: glitches are not distinguished from movements, a missing point is held."""
 
     def __init__(self, model: SourceModel, smoothing: float = 0.0):
         self._smoother = Smoother(smoothing)

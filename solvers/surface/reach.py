@@ -1,4 +1,4 @@
-"""Which points of a surface lie within a short way along it from another point."""
+"""Which points of a surface lie within a short path along it from another point."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SurfaceReach:
     ):
         """The set: at (C, 3) on the surface's triangles (C,).
 
-        radius: longest way, metres.  finest: shortest distance that is to be told apart, metres.
+        radius: longest way, metres.  finest: shortest distance that is to be resolved, metres.
         """
         self._radius = radius
         self._lift = 4 * radius  # a fourth coordinate per triangle keeps neighbours to one triangle
@@ -59,7 +59,7 @@ class SurfaceReach:
         return np.column_stack([position, self._lift * triangle])
 
     def _links(self, at, triangle):
-        """Straight ways inside single triangles: node to node and node to point of the set."""
+        """Straight edges inside single triangles: node to node and node to point of the set."""
         pairs = self._entries.query_pairs(self._radius, output_type="ndarray")
         across = self._entries.data[pairs[:, 0]] - self._entries.data[pairs[:, 1]]
         ends = np.sort(self._entry_node[pairs], axis=1)
@@ -85,7 +85,7 @@ class SurfaceReach:
         self._pointer[1:] = np.cumsum(np.bincount(rows, minlength=self._size))
 
     def within(self, position: np.ndarray, triangle: int, radius: float) -> np.ndarray:
-        """Lengths (C,) of the ways from a point (3,) on a triangle to the set, inf beyond the radius.
+        """Lengths (C,) of the paths from a point (3,) on a triangle to the set, inf beyond the radius.
 
         Ways inside that one triangle are left to the caller: they are plain distances.
         """

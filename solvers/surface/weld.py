@@ -18,7 +18,7 @@ def coincident_pairs(vertices: np.ndarray, tolerance: float | None = None) -> np
     Of three or more that lie together each with each.  tolerance: None for a millionth of the mesh's size.
     """
     tolerance = _millionth(vertices) if tolerance is None else tolerance
-    # An unbalanced tree takes half the time; the order of its pairs is not told.
+    # An unbalanced tree takes half the time; the order of its pairs is unspecified.
     tree = cKDTree(vertices, balanced_tree=False, compact_nodes=False)
     return np.sort(tree.query_pairs(tolerance, output_type="ndarray").reshape(-1, 2), axis=1)
 

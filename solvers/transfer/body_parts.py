@@ -74,7 +74,7 @@ class BodyParts:
 
 
 def surface_graph(vertices: np.ndarray, triangles: np.ndarray) -> csr_matrix:
-    """(V, V) symmetric lengths of ways along a surface of vertices (V, 3) and triangles (T, 3).
+    """(V, V) symmetric lengths of paths along a surface of vertices (V, 3) and triangles (T, 3).
 
     Along edges, straight across each two faces that share one, so that regular meshes have no slow direction, and
     between vertices that lie together.
@@ -109,7 +109,7 @@ def _limb_shares(memberships: np.ndarray, graph: csr_matrix) -> np.ndarray:
 
 
 def _distances(graph: csr_matrix, sources: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """From a mask of places to the nearest of a mask of sources, by ways through those places alone."""
+    """From a mask of vertices to the nearest of a mask of sources, by paths through those vertices alone."""
     kept = np.flatnonzero(sources | places)
     inside = graph[kept][:, kept]
     starts = np.flatnonzero(sources[kept] & (inside @ places[kept].astype(float) > 0.0))

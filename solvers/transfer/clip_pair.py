@@ -19,7 +19,7 @@ class ClipRows:
 
     source: of each part (n, P_k) rows, none (n, 0) of a part that is stiff.  target: of each part (m, Q_k).
     pairs: (L, 2) source and target rows that answer to each other, may be fractions, increasing in both columns.
-    starts: frame numbers of the first rows, and name: of the clip, for what is told; "Clip 2", by order, where None.
+    starts: frame numbers of the first rows, and name: of the clip, for messages; "Clip 2", by order, where None.
     """
 
     source: tuple[np.ndarray, ...]
@@ -109,7 +109,7 @@ def _check_pairs(clip: ClipRows) -> None:
 
 
 def check_inside(name: str, pairs: np.ndarray, counts: tuple[int, int], starts: tuple[float, float]) -> None:
-    """InputError telling the first of the pairs (L, 2) of rows that is outside of clips of so many rows."""
+    """InputError naming the first of the pairs (L, 2) of rows that is outside of clips of so many rows."""
     outside = np.argwhere(~((pairs >= 0) & (pairs <= np.array(counts) - 1)))  # NaN is not inside either
     if outside.size:
         pair, side = outside[0]
@@ -125,7 +125,7 @@ def _told(pair) -> str:
 
 
 def _check_moves(side: str, clips) -> None:
-    """clips: of each the rows of all parts.  What is told by no numbers is stiff, and said to be."""
+    """clips: of each the rows of all parts.  A part without components is stiff, and said to be."""
     sizes, widths = [], []
     for rows in zip(*clips, strict=True):
         values = np.concatenate(rows)

@@ -1,4 +1,4 @@
-"""How many times larger than its subject a clip is: poses are told in metres, and objects are scaled at will."""
+"""How many times larger than its subject a clip is: poses are in metres, and objects are scaled at will."""
 
 from __future__ import annotations
 

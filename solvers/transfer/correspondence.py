@@ -69,7 +69,7 @@ def telling_clips(clips: list[ClipRows]) -> list[ClipRows]:
 
 
 def _learnt(clips, parts) -> list[PoseRegression]:
-    """A regression a part, from the pairs of all clips; parts: their numbers, for what is told of them."""
+    """A regression a part, from the pairs of all clips; parts: their numbers, for messages."""
     learnt = []
     sources, targets = zip(*(clip.paired() for clip in clips), strict=True)
     rows = zip(zip(*sources, strict=True), zip(*targets, strict=True), strict=True)

@@ -12,7 +12,7 @@ from ..rotations.rigid import turned_about_z
 _TURNS, _FINER = 72, 5
 # Points of a body that are looked for on the other.
 _POINTS = 800
-# What facing the other way costs, as a share of the squared size: it must be told by more than noise.
+# What facing the other way costs, as a share of the squared size: it must be supported by more than noise.
 _TURN_COST = 0.0002
 
 

@@ -18,7 +18,7 @@ def is_mirrored(vertices: np.ndarray, subject: Subject) -> bool:
     """Of frames (F, V, 3), any unit, against the subject's captured meshes.
 
     Folds along edges are compared, ridges against valleys: a mirror turns each into the other, and poses turn few.
-    The median over frames decides.  False where it cannot be told, as of what is flat or folds both ways.
+    The median over frames decides.  False where it is undetermined, as of what is flat or folds both ways.
     """
     hinges = evenly_spaced(_hinges(subject.triangles), _EDGES)
     own = _folds(evenly_spaced(subject.captured, _CAPTURED), hinges)

@@ -14,7 +14,7 @@ from ..rotations.rigid import ground_yaw, turned_about_z
 _TURNS = 72
 # Vertices of a part that are compared.
 _POINTS = 500
-# What facing the other way costs, as a share of the squared size: it must be told by more than noise.
+# What facing the other way costs, as a share of the squared size: it must be supported by more than noise.
 _TURN_COST = 0.0003
 # How much squared distances of a limb's middle count against those of where it joins, which poses hardly move.
 _MIDDLE = 0.02

@@ -41,7 +41,7 @@ def with_velocity(rows: np.ndarray, fps: float) -> np.ndarray:
 def inputs_of_parts(rows: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Of the rows of K parts (F, D_k), the torso first, the inputs of each part's regression: (F, P_k).
 
-    The torso at itself; limbs at themselves and, beside that, at the torso: they are told in the torso's frame, and
+    The torso at itself; limbs at themselves and, beside that, at the torso: they are expressed in its frame, and
     where a body bends, its frame turns against its limbs as another one's does not. Rows are in metres, and stay so:
     a torso moves less than a limb, and weighs that much less. A part of no numbers, which is stiff, looks at all.
     """

@@ -101,7 +101,7 @@ class _Block:
             row, column = divmod(place, self._columns)
             if not (row and column):
                 break
-            # The way is told by the node's cost, which is summed as it was for the table.
+            # The way is determined by the node's cost, which is summed as it was for the table.
             cost, steps = best[place], 0
             if best[place - diagonal] + costs[place] != cost:
                 _, axis, steps = next(way for way in self._ways(place, (self._run, self._run)) if way[0] == cost)

@@ -1,4 +1,4 @@
-"""The frame that a body's torso carries through its clips: poses are told in it, travel and turns are its motion."""
+"""The frame that a body's torso carries through its clips: poses are relative to it, travel and turns its motion."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _centred(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _require_breadth(points: np.ndarray, weights: np.ndarray) -> None:
-    """On a line, a turn about that line cannot be told."""
+    """On a line, a turn about that line is undetermined."""
     spread = np.linalg.svd(points * np.sqrt(weights)[:, None], compute_uv=False)
     if not spread[1] > 1e-6 * spread[0]:
-        raise InputError("The torso's vertices lie on one line, so its turns cannot be told; give it more of the body.")
+        raise InputError("The torso's vertices lie on one line, so its turns are unknown; give it more of the body.")

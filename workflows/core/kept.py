@@ -1,4 +1,4 @@
-"""What a workflow has computed for an object, computed once and then told by its inputs."""
+"""What a workflow has computed for an object, computed once and looked up by its inputs."""
 
 from __future__ import annotations
 

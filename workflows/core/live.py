@@ -51,7 +51,7 @@ class LiveStatus:
 def status(ob, workflow_id: str) -> LiveStatus | None:
     """How a live object fares, or None where it is not live.
 
-    Where it cannot be told what is live in a workflow, that is the problem of every object without a run.
+    Where what is live in a workflow could not be found, that is the problem of every object without a run.
     """
     run, unseen = live_runs.runs.get((ob.session_uid, workflow_id)), live_runs.unseen.get(workflow_id)
     if run is None:

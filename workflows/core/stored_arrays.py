@@ -23,7 +23,7 @@ _TEXTS = "texts"
 class StoredKind:
     """One kind of what is stored.
 
-    name:    told in the header.
+    name:    in the header.
     version: raised when what is stored changes its meaning.
     what:    for messages, in the plural, as in "bound data".
     remedy:  how the user makes it anew, as in "bind again".

@@ -7,7 +7,7 @@ import bpy
 from ...solvers.core.errors import InputError, MotionLoomError, SceneError, TooLargeError
 from ..core import registry
 
-# What a user can mend is told in words; anything else is a bug, which Blender shows as one.
+# What a user can mend is reported in words; anything else is a bug, which Blender shows as one.
 REPORTED = (MotionLoomError, MemoryError)
 
 

@@ -28,7 +28,7 @@ def add_arguments(parser) -> None:
     parser.add_argument("--vertex-group", metavar="NAME", help="only these vertices of a source mesh")
     parser.add_argument("--source-without", choices=tuple(_WITHOUT), help="what of the source's movement is no pose")
     parser.add_argument("--target-without", choices=tuple(_WITHOUT), help="what of the target's movement is no pose")
-    parser.add_argument("--components", type=int, metavar="COUNT", help="most numbers that a pose is told by")
+    parser.add_argument("--components", type=int, metavar="COUNT", help="most components that describe a pose")
     parser.add_argument("--learn", action="store_true", help="read source and target again even if they are learnt")
     parser.add_argument("--source-start", type=int, metavar="FRAME", help="first frame of the source")
     parser.add_argument("--source-end", type=int, metavar="FRAME", help="last frame of the source")

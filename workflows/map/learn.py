@@ -41,7 +41,7 @@ from .store import LearntTarget, SourceClip, pack_clip, pack_target
 _FLAT = 1e6
 _REMOVED = {"FULL": ALL, "PLACE": TRANSLATION, "NONE": NONE}
 _MOST_NUMBERS = 4e8  # that poses are learnt from, single precision
-_STEADY_FRAMES = 50  # from which the steady points of a target are told
+_STEADY_FRAMES = 50  # from which the steady points of a target are found
 _AT_ONCE = 64  # frames whose ground motion is taken off together, in double precision
 
 

@@ -1,4 +1,4 @@
-"""What Map works with, computed once and then told by its inputs: target, clip, the map of the pairs, and its track."""
+"""What Map works with, computed once and looked up by its inputs: target, clip, the map of the pairs, and its track."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def source_of_clip(ob) -> PointSource:
     members = list(settings.source_collection.all_objects)
     found = [named(members, name) for name in owners]
     if _are_renamed(members, found):
-        return from_record(record, members)  # renamed, they are told by their order
+        return from_record(record, members)  # renamed, they are identified by their order
     return from_record(record, found)
 
 

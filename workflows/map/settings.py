@@ -94,7 +94,7 @@ class MotionLoomMapSettings(MeshResultSettings, bpy.types.PropertyGroup):
     )
     components: bpy.props.IntProperty(
         name="Components",
-        description="Most numbers that a pose of the target is told by",
+        description="Most components that describe a pose of the target",
         default=50,
         min=1,
         max=200,

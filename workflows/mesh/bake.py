@@ -175,7 +175,7 @@ def accuracy_text(report: dict) -> str | None:
 
 
 def costs_of(vertex_count: int, frame_count: int, keys: int) -> dict[str, str]:
-    """What each kind of bake takes, in words, by kind, told before it is done; keys: weighted ones, at most."""
+    """What each kind of bake takes, in words, by kind, before it is done; keys: weighted ones, at most."""
     shape = 3 * _COORDINATE * vertex_count
     keys = min(keys, frame_count)
     return {
@@ -186,7 +186,7 @@ def costs_of(vertex_count: int, frame_count: int, keys: int) -> dict[str, str]:
 
 
 def _length(metres: float) -> str:
-    """Rounded to what can be told apart, a micrometre at least."""
+    """Rounded to two digits, a micrometre at least."""
     if metres >= 1.0:
         return f"{metres:.2f} m"
     millimetres = max(1e3 * metres, 1e-3)

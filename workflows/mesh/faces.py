@@ -24,7 +24,7 @@ def require_read_mesh(
     mark: what ``faces_mark`` was; empty where that was not kept yet.
     """
     require_same_mesh(ob, vertices, faces, when, remedy)
-    # What is edited is told when Edit Mode is left: until then the mesh is what it was.
+    # What is edited is noticed when Edit Mode is left: until then the mesh is what it was.
     if mark and not ob.data.is_editmode and faces_mark(ob) != mark:
         raise StaleBindingError(
             f"The vertices or faces of '{ob.name}' are in another order than {when}; undo that or {remedy}."

@@ -30,7 +30,7 @@ class FrameSolver(ABC):
 
     @abstractmethod
     def channels(self, number: int, row: int, influence: float, start: np.ndarray | None = None) -> Channels:
-        """Of a rig in a row of the frames, among objects as ``look`` was told.
+        """Of a rig in a row of the frames, among objects as ``look`` took them.
 
         start: (B, 4) rotation channels to be nearest to, by default the original's.
         """

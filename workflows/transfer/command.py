@@ -46,7 +46,7 @@ def add_arguments(parser) -> None:
         help="a body part and its vertex group, of both subjects or of each, the torso first; they replace the file's",
     )  # fmt: skip
     parser.add_argument("--suggest-parts", type=int, metavar="COUNT", help="find that many parts of both subjects")
-    parser.add_argument("--components", type=int, metavar="COUNT", help="most numbers that a part's pose is told by")
+    parser.add_argument("--components", type=int, metavar="COUNT", help="most components that describe a part's pose")
     parser.add_argument("--read", action="store_true", help="read all clips again even if they were read")
     parser.add_argument("--between", choices=tuple(_BETWEEN), help="how frames between two pairs are paired")
     parser.add_argument("--stretch", type=int, metavar="FRAMES", help="how long one clip may wait for the other")

@@ -1,4 +1,4 @@
-"""What Transfer works with, computed once and then told by its inputs: subjects, dense pairs, the new clip, result."""
+"""What Transfer works with, computed once and looked up by its inputs: subjects, dense pairs, the new clip, result."""
 
 from __future__ import annotations
 

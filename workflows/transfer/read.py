@@ -227,7 +227,7 @@ def _store(context, ob, used: list, source: _Side, target: _Side) -> str:
         clip.stored = clip.read_as = ""
     for clip, name in zip(used, names, strict=True):
         clip.stored = clip.read_as = name
-    # Poses are told by other numbers now.
+    # Poses have other components now.
     settings.learnt = settings.clip = None
     settings.learnt_summary = settings.learnt_of = settings.clip_summary = ""
     frames = sum(len(clip.frames) for clip in target.clips)

@@ -76,7 +76,7 @@ def _side(ob, start: int, end: int) -> str:
 
 
 def parts_signature(settings) -> str:
-    """What poses are told by: groups of the parts, and how many numbers."""
+    """What poses are described by: groups of the parts, and how many components."""
     groups = [(part.source_group, part.target_group) for part in settings.parts]
     return json.dumps([settings.components, *groups])
 
@@ -166,7 +166,7 @@ class MotionLoomTransferSettings(MeshResultSettings, bpy.types.PropertyGroup):
         override=OWN,
     )  # fmt: skip
     components: bpy.props.IntProperty(
-        name="Components", description="Most numbers that the pose of a part is told by", default=20, min=1, max=60,
+        name="Components", description="Most components that describe the pose of a part", default=20, min=1, max=60,
         override=OWN,
     )  # fmt: skip
 
