@@ -8,6 +8,7 @@ from bpy.app.handlers import persistent
 from .state import cache, mesh_edits, prepare_overrides
 from .state.live_runs import live_runs
 from .workflows.core import lifecycle, live, live_render, opened, registry
+from .workflows.core.base import Workflow
 
 
 @persistent
@@ -26,7 +27,7 @@ def _updated(scene, depsgraph) -> None:
 def _undone(*_args) -> None:
     """Undo and redo replace all objects, and bring the live action back as it was along with what it was solved for."""
     mesh_edits.note_undo()
-    lifecycle.undone()
+    lifecycle.call(Workflow.on_undo)
     live.look_through(registry.registered())
     live.follow_shown()
 
@@ -34,7 +35,7 @@ def _undone(*_args) -> None:
 @persistent
 def _loaded(*_args) -> None:
     _forget()
-    lifecycle.loaded()
+    lifecycle.call(Workflow.on_load)
     _find_live()
 
 
@@ -59,7 +60,7 @@ def _forget() -> None:
 @persistent
 def _saves(*_args) -> None:
     """A file is about to be saved."""
-    lifecycle.saving()
+    lifecycle.call(Workflow.on_save)
     prepare_overrides()
 
 
@@ -107,7 +108,7 @@ def unregister() -> None:
             calls.remove(handler)
     if bpy.app.timers.is_registered(_look_at_opened):
         bpy.app.timers.unregister(_look_at_opened)
-    lifecycle.unregistered()
+    lifecycle.call(Workflow.on_unregister)
     _forget()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.shapes.target_space import COMBINED, GRADIENTS, POINTS
+from benchmarks.baselines.target_representations import COMBINED, GRADIENTS, POINTS
 
 from ._map_cases import FPS, Case, Target, from_clip, onto_itself, target
 from ._map_ways import OPEN, WAYS, Mapped, target_space

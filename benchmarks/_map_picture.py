@@ -7,8 +7,8 @@ import math
 import bpy
 import numpy as np
 
+from benchmarks.baselines.target_representations import COMBINED, GRADIENTS, POINTS
 from examples import strip
-from solvers.shapes.target_space import COMBINED, GRADIENTS, POINTS
 from solvers.surface.edges import unique_edges
 
 from ._map_cases import Target, onto_itself, target

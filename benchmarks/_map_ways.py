@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from benchmarks.baselines.target_representations import COMBINED, GRADIENTS, POINTS, learn
 from benchmarks.baselines.variance_score import variance_scores
-from solvers.core.steps import result_of
 from solvers.mapping.pair_suggestion import RowSpace, scores
 from solvers.mapping.pose_features import PoseFeatures
 from solvers.mapping.track import MotionMap
 from solvers.regression.latent_box import LatentBox
 from solvers.regression.ridge import NOISE, PoseRidge
-from solvers.shapes.target_space import COMBINED, GRADIENTS, POINTS, TargetSpace, learn_target_steps
 
 from ._map_cases import FPS, PAIRS, Case, Places, Target, paired_poses
 
@@ -110,17 +110,16 @@ WAYS: dict[str, Way | Nearest] = {
 }
 
 
-def target_space(name: str, representation: str, components: int, target: Target) -> TargetSpace:
+def target_space(name: str, representation: str, components: int, target: Target) -> Any:
     """Learnt once a target; the variance that is kept is all for plain points, else as Map keeps it."""
     key = name, representation, components
     if key not in _spaces:
         variance = 1.0 if representation == POINTS else 0.999
-        options = {"components": components, "variance": variance, "representation": representation}
-        _spaces[key] = result_of(learn_target_steps(target.vertices, target.triangles, **options))
+        _spaces[key] = learn(representation, target.vertices, target.triangles, components, variance)
     return _spaces[key]
 
 
-_spaces: dict[tuple[str, str, int], TargetSpace] = {}
+_spaces: dict[tuple[str, str, int], Any] = {}
 
 
 def _features(case: Case, is_paper: bool) -> Features:
@@ -147,9 +146,7 @@ def _paper_rows(places: Places, mean: np.ndarray, times: np.ndarray, fps: float)
     return np.concatenate(parts, axis=1)
 
 
-def _pairs(
-    case: Case, features: Features, score: Score, space: TargetSpace
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _pairs(case: Case, features: Features, score: Score, space: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Features (F, P), and PAIRS of them (n,), each the best score at its turn, with frames (n,) of the target."""
     times = case.known if len(case.known) else case.times[::4]
     found = features(case.places, times, FPS)

@@ -13,7 +13,7 @@ from solvers.transfer.correspondence import densify
 from solvers.transfer.part_matching import match_parts
 from solvers.transfer.part_suggestion import suggest_parts
 from solvers.transfer.regression_inputs import with_velocity
-from solvers.transfer.subject import Subject, learn_subject
+from solvers.transfer.subject import Subject
 from solvers.transfer.subject_track import SubjectTrack
 from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of
 from solvers.transfer.torso_frame import to_local
@@ -47,7 +47,7 @@ def captured_pair(clips: dict[str, tuple[np.ndarray, np.ndarray]]) -> tuple[Capt
     masks[1] = masks[1][match_parts(firsts[0], masks[0], firsts[1], masks[1])]
     found = []
     for (name, (vertices, triangles)), mask in zip(clips.items(), masks, strict=True):
-        subject = learn_subject([vertices], triangles, mask, NAMES)
+        subject = result_of(Subject.learn_steps([vertices], triangles, mask, NAMES))
         found.append(Captured(name, vertices, triangles, mask, subject, subject.read(vertices)))
     return tuple(found)
 

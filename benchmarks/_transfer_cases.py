@@ -13,7 +13,7 @@ from solvers.surface.cotangent import lumped_mass
 from solvers.transfer.clip_pair import ClipRows
 from solvers.transfer.part_space import PartSpace, learn_part_steps
 from solvers.transfer.regression_inputs import with_velocity
-from solvers.transfer.subject import Subject, learn_subject
+from solvers.transfer.subject import Subject
 from solvers.transfer.subject_track import SubjectTrack
 from solvers.transfer.torso_frame import to_local
 
@@ -102,10 +102,11 @@ def direction(backward: bool = False, whole: bool = False) -> Direction:
 
 def subjects_of(scored: TransferSet) -> tuple[Subject, Subject]:
     """Both subjects of the set, of five parts."""
-    return tuple(
-        learn_subject([getattr(clip, side) for clip in scored.training], data.triangles, data.memberships, PART_NAMES)
-        for side, data in (("source", scored.source), ("target", scored.target))
-    )
+    found = []
+    for side, data in (("source", scored.source), ("target", scored.target)):
+        clips = [getattr(clip, side) for clip in scored.training]
+        found.append(result_of(Subject.learn_steps(clips, data.triangles, data.memberships, PART_NAMES)))
+    return tuple(found)
 
 
 @functools.cache

@@ -6,7 +6,7 @@ import numpy as np
 
 from solvers.core.steps import result_of
 from solvers.transfer.correspondence import DenseClip
-from solvers.transfer.subject import Subject, learn_subject
+from solvers.transfer.subject import Subject
 from solvers.transfer.subject_track import SubjectTrack
 from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of
 from solvers.transfer.torso_frame import to_local
@@ -41,7 +41,9 @@ def of_set(backward: bool) -> dict[str, float]:
     ends = [(scored.source, [clip.shown for clip in scored.training]),
             (scored.target, [clip.answers for clip in scored.training])]  # fmt: skip
     ends = ends[::-1] if backward else ends
-    source, target = (learn_subject(clips, body.triangles, body.memberships, PART_NAMES) for body, clips in ends)
+    source, target = (
+        result_of(Subject.learn_steps(clips, body.triangles, body.memberships, PART_NAMES)) for body, clips in ends
+    )
     data, right = ends[1]
     clips = []
     for given, wanted in zip(ends[0][1], right, strict=True):

@@ -10,50 +10,16 @@ import contextlib
 import os
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from ..solvers.core.errors import InputError, OutputError
+from ..solvers.core.errors import OutputError
 from .whole_file import Destination, destination
 
 WAY_OUT = "choose a folder for the cache that can be written, on a disk with space"
 _HEADER = struct.Struct("<12siiffi")
 _MAGIC, _VERSION = b"POINTCACHE2\0", 1
-
-
-@dataclass(frozen=True)
-class Pc2:
-    """points: (F, V, 3) float32, mapped from the file.  start: first frame.  rate: frames from sample to sample."""
-
-    points: np.ndarray
-    start: float
-    rate: float
-
-
-def read(path: str | os.PathLike) -> Pc2:
-    """Open a cache; raises InputError for a file that cannot be read, is no PC2 cache or is not as long as it says."""
-    path = Path(path)
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            head = file.read(_HEADER.size)
-    except OSError as error:
-        raise InputError(f"The point cache '{path}' cannot be read: {error.strerror}.") from error
-    if len(head) < _HEADER.size or not head.startswith(_MAGIC):
-        raise InputError(f"'{path}' is not a PC2 point cache.")
-    _, version, points, start, rate, samples = _HEADER.unpack(head)
-    if version != _VERSION:
-        raise InputError(f"'{path}' is a PC2 cache of version {version}; only version {_VERSION} can be read.")
-    if points < 1 or samples < 1 or not np.isfinite([start, rate]).all() or rate <= 0.0:
-        raise InputError(f"'{path}' has a damaged header: {points} points, {samples} samples, rate {rate:g}.")
-    expected = size_of(points, samples)
-    if size != expected:
-        raise InputError(f"'{path}' has {size} bytes where its header promises {expected}; bake it again.")
-    data = np.memmap(path, "<f4", "r", _HEADER.size, (samples, points, 3))
-    return Pc2(data, start, rate)
 
 
 def size_of(vertex_count: int, sample_count: int) -> int:

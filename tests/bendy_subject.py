@@ -2,12 +2,17 @@
 
 import functools
 
-from solvers.transfer.subject import learn_subject
+from solvers.core.steps import result_of
+from solvers.transfer.subject import Subject
 from tests.bendy_bodies import NAMES, dance, memberships, performed, tube
 
 VERTICES, TRIANGLES = tube()
 MASKS = memberships(VERTICES)
 CLIPS = [performed(VERTICES, dance(seed)) for seed in (1, 2)]
+
+
+def learn_subject(*arguments, **options):
+    return result_of(Subject.learn_steps(*arguments, **options))
 
 
 def learn(clips=CLIPS, masks=MASKS, names=NAMES, **options):

@@ -27,7 +27,7 @@ class PaperDisplacement:
     place: np.ndarray
 
     @classmethod
-    def learn(cls, pairs: RigidPairs, kernel: str = "neural_network", seed: int = 0) -> PaperDisplacement:
+    def learn(cls, pairs: RigidPairs, kernel: str = "neural_network") -> PaperDisplacement:
         """Boukhayma et al. 2017, sections 4 and 5.2, with the paper's noise of 0.1.
 
         Raises InputError for fewer than two steps, and as ``PoseRegression.fit``.
@@ -37,7 +37,7 @@ class PaperDisplacement:
             raise InputError("Fewer than two steps to learn travel from; add pairs.")
         source = _steps(pairs.source_rotations, pairs.source_translations)[same]
         target = _steps(pairs.target_rotations, pairs.target_translations)[same]
-        regression = PoseRegression.fit(source, target, kernel, 0.1, seed)
+        regression = PoseRegression.fit(source, target, kernel, 0.1)
         return cls(regression, pairs.target_rotations[0], pairs.target_translations[0])
 
     def apply(self, rotations: np.ndarray, translations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

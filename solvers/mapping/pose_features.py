@@ -35,20 +35,15 @@ class PoseFeatures:
     scale: float
 
     @classmethod
-    def fit(
-        cls, positions: np.ndarray, times: np.ndarray, names: tuple[str, ...] | None = None, require_all: bool = False
-    ) -> PoseFeatures:
+    def fit(cls, positions: np.ndarray, times: np.ndarray, names: tuple[str, ...] | None = None) -> PoseFeatures:
         """From positions (F, J, 3), metres, global motion removed, NaN where missing; times (F,) seconds.
 
-        A joint that is missing throughout is left out; require_all=True raises an InputError that names it instead.
-        Also raises InputError where nothing moves or no joint is known.
+        A joint that is missing throughout is left out.  Raises InputError where nothing moves or no joint is known.
         """
         positions = np.asarray(positions, float)
         names = _named(positions, names)
         times = checked_times(times, len(positions))
         used = known_points(positions).any(axis=0)
-        if require_all and not used.all():
-            raise InputError(f"'{names[np.argmin(used)]}' is missing in all frames; leave it out of the source.")
         if not used.any():
             raise InputError("No point of the source is known in any frame; choose another source or range.")
         points = positions[:, used]

@@ -43,14 +43,6 @@ class Travel:
         """Ground velocity (..., 2) metres a second, in the target's own heading, from rates (..., D) a second."""
         return np.abs(coefficient_rates) @ self.weights.T
 
-    def track(self, coefficients: np.ndarray, times: np.ndarray, heading: np.ndarray) -> np.ndarray:
-        """Positions (F, 2) on the ground, metres, from the origin; coefficients (F, D), times (F,).
-
-        heading: (F,) radians, the source's yaw times the user's ratio (the paper's rotation map, section 6).
-        """
-        times = checked_times(times, len(coefficients))
-        return integrated(self.velocity(rates(coefficients, times, LAG)), heading, times)
-
 
 def learn_travel(
     coefficients: np.ndarray,

@@ -6,17 +6,19 @@ from collections import deque
 
 import numpy as np
 
+_MOST = 1000
+
 
 class History:
     """Samples of the last span seconds and one that is older.
 
     A sample with the time of the last one replaces it; one with an earlier time begins anew, for then the source was
-    set back. ``limit`` bounds the memory whatever the rate: beyond it the oldest samples go.
+    set back. The memory is bounded whatever the rate: beyond that the oldest samples go.
     """
 
-    def __init__(self, span: float, limit: int = 1000):
+    def __init__(self, span: float):
         self.span = span
-        self._samples: deque[tuple[float, np.ndarray]] = deque(maxlen=limit)
+        self._samples: deque[tuple[float, np.ndarray]] = deque(maxlen=_MOST)
 
     def __len__(self) -> int:
         return len(self._samples)

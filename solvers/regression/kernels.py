@@ -7,7 +7,7 @@ learnt. Parameters are positive and are learnt as logarithms; derivatives are wi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -19,11 +19,6 @@ Covariances = Callable[[np.ndarray], np.ndarray]
 
 class Kernel:
     """What the kernels share; a dataclass of positive parameters each."""
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Names of the parameters, in order."""
-        return tuple(field.name for field in fields(cls))
 
     @classmethod
     def of_logs(cls, logs: np.ndarray) -> Kernel:

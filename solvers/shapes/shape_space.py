@@ -163,19 +163,6 @@ class ShapeSpace:
             found.append(np.bincount(self.surface.face_component[first[apart]], minlength=self.surface.components))
         return np.array(found)
 
-    def on_branches_of(self, poses: np.ndarray, references: np.ndarray, by_face: np.ndarray) -> None:
-        """Move turns, and rotations of the components unwrapped by face (C,), to the branch of other poses, in place.
-
-        poses and references (F, K), or their first ``face_length`` numbers.
-        """
-        parts, others = self.parts(poses), self.parts(references)
-        nearest = rotation_vectors.nearest_branch(_as_vectors(parts.turns), _as_vectors(others.turns))
-        parts.turns[:] = _as_rows(nearest)
-        faces = np.flatnonzero(by_face[self.surface.face_component])
-        if faces.size:
-            found = _as_vectors(parts.rotations[..., faces]), _as_vectors(others.rotations[..., faces])
-            parts.rotations[..., faces] = _as_rows(rotation_vectors.nearest_branch(*found))
-
     def divergence(self, pose: np.ndarray) -> np.ndarray:
         """(3, V) of the gradients that the first ``face_length`` numbers of one pose stand for."""
         parts, surface = self.parts(pose), self.surface

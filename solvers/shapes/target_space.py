@@ -11,14 +11,11 @@ from ..core.errors import InputError
 from ..core.steps import result_of, within
 from ..regression.gram_pca import gram_pca_steps
 from ..regression.latent_box import LatentBox
-from ..surface.poisson import POSITION_PULL, PoissonSystem
+from ..surface.poisson import PoissonSystem
 from .shape_space import ShapeSpace
 
-COMBINED, POINTS, GRADIENTS = REPRESENTATIONS = ("combined", "points", "gradients")
 # Vertices that move less than this share of the mesh's radius do not move.
 _STILL = 1e-6
-# Bare gradients leave the place open; this much of the rest's place makes their system solvable.
-_HARDLY = 1e-6
 # Columns of the precomputed places solved for between two looks at Esc.
 _BATCH_COMPONENTS = 8
 
@@ -28,20 +25,18 @@ class TargetSpace:
     """Principal components of a target's poses.
 
     rest (V, 3): the first frame, object space.  triangles (T, 3).  mean (K,) and basis (D, K), float32: of the numbers
-    of ``shape_space``, or of the part of them that the representation has.  coefficients (F, D): the learnt frames.
-    box: the interval of each coefficient.  by_face (C,): components whose rotations are unwrapped by face.
+    of ``shape_space``, gradients of faces with places (Rhodin et al. 2014, section 4).  coefficients (F, D): the learnt
+    frames.  box: the interval of each coefficient.
     """
 
-    representation: str
     rest: np.ndarray
     triangles: np.ndarray
     mean: np.ndarray
     basis: np.ndarray
     coefficients: np.ndarray
     box: LatentBox
-    by_face: np.ndarray
     shape: ShapeSpace
-    system: PoissonSystem | None
+    system: PoissonSystem
     # Vertices are what the faces ask for + place_mean + place_basis coefficients: (3, V) and (3 V, D).
     place_mean: np.ndarray
     place_basis: np.ndarray
@@ -60,53 +55,30 @@ class TargetSpace:
                 out[frame] = self.vertices_of(row)
             return out
         vertices = self.placed(coefficients)
-        if self.system is not None:
-            vertices += self.system.solve(self.shape.divergence(self.face_pose(coefficients)))
-        if self.representation == GRADIENTS:
-            self._centre(vertices)
+        vertices += self.system.solve(self.shape.divergence(self.face_pose(coefficients)))
         return np.ascontiguousarray(vertices.T)
-
-    def coefficients_of(self, vertices: np.ndarray) -> np.ndarray:
-        """Coefficients (F, D) of vertices (F, V, 3), object space.
-
-        Raises InputError for another number of vertices and for NaN.
-        """
-        vertices = _checked(vertices, len(self.rest))
-        poses = result_of(self.shape.poses_steps(vertices))[:, _part(self.shape, self.representation)]
-        weights = self.shape.weights[_part(self.shape, self.representation)].astype(np.float32) ** 2
-        if self.representation != POINTS:
-            nearest = self.coefficients[self._nearest(poses, weights)].astype(np.float32)
-            length = self.shape.face_length
-            references = self.mean[:length] + nearest @ self.basis[:, :length]
-            self.shape.on_branches_of(poses[:, :length], references, self.by_face)
-        return (((poses - self.mean) * weights) @ self.basis.T).astype(float)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All that is needed to build the same space again."""
         return {
-            "representation": np.array(self.representation),
             "edge": np.array(self.box.edge),
             "rest": self.rest,
             "triangles": self.triangles,
             "mean": self.mean,
             "basis": self.basis,
             "coefficients": self.coefficients,
-            "by_face": self.by_face,
         }
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TargetSpace:
         """Of what ``to_arrays`` gave."""
-        kept = {name: np.asarray(arrays[name]) for name in ("mean", "basis", "coefficients", "by_face")}
+        kept = {name: np.asarray(arrays[name]) for name in ("mean", "basis", "coefficients")}
         shape = ShapeSpace.build(arrays["rest"], arrays["triangles"])
         box = LatentBox.around(kept["coefficients"], str(arrays["edge"]))
-        steps = _assembled(shape, str(arrays["representation"]), arrays["triangles"], box=box, **kept)
-        return result_of(steps)
+        return result_of(_assembled(shape, arrays["triangles"], box=box, **kept))
 
     def placed(self, coefficients: np.ndarray) -> np.ndarray:
         """The part (3, V) of the vertices that is linear in the coefficients."""
-        if not self.place_basis.size:
-            return self.place_mean.copy()
         moved = self.place_basis @ coefficients.astype(np.float32)
         return self.place_mean + moved.reshape(3, -1)
 
@@ -115,27 +87,6 @@ class TargetSpace:
         length = self.shape.face_length
         return self.mean[:length] + coefficients.astype(np.float32) @ self.basis[:, :length]
 
-    def _nearest(self, poses: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """(F,) the learnt frame whose places are nearest; the one nearest to the mean where there are no places."""
-        length = self.shape.face_length
-        basis = self.basis[:, length:]
-        shifted = ((poses[:, length:] - self.mean[length:]) * weights[length:]) @ basis.T
-        products = (basis * weights[length:]) @ basis.T
-        learnt = np.einsum("fd,de,fe->f", self.coefficients, products, self.coefficients)
-        if self.representation == GRADIENTS:
-            learnt = np.sum(self.coefficients**2, axis=1)
-        return (learnt - 2.0 * shifted @ self.coefficients.T).argmin(axis=1)
-
-    def _centre(self, vertices: np.ndarray) -> None:
-        """Move each component's centroid to where it is at rest, in place: (3, V)."""
-        surface = self.shape.surface
-        held = surface.vertex_component >= 0
-        label, mass = surface.vertex_component[held], surface.mass[held]
-        total = np.bincount(label, mass)
-        for axis in range(3):
-            away = self.rest[held, axis] - vertices[axis, held]
-            vertices[axis, held] += (np.bincount(label, mass * away) / total)[label]
-
 
 def learn_target_steps(
     vertices: np.ndarray,
@@ -143,64 +94,48 @@ def learn_target_steps(
     *,
     components: int = 50,
     variance: float = 0.999,
-    representation: str = COMBINED,
 ) -> Generator[float, None, TargetSpace]:
     """The space of a target's frames (F, V, 3), object space, with triangles (T, 3); yields shares of the way.
 
-    As many components as reach a share of the variance, at most ``components``.  Representations: "combined" (gradients
-    of faces with places: Rhodin et al. 2014, section 4), and for comparison "points" (vertices alone) and "gradients"
-    (faces alone, each component stays where it is at rest).  Travel counts as variance like everything else: take it
-    out of the vertices first where it is to be controlled otherwise.
+    As many components as reach a share of the variance, at most ``components``.  Travel counts as variance like
+    everything else: take it out of the vertices first where it is to be controlled otherwise.
 
     Raises InputError for fewer than two frames, NaN, no faces or none with an area, faces that name vertices which are
     not there, a target without motion.
     """
-    if representation not in REPRESENTATIONS:
-        raise InputError(f"'{representation}' is not a representation; use one of {', '.join(REPRESENTATIONS)}.")
     vertices, triangles = _checked(vertices), np.asarray(triangles)
     _check_motion(vertices, triangles)
     shape = ShapeSpace.build(vertices[0].astype(float), triangles)
     yield 0.05
     poses = yield from within(shape.poses_steps(vertices), 0.05, 0.5)
-    by_face = yield from within(shape.unwrap_steps(poses), 0.5, 0.65)
-    part = _part(shape, representation)
-    poses = np.ascontiguousarray(poses[:, part])
-    weights = shape.weights[part].astype(np.float32)
+    yield from within(shape.unwrap_steps(poses), 0.5, 0.65)
+    weights = shape.weights.astype(np.float32)
     poses *= weights
     pca = yield from within(gram_pca_steps(poses, components, variance), 0.65, 0.85)
     mean, basis = pca.mean / weights, pca.basis / weights
     box = LatentBox.around(pca.coefficients)
-    steps = _assembled(shape, representation, triangles, mean, basis, pca.coefficients, by_face, box)
+    steps = _assembled(shape, triangles, mean, basis, pca.coefficients, box)
     return (yield from within(steps, 0.85, 1.0))
 
 
-def _assembled(shape, representation, triangles, mean, basis, coefficients, by_face, box):
+def _assembled(shape, triangles, mean, basis, coefficients, box):
     """The space with everything prepared that does not change from frame to frame."""
-    system, count = None, shape.rest.shape[0]
-    length = 0 if representation == POINTS else shape.face_length
+    count, length = shape.rest.shape[0], shape.face_length
     place_mean, place_basis = (shape.radius * array[..., length:].astype(float) for array in (mean, basis))
     place_mean, place_basis = place_mean.reshape(-1, count), place_basis.reshape(len(basis), -1, count)
-    if representation != GRADIENTS:
-        place_mean += shape.centre[:, None]
-    if representation == COMBINED:
-        system = PoissonSystem.build(shape.surface, shape.radius, POSITION_PULL)
-        place_mean = system.solve(positions=place_mean)
-        for start in range(0, len(basis), _BATCH_COMPONENTS):
-            rows = slice(start, start + _BATCH_COMPONENTS)
-            place_basis[rows] = system.solve(positions=place_basis[rows])
-            yield start / len(basis)
-    elif representation == GRADIENTS:
-        system = PoissonSystem.build(shape.surface, shape.radius, _HARDLY)
-        place_mean = system.solve(positions=np.ascontiguousarray(shape.rest.T))
+    system = PoissonSystem.build(shape.surface, shape.radius)
+    place_mean = system.solve(positions=place_mean + shape.centre[:, None])
+    for start in range(0, len(basis), _BATCH_COMPONENTS):
+        rows = slice(start, start + _BATCH_COMPONENTS)
+        place_basis[rows] = system.solve(positions=place_basis[rows])
+        yield start / len(basis)
     return TargetSpace(
-        representation=representation,
         rest=shape.rest,
         triangles=triangles,
         mean=mean,
         basis=basis,
         coefficients=coefficients,
         box=box,
-        by_face=by_face,
         shape=shape,
         system=system,
         place_mean=place_mean,
@@ -208,23 +143,10 @@ def _assembled(shape, representation, triangles, mean, basis, coefficients, by_f
     )
 
 
-def _part(shape: ShapeSpace, representation: str) -> slice:
-    """Which of the numbers of a pose a representation has."""
-    return {
-        COMBINED: slice(None),
-        POINTS: slice(shape.face_length, None),
-        GRADIENTS: slice(shape.face_length),
-    }[representation]
-
-
-def _checked(vertices: np.ndarray, count: int | None = None) -> np.ndarray:
+def _checked(vertices: np.ndarray) -> np.ndarray:
     vertices = np.asarray(vertices)
     if vertices.ndim != 3 or vertices.shape[2] != 3:
         raise InputError(f"The target's vertices have shape {vertices.shape}, expected (frames, vertices, 3).")
-    if count is not None and vertices.shape[1] != count:
-        raise InputError(
-            f"The mesh has {vertices.shape[1]} vertices and the learnt target {count}; learn the target again."
-        )
     bad = np.argwhere(~np.isfinite(vertices).all(axis=2))
     if bad.size:
         frame, vertex = bad[0]

@@ -46,12 +46,6 @@ class Rig:
             if scale not in INHERIT_SCALE or mode not in ROTATION_MODES:
                 raise InputError(f"Bone '{bone}': unknown inherit scale '{scale}' or rotation mode '{mode}'.")
 
-    def index(self, name: str) -> int:
-        """Index of a bone by its exact name; raises InputError when there is none."""
-        if name not in self.names:
-            raise InputError(f"'{self.name}' has no bone '{name}'.")
-        return self.names.index(name)
-
     @cached_property
     def offsets(self) -> np.ndarray:
         """(B, 4, 4) rest matrix relative to the parent's rest matrix."""

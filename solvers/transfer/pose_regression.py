@@ -36,7 +36,6 @@ class PoseRegression:
         outputs: np.ndarray,
         kernel: str = NEURAL_NETWORK,
         noise_floor: float = NOISE_FLOOR,
-        seed: int = 0,
     ) -> PoseRegression:
         """inputs: (n, P) rows of the source's part.  outputs: (n, M) of the target's.
 
@@ -46,7 +45,7 @@ class PoseRegression:
         # Sums, too, are to come out the same in whatever order the pairs come.
         inputs, outputs = in_one_order(*checked_pairs(inputs, outputs))
         (inputs, *input_frame), (outputs, *output_frame) = _scaled(inputs), _scaled(outputs)
-        process = GaussianProcess.fit(inputs, outputs, kernel, noise_floor, seed=seed, spread=SPREAD)
+        process = GaussianProcess.fit(inputs, outputs, kernel, noise_floor, spread=SPREAD)
         return cls(*input_frame, *output_frame, process)
 
     def predict(self, rows: np.ndarray) -> np.ndarray:

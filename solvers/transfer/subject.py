@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..core.errors import InputError
-from ..core.steps import result_of, within
+from ..core.steps import within
 from ..core.subsampling import evenly_spaced_indices
 from ..surface.cotangent import lumped_mass
 from .body_parts import BodyParts
@@ -18,7 +18,7 @@ from .stitching import Stitcher
 from .subject_track import SubjectTrack
 from .torso_frame import TorsoFrame, to_local
 
-__all__ = ["NEAREST", "Subject", "SubjectTrack", "learn_subject"]
+__all__ = ["NEAREST", "Subject", "SubjectTrack"]
 
 # Captured meshes that a pose of a part is corrected by (Boukhayma et al. 2017, section 6.1).
 NEAREST = 3
@@ -223,11 +223,6 @@ def _of_faces(count: int, triangles: np.ndarray) -> np.ndarray:
 def _mass(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     mass = lumped_mass(vertices, triangles)
     return np.where(_of_faces(len(vertices), triangles), mass, _LOOSE * mass)
-
-
-def learn_subject(*arguments, **options) -> Subject:
-    """All of ``Subject.learn_steps`` at once."""
-    return result_of(Subject.learn_steps(*arguments, **options))
 
 
 def _weights(distances: np.ndarray, some: int) -> np.ndarray:

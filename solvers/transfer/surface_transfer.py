@@ -28,7 +28,7 @@ Clip = tuple[SubjectTrack, SubjectTrack, DenseClip]
 
 @dataclass(frozen=True)
 class SurfaceTransfer:
-    """regressions: of each part (or one of the whole body) from the poses and velocities that ``inputs_of_parts`` gives
+    """regressions: of each part from the poses and velocities that ``inputs_of_parts`` gives
     it, to poses.  sizes: (K,) numbers of each part of the target.  rigid: of the torso."""
 
     regressions: tuple[PoseRegression, ...]
@@ -42,16 +42,13 @@ class SurfaceTransfer:
         fps: float,
         kernel: str = NEURAL_NETWORK,
         noise_floor: float = NOISE_FLOOR,
-        seed: int = 0,
         *,
         bodies: Bodies,
-        whole: bool = False,
     ) -> Generator[float, None, SurfaceTransfer]:
         """From pairs of clips: tracks of the source and of the target, and which of their frames answer to each other.
 
         fps: frames a second of the source's clips.  bodies: see ``bodies_of``.  Parts answer to each other by number
-        (Boukhayma et al. 2017, section 5.2).  whole: one regression of all parts' numbers together, for comparison.
-        Yields shares of the way.
+        (Boukhayma et al. 2017, section 5.2).  Yields shares of the way.
 
         The order of the clips makes no difference to poses; place and heading are those of the first.
 
@@ -61,12 +58,12 @@ class SurfaceTransfer:
         clips = list(clips)
         _check(clips)
         sizes = tuple(rows.shape[1] for rows in clips[0][1].rows)
-        pairs = [_pairs(clip, fps, whole) for clip in clips]
+        pairs = [_pairs(clip, fps) for clip in clips]
         yield 0.05
         regressions, count = [], len(pairs[0])
         for part in range(count):
             inputs, outputs = (np.concatenate([pair[part][side] for pair in pairs]) for side in (0, 1))
-            regressions.append(_fitted(part, inputs, outputs, kernel, noise_floor, seed))
+            regressions.append(_fitted(part, inputs, outputs, kernel, noise_floor))
             yield 0.05 + 0.85 * (part + 1) / count
         rigid = RigidTransfer.learn(rigid_pairs(clips), bodies)
         yield 1.0
@@ -78,17 +75,15 @@ class SurfaceTransfer:
         start: see ``RigidTransfer.apply``.  Raises InputError for a track of another number of parts, and as
         ``with_velocity``.
         """
-        inputs = _inputs(source, fps, len(self.regressions) < len(self.sizes))
+        inputs = _inputs(source, fps)
         if len(inputs) != len(self.regressions):
             raise InputError(
                 f"The clip has {len(source.rows)} parts and what was learnt has {len(self.sizes)}; learn it again."
             )
         if any(given.shape[1] != len(one.input_mean) for given, one in zip(inputs, self.regressions, strict=True)):
             raise InputError("Poses of the clip have other numbers than those that were learnt from; learn it again.")
-        rows = [regression.predict(given) for regression, given in zip(self.regressions, inputs, strict=True)]
-        if len(rows) < len(self.sizes):
-            rows = np.split(rows[0], np.cumsum(self.sizes)[:-1], axis=1)
-        return SubjectTrack(tuple(rows), *self.rigid.apply(source.rotations, source.translations, start))
+        rows = tuple(regression.predict(given) for regression, given in zip(self.regressions, inputs, strict=True))
+        return SubjectTrack(rows, *self.rigid.apply(source.rotations, source.translations, start))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All that is needed to build the same again: numbers, and a text for each regression's kernel."""
@@ -150,19 +145,15 @@ def _fitted(part: int, *pairs_and_options) -> PoseRegression:
         raise PartError(part, str(problem)) from problem
 
 
-def _pairs(clip: Clip, fps: float, whole: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+def _pairs(clip: Clip, fps: float) -> list[tuple[np.ndarray, np.ndarray]]:
     """Inputs (n, P) and outputs (n, M) of each regression."""
     source, target, dense = clip
-    inputs, outputs = _inputs(source, fps, whole), target.sampled(dense.target_rows).rows
-    if whole:
-        outputs = (np.concatenate(outputs, axis=1),)
+    inputs, outputs = _inputs(source, fps), target.sampled(dense.target_rows).rows
     return [(given[dense.source_rows], wanted) for given, wanted in zip(inputs, outputs, strict=True)]
 
 
-def _inputs(source: SubjectTrack, fps: float, whole: bool) -> list[np.ndarray]:
-    """Poses and velocities that each part's regression (or the whole body's) looks at."""
-    if whole:
-        return [with_velocity(np.concatenate(source.rows, axis=1), fps)]
+def _inputs(source: SubjectTrack, fps: float) -> list[np.ndarray]:
+    """Poses and velocities that each part's regression looks at."""
     return inputs_of_parts([with_velocity(part, fps) for part in source.rows])
 
 

@@ -6,13 +6,13 @@ import shutil
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.scene import live_mesh, mesh_bakes, pc2
+from bl_ext.devrepo.motion_loom.scene import live_mesh, mesh_bakes
 from bl_ext.devrepo.motion_loom.scene.mesh_bakes import MeshResult
 from bl_ext.devrepo.motion_loom.scene.mesh_sequence import mesh_sequence_steps
 from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError, OutputError, SceneError
 from mathutils import Matrix
 
-from tests import limits, rig_scenes
+from tests import limits, pc2_file, rig_scenes
 from tests import map_scenes as scenes
 from tests.objects import add_object
 
@@ -206,7 +206,7 @@ def test_a_second_cache_gets_a_file_of_its_own_and_a_long_name_is_fine(tmp_path)
         expected, _ = result(ob, seed=seed)
         assert_plays(bake("cache", ob, expected, name=name, folder=str(tmp_path)).ob, expected)
     assert sorted(path.name for path in tmp_path.glob("Same*.pc2")) == ["Same.pc2", "Same_001.pc2"]
-    assert pc2.read(tmp_path / "Same.pc2").start == 7.0
+    assert pc2_file.read(tmp_path / "Same.pc2")[0]["start"] == 7.0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there the backslash is the platform's own separator")

@@ -23,7 +23,7 @@ def play(ob, action):
 def changed(found, bone=None, at=(slice(None), slice(0, 3), 3), by=1.0):
     """The motion with a bone's basis, a component of it, changed by values (F,)."""
     basis = found.basis.copy()
-    basis[:, found.rig.index(bone or found.rig.names[0])][at] += by
+    basis[:, found.rig.names.index(bone or found.rig.names[0])][at] += by
     return replace(found, basis=basis)
 
 
@@ -113,8 +113,8 @@ def test_channels_that_did_not_change_keep_the_curves_of_the_source():
     source, slot = actions.assigned(ob)
     found = read(ob)
     basis = found.basis.copy()
-    basis[:, found.rig.index("fin"), 0, 3] += FRAMES
-    basis[:, found.rig.index("chest"), :3, :3] = basis[::-1, found.rig.index("chest"), :3, :3]
+    basis[:, found.rig.names.index("fin"), 0, 3] += FRAMES
+    basis[:, found.rig.names.index("chest"), :3, :3] = basis[::-1, found.rig.names.index("chest"), :3, :3]
     other = replace(found, basis=basis)
     needed = written_channels(bpy.context, ob, other, (source, slot), found)
     named = {(found.rig.names[b], int(c)) for b, c in np.argwhere(needed)}

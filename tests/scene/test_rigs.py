@@ -81,7 +81,7 @@ def test_bones_added_later_keep_parents_first():
     bpy.ops.object.mode_set(mode="OBJECT")
     rig = rigs.read_rig(ob)
     assert (rig.parents < np.arange(3)).all()
-    assert rig.names[rig.parents[rig.index("a")]] == "new root"
+    assert rig.names[rig.parents[rig.names.index("a")]] == "new root"
 
 
 def test_limits():

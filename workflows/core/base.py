@@ -172,17 +172,9 @@ class Workflow:
         return getattr(owner, self.settings_name)
 
 
-def run_to_end(
-    steps: Generator[tuple[float, str], None, Any], progress: Callable[[float, str], None] | None = None
-) -> Any:
+def run_to_end(steps: Generator[tuple[float, str], None, Any]) -> Any:
     """Run a workflow's generator without a user to wait for; returns its result."""
-
-    def told(step: tuple[float, str]) -> None:
-        require_none()
-        if progress:
-            progress(*step)
-
-    return result_of(changed(steps, told))
+    return result_of(changed(steps, lambda _step: require_none()))
 
 
 @contextmanager

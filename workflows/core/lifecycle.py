@@ -12,29 +12,10 @@ from . import registry
 from .base import Workflow
 
 
-def loaded() -> None:
-    """Another file is open."""
-    _tell(lambda workflow: workflow.on_load())
-
-
-def saving() -> None:
-    """The file is about to be saved."""
-    _tell(lambda workflow: workflow.on_save())
-
-
-def undone() -> None:
-    """Undo or redo has replaced what there was."""
-    _tell(lambda workflow: workflow.on_undo())
-
-
-def unregistered() -> None:
-    """The extension is being switched off."""
-    _tell(lambda workflow: workflow.on_unregister())
-
-
-def _tell(hook: Callable[[Workflow], None]) -> None:
+def call(hook: Callable[[Workflow], None]) -> None:
+    """Call a hook of every workflow, as ``Workflow.on_load``."""
     for workflow in registry.registered():
         try:
-            hook(workflow)
-        except Exception:  # whatever it is, the others are told as well
+            getattr(workflow, hook.__name__)()
+        except Exception:  # whatever it is, the others are called as well
             traceback.print_exc()

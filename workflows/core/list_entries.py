@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ...solvers.core.errors import SceneError
+from ...solvers.core.errors import InputError, SceneError
 
 _LOCAL = "make it local (Object, Relations, Make Local)"
 
@@ -42,6 +42,24 @@ def library_entries(owner, entries: str) -> int:
         return len(override.reference.path_resolve(owner.path_from_id(entries)))
     except ValueError:  # the owner is an entry that the library has not
         return 0
+
+
+def entry_index(entries, active: int, index: int, whose: str, what: str) -> int:
+    """Which entry of a list is meant, the active one for -1; InputError where there is no such entry.
+
+    whose: has the list, as the sentence begins.  what: one of its entries is.
+    """
+    index = active if index < 0 else index
+    if not 0 <= index < len(entries):
+        raise InputError(f"{whose} has no {what} {index + 1}; it has {len(entries)}.")
+    return index
+
+
+def remove_chosen(owner, entries: str, active: str, index: int, name: str, instead: str = "") -> None:
+    """As ``remove_entry``; the setting ``active``, the index of the active entry, stays within the list."""
+    remove_entry(owner, entries, index, name, instead)
+    setattr(owner, active, min(getattr(owner, active), len(getattr(owner, entries)) - 1))
+    owner.id_data.update_tag(refresh={"OBJECT"})
 
 
 def remove_entry(owner, entries: str, index: int, name: str, instead: str = "") -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import bpy
 
 from ..interface.operators import ChangeOperator
+from ..mesh.target import target_in
 from . import pairs
-from .pair_file import load_pairs, save_pairs
+from .pair_file import pair_file, read_pairs, save_pairs_of, use_pairs
 from .perform_operator import MOTION_LOOM_OT_map_perform
 
 _FILTER = "*.json"
@@ -69,7 +70,7 @@ class MOTION_LOOM_OT_map_save_pairs(_FileOperator, bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     def apply(self, context):
-        return save_pairs(context, bpy.path.abspath(self.filepath))
+        return save_pairs_of(target_in(context), pair_file(bpy.path.abspath(self.filepath)))
 
 
 class MOTION_LOOM_OT_map_load_pairs(_FileOperator, bpy.types.Operator):
@@ -79,7 +80,8 @@ class MOTION_LOOM_OT_map_load_pairs(_FileOperator, bpy.types.Operator):
     bl_label = "Load Pairs"
 
     def apply(self, context):
-        return load_pairs(context, bpy.path.abspath(self.filepath))
+        path = bpy.path.abspath(self.filepath)
+        return use_pairs(target_in(context), path, read_pairs(path))
 
 
 CLASSES = (

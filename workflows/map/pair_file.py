@@ -13,23 +13,12 @@ from ...solvers.core.errors import InputError
 from ...solvers.mapping.pose_features import LAG
 from ..command_line.words import counted
 from ..core.list_entries import resized
-from ..mesh.target import target_in
 from .model import clip_of, outside_text, paired_poses, performed_text, target_of, why_outside
 
 FORMAT, VERSION = "motion_loom_pairs", 1
 _LAST_FRAME = 1_048_574  # that a scene can have, and less its first
 _FARTHEST = 1e6  # metres
 _SHOWN = 60  # letters
-
-
-def save_pairs(context, path: str) -> str:
-    """``save_pairs_of`` the active target."""
-    return save_pairs_of(target_in(context), pair_file(path))
-
-
-def load_pairs(context, path: str) -> str:
-    """``load_pairs_of`` the active target."""
-    return load_pairs_of(target_in(context), path)
 
 
 def pair_file(path: str) -> Destination:
@@ -55,11 +44,6 @@ def save_pairs_of(ob, place: Destination) -> str:
     with place.part(len(data)) as part:
         part.write_bytes(data)
     return f"Saved {counted(len(settings.pairs), 'pair')} to '{place.path}'"
-
-
-def load_pairs_of(ob, path: str) -> str:
-    """Replace a target's pairs by those of a file, see ``use_pairs``; InputError as there and as ``read_pairs``."""
-    return use_pairs(ob, path, read_pairs(path))
 
 
 def use_pairs(ob, path: str, content: dict) -> str:

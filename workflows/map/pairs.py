@@ -14,7 +14,7 @@ from ...solvers.regression.ridge import contradiction
 from ...solvers.shapes.pose_picks import spread_poses
 from ...state.live_runs import live_runs
 from ..core.kept import kept
-from ..core.list_entries import EntryList, remove_entry
+from ..core.list_entries import EntryList, entry_index, remove_chosen
 from ..mesh.target import target_in, why_no_target
 from .model import clip_of, pair_rows, performed_text, source_of_clip, source_track_of, target_of
 
@@ -72,15 +72,11 @@ def add_pair(context) -> str:
         raise
 
 
-def remove_pair(context, index: int) -> str | None:
+def remove_pair(context, index: int) -> None:
     """Remove a pair, the active one for -1; raises InputError where there is none."""
-    ob = target_in(context)
-    settings = ob.motion_loom_map
+    settings = target_in(context).motion_loom_map
     index = _index(settings, index)
-    remove_entry(settings, "pairs", index, f"Pair {index + 1}", "switch it off")
-    settings.active_pair = min(settings.active_pair, len(settings.pairs) - 1)
-    ob.update_tag(refresh={"OBJECT"})
-    return None
+    remove_chosen(settings, "pairs", "active_pair", index, f"Pair {index + 1}", "switch it off")
 
 
 def show_pair(context) -> str | None:
@@ -162,10 +158,7 @@ def _is_new(ob) -> bool:
 
 
 def _index(settings, index: int) -> int:
-    index = settings.active_pair if index < 0 else index
-    if not 0 <= index < len(settings.pairs):
-        raise InputError(f"There is no pair {index + 1}; '{settings.id_data.name}' has {len(settings.pairs)}.")
-    return index
+    return entry_index(settings.pairs, settings.active_pair, index, f"'{settings.id_data.name}'", "pair")
 
 
 def _performed(context, ob) -> str:

@@ -129,11 +129,7 @@ def unpack_clip(arrays: dict[str, np.ndarray], header: dict) -> SourceClip:
         require_texts(record["owners"], len(record["owners"]), "owners")
         if record["kind"] not in (JOINTS, OBJECTS, VERTICES) or not set(record) <= set(PointSource.__annotations__):
             raise ValueError("the source is of no kind that there is")
-        clip = _unpacked_clip(arrays, header)
+        model = SourceModel.from_arrays(by_part(arrays, header, " ")["model"], header["model"])
+        clip = SourceClip(model, arrays["positions"].astype(float), arrays["frames"], header["fps"], record)
         SourceStream(clip.model).step(clip.model.ground.reference, 0.0)
         return clip
-
-
-def _unpacked_clip(arrays: dict[str, np.ndarray], header: dict) -> SourceClip:
-    model = SourceModel.from_arrays(by_part(arrays, header, " ")["model"], header["model"])
-    return SourceClip(model, arrays["positions"].astype(float), arrays["frames"], header["fps"], header["record"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..interface.operators import ChangeOperator
+from ..mesh.target import target_in
 from . import pairs, parts
 from .path_operator import MOTION_LOOM_OT_transfer_edit_path
 
@@ -17,7 +18,7 @@ class MOTION_LOOM_OT_transfer_suggest_parts(ChangeOperator, bpy.types.Operator):
     needs = parts.why_no_suggestion
 
     def apply(self, context):
-        return parts.suggest(context)
+        return parts.suggest_for(context, target_in(context))
 
 
 class MOTION_LOOM_OT_transfer_show_pair(ChangeOperator, bpy.types.Operator):

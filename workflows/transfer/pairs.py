@@ -10,7 +10,7 @@ from ...scene.frames import frame_now, frames_around, show_frame
 from ...solvers.core.errors import InputError, MotionLoomError
 from ...solvers.mapping.pair_suggestion import RowSpace, scores, suggest
 from ..core.kept import kept
-from ..core.list_entries import EntryList, remove_entry, resized
+from ..core.list_entries import EntryList, entry_index, remove_chosen, resized
 from ..mesh.target import target_behind, target_in, why_no_target
 from .model import clip_name, clip_number, dense_of, pair_rows, stored_clip
 from .read import source_subject
@@ -83,17 +83,13 @@ def _range_of(scene, ob) -> tuple[int, int]:
     return frames_around(start, end)
 
 
-def remove_clip(context, index: int) -> str | None:
+def remove_clip(context, index: int) -> None:
     """Remove a pair of clips with its pairs of poses, the active one for -1; raises InputError where there is none."""
     ob = target_in(context)
     settings = ob.motion_loom_transfer
-    number = clip_number(active_clip(ob)) if index < 0 else index + 1
-    if number > len(settings.clips):
-        raise InputError(f"There is no clip {number}; '{ob.name}' has {len(settings.clips)}.")
-    remove_entry(settings, "clips", number - 1, f"Clip {number}", "switch it off")
-    settings.active_clip = min(settings.active_clip, len(settings.clips) - 1)
-    ob.update_tag(refresh={"OBJECT"})
-    return None
+    active = min(max(settings.active_clip, 0), len(settings.clips) - 1)
+    index = entry_index(settings.clips, active, index, f"'{ob.name}'", "clip")
+    remove_chosen(settings, "clips", "active_clip", index, f"Clip {index + 1}", "switch it off")
 
 
 # ---------------------------------------------------------------------------------------------------------- pairs
@@ -148,18 +144,15 @@ def sort_pairs(clip) -> None:
         pair.source_frame, pair.target_frame = source, target
 
 
-def remove_pair(context, index: int) -> str | None:
+def remove_pair(context, index: int) -> None:
     """Remove a pair of the active clip, the active one for -1; raises InputError where there is none."""
     clip = active_clip(target_in(context))
     remove_pair_of(clip, _index(clip, index))
-    clip.active_pair = min(clip.active_pair, len(clip.pairs) - 1)
-    clip.id_data.update_tag(refresh={"OBJECT"})
-    return None
 
 
 def remove_pair_of(clip, index: int) -> None:
     """Remove a pair of a clip; SceneError where it comes from the library."""
-    remove_entry(clip, "pairs", index, f"{clip_name(clip)}, pair {index + 1}")
+    remove_chosen(clip, "pairs", "active_pair", index, f"{clip_name(clip)}, pair {index + 1}")
 
 
 def show_pair(context) -> str | None:
@@ -175,10 +168,7 @@ def show_pair(context) -> str | None:
 
 
 def _index(clip, index: int) -> int:
-    index = clip.active_pair if index < 0 else index
-    if not 0 <= index < len(clip.pairs):
-        raise InputError(f"{clip_name(clip)} has no pair {index + 1}; it has {len(clip.pairs)}.")
-    return index
+    return entry_index(clip.pairs, clip.active_pair, index, clip_name(clip), "pair")
 
 
 # ----------------------------------------------------------------------------------------------------- suggestions

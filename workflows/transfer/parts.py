@@ -14,7 +14,7 @@ from ...solvers.core.errors import InputError, SceneError
 from ...solvers.transfer.part_matching import match_parts
 from ...solvers.transfer.part_suggestion import suggest_parts
 from ..command_line.words import counted
-from ..core.list_entries import EntryList, remove_entry, resized
+from ..core.list_entries import EntryList, entry_index, remove_chosen, resized
 from ..mesh.target import target_in, why_no_target
 from .read import source_subject
 
@@ -34,11 +34,6 @@ def why_no_part(context) -> str | None:
     """Why there is no part to remove, or None."""
     reason = why_no_target(context)
     return reason or (None if len(target_in(context).motion_loom_transfer.parts) else "There are no parts.")
-
-
-def suggest(context) -> str:
-    """As ``suggest_for``, of the active target."""
-    return suggest_for(context, target_in(context))
 
 
 def suggest_for(context, ob) -> str:
@@ -96,15 +91,11 @@ def add_part(context) -> str:
     return f"'{part.name}': choose its vertex group of each subject"
 
 
-def remove_part(context, index: int) -> str | None:
+def remove_part(context, index: int) -> None:
     """Remove a part from the list, the active one for -1; its groups stay. Raises InputError where there is none."""
     settings = target_in(context).motion_loom_transfer
-    index = settings.active_part if index < 0 else index
-    if not 0 <= index < len(settings.parts):
-        raise InputError("There is no part to remove.")
-    remove_entry(settings, "parts", index, f"Part '{settings.parts[index].name}'")
-    settings.active_part = min(settings.active_part, len(settings.parts) - 1)
-    return None
+    index = entry_index(settings.parts, settings.active_part, index, f"'{settings.id_data.name}'", "part")
+    remove_chosen(settings, "parts", "active_part", index, f"Part '{settings.parts[index].name}'")
 
 
 PARTS = EntryList(

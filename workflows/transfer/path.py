@@ -99,8 +99,6 @@ def remove_at(context, place: tuple[float, float]) -> None:
     near = _near(clip, source, target, place)
     if near is not None and len(clip.pairs) > 2:
         remove_pair_of(clip, near)
-        clip.active_pair = min(clip.active_pair, len(clip.pairs) - 1)
-        _note(clip)
 
 
 def _active(context):

@@ -159,14 +159,11 @@ def unpack_clip(arrays: dict[str, np.ndarray], header: dict) -> NewClip:
         sizes = require_shapes(seen, {"samples": "iu S", "places": "f F S 3"})
         require_indices(seen["samples"], 0, np.inf, "samples")
         require_positive(header, "fps", "scale")
-        clip = _unpacked_new(found, seen, header)
+        parts = *_clip_of(found["clip"]), seen["samples"], seen["places"]
+        clip = NewClip(*parts, header["fps"], header["scale"])
         if len(clip.frames) != sizes["F"]:
             raise ValueError("'places' are of other frames")
         return clip
-
-
-def _unpacked_new(found, seen, header: dict) -> NewClip:
-    return NewClip(*_clip_of(found["clip"]), seen["samples"], seen["places"], header["fps"], header["scale"])
 
 
 def _clip_arrays(track: SubjectTrack, frames: np.ndarray) -> dict[str, np.ndarray]:

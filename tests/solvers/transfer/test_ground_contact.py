@@ -5,8 +5,9 @@ import pytest
 
 from solvers.core.errors import InputError
 from solvers.transfer.ground_contact import with_clearance
-from solvers.transfer.subject import SubjectTrack, learn_subject
+from solvers.transfer.subject import SubjectTrack
 from tests.bendy_bodies import NAMES, dance, memberships, performed, tube
+from tests.bendy_subject import learn_subject
 
 FPS = 15.0
 SMALL, LARGE = tube(), tube(rings=31, around=10)

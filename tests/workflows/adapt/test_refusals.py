@@ -62,8 +62,8 @@ def blend_with_a_strip(rig):
 
 
 def damage(rig):
-    mesh = rig.motion_loom_adapt.binding
-    mesh.vertices[len(mesh.vertices) // 2].co.x += 1.0
+    words = rig.motion_loom_adapt.binding["data"]
+    words[len(words) // 2] ^= 1
 
 
 def drive_the_head(rig):
