@@ -138,19 +138,20 @@ def _loss(found):
 
 
 def _limbs(found):
-    few = (found.comparison.figures()["contacts_kept_pct"] or 100.0) < findings.ALL_CONTACTS
-    least = 1.0 if few else findings.CONTACTS
+    all_kept = found.comparison.figures()["contacts_kept_pct"]
+    least = 1.0 if all_kept is not None and all_kept < findings.ALL_CONTACTS else findings.CONTACTS
     for bone, joints in joints_of_limbs(found).items():
         counted, kept, covered = contacts_at(found, joints)
         count, hidden = int(counted.sum()), int(covered.sum())
         share = float(kept.sum() / count) if count else 1.0
         lost = np.flatnonzero(counted & ~kept)
         first = lost[0] if len(lost) else (counted | covered).argmax()
-        text, frame, doubt = f"Contact {100 * share:.0f} % of {count} frames", float(found.frames[first]), ""
+        shares = [f"{100 * share:.0f} % of {count} frames"] * (count > 0) + [f"{hidden} covered"] * (hidden > 0)
+        frame, doubt = float(found.frames[first]), ""
         if share < least and count * found.dt >= _BRIEF:
             doubt = (
                 f"Bone '{bone}' keeps {100 * share:.0f} % of {count} frames of contact, the first one lost at frame "
                 f"{frame:g}: raise its Bone Hold, set what it touches to Attach with its whole influence, or change "
                 "that by less"
             )
-        yield Remark(f"{text}, {hidden} covered" if hidden else text, bone, frame, doubt)
+        yield Remark(f"Contact {', '.join(shares)}", bone, frame, doubt)

@@ -11,6 +11,8 @@ _FIGURES = (
     ("clearance_lost_pct", "clearance lost {:.1f} % of frames"),
     ("jerk_mean_ratio", "jerk {:.2f} x"),
 )
+_NOTHING_TOUCHES = "no hand or foot rests on anything"
+_COVERED = "what hands and feet rested on is inside other objects now"
 # Percent of frames; a source that is inside its environment for longer usually has faces that point the wrong way.
 _SUSPECT_PENETRATION = 50.0
 
@@ -19,7 +21,8 @@ def figures_in_words(measures: dict) -> list[str]:
     """What a result is like on the whole, a few words each. measures: of the report, empty where it has none."""
     out = [form.format(measures[key]) for key, form in _FIGURES if measures.get(key) is not None]
     if measures and not measures["contact_frames"]:
-        out.insert(0, "no contact: no hand or foot rests on anything")
+        hidden = any(limb["covered"] for limb in measures["contacts"].values())
+        out.insert(0, f"no contact: {_COVERED if hidden else _NOTHING_TOUCHES}")
     if measures.get("penetration_original_pct", 0.0) > _SUSPECT_PENETRATION:
         out.append("the source itself is inside the environment: do its faces point outwards?")
     return out

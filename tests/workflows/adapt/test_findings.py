@@ -10,6 +10,7 @@ from bl_ext.devrepo.motion_loom.solvers.adapt import worst_events
 from bl_ext.devrepo.motion_loom.workflows.adapt import findings, run
 from bl_ext.devrepo.motion_loom.workflows.adapt.remarks import remarks
 from bl_ext.devrepo.motion_loom.workflows.adapt.run import AdaptRigOptions
+from bl_ext.devrepo.motion_loom.workflows.adapt.words import figures_in_words
 from bl_ext.devrepo.motion_loom.workflows.core.result_keys import KeyOptions
 from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 
@@ -146,3 +147,11 @@ def test_what_is_inside_too_near_or_rough_is_said_with_bone_object_and_frame(bou
     assert (rough.bone, rough.frame) == ("head", 12) and "times as rough as the source" in rough.doubt
     assert (inside.bone, inside.frame) == ("head", 10) and "5.0 cm inside 'Step' at frame 10" in inside.doubt
     assert (nearer.bone, nearer.frame) == ("head", 7) and "3.0 cm less to 'Floor' at frame 7" in nearer.doubt
+
+
+def test_covered_contacts_are_not_taken_for_none():
+    """Feet that stood on a floor which lies inside a stage now."""
+    report = {"contact_frames": 0, "contacts": {"toe.L": {"counted": 0, "kept": 0, "covered": 9}}}
+    assert figures_in_words(report)[0] == "no contact: what hands and feet rested on is inside other objects now"
+    report["contacts"] = {}
+    assert figures_in_words(report)[0] == "no contact: no hand or foot rests on anything"
