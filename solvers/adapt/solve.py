@@ -1,14 +1,15 @@
 """Adapt: a bound motion follows its changed environment.
 
 The targets are those of Al-Ashqar, Komura and Choi 2013 (section 7.1); the warp solves every frame to convergence and
-keeps clear of the environment in two passes: how far the first pass moves each joint is smoothed over time and handed
-to the second; frames that answer their collisions each by itself would jerk.
+keeps clear of the environment in two passes: what the first pass pushes each joint by is spread over time, and the
+second follows that alone; frames that answer their collisions each by itself would jump from side to side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -26,9 +27,10 @@ from ..warp.levenberg import MAX_ITERATIONS
 from ..warp.tree_warp import warp_steps
 from .binding import Binding
 from .covered_places import covered_over_time
+from .keep_clear import KeptClear
 from .options import ATTACH, AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, checked_uses
 from .relationship import carries
-from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, LIGHT_COLLISION_WEIGHT, AdaptTerms
+from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, AdaptTerms
 
 __all__ = [
     "ATTACH",
@@ -103,21 +105,13 @@ def adapt_steps(
     options = options or AdaptOptions()
     uses = _uses_over_time(binding, environment, options)
     problem = _Problem(binding, environment, uses, options)
-    slices = _batches(len(binding.track.positions), problem.batch)
-    start = problem.start
-    free, used = yield from problem.run(slices, start, None, 0.0)
-    unconverged = used >= MAX_ITERATIONS
+    free, used = yield from problem.run(problem.batches(), problem.start, None, (0.0, 0.3))
     first = result = free
+    unconverged = used >= MAX_ITERATIONS
     if options.collision and problem.surfaces:
-        near = problem.colliders(slices)
-        first, used_first = yield from problem.run(slices, free, near, 1 / 3)
-        # Against the carried pose, so that a motion that is carried rigidly is not smoothed itself.
-        carried = problem.start.joints
-        problem.follow(carried + problem.smoothed(first.joints - carried))
-        light = [c.weighted(LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT) for c in near]
-        result, used_light = yield from problem.run(slices, free, light, 2 / 3)
-        used = used + used_first + used_light
-        unconverged = used_light >= MAX_ITERATIONS
+        clear = KeptClear(problem, free)
+        yield from clear.steps()
+        first, result, used, unconverged = clear.first, clear.result, used + clear.used, clear.unsettled
     moves = SmoothedMoves.between(problem.exits, problem.start, first, result)
     return _motion(binding, result, used, ~unconverged, moves)
 
@@ -129,10 +123,6 @@ def _uses_over_time(binding, environment, options):
         if not mesh.is_static and len(mesh.vertices) != frames:
             raise InputError(f"'{mesh.name}' has {len(mesh.vertices)} states for {frames} frames of motion.")
     return uses
-
-
-def _batches(frames, size):
-    return [slice(start, min(start + size, frames)) for start in range(0, frames, size)]
 
 
 class _Problem:
@@ -178,37 +168,46 @@ class _Problem:
         out[frame, joint] = surface.face_normals(triangle[frame, joint], frame + frames.start)
         return out
 
-    def follow(self, joints):
-        """Ask the next pass for joints (J, 3, F) in place of the targets, which are in them already."""
-        self.targets, self.affinity = self.terms.following(slice(None), joints)
+    def batches(self, chosen=None):
+        """Numbers of all frames, or of those that are chosen (F,), in portions."""
+        frames = np.arange(self.targets.shape[-1]) if chosen is None else np.flatnonzero(chosen)
+        return [frames[k : k + self.batch] for k in range(0, len(frames), self.batch)]
 
-    def smoothed(self, values):
-        """Over time, the last axis."""
-        return self.terms.smoothed(values)
+    def following(self, joints):
+        """Targets and affinity of a pass that follows joints (J, 3, F), which the targets are in already."""
+        return self.terms.following(slice(None), joints, self._distance_goals.hold)
 
-    def colliders(self, slices):
+    @cached_property
+    def _distance_goals(self):
+        return self.terms.let_go(self.terms.distance_goals, self.covered)
+
+    def colliders(self, batches):
         """Obstacles of each batch."""
-        terms, frames = self.terms, self.targets.shape[-1]
-        goals = terms.let_go(terms.distance_goals, self.covered)
+        terms, frames, goals = self.terms, self.targets.shape[-1], self._distance_goals
         unit, samples = terms.binding.scale, terms.binding.samples
         sizes = COLLISION_WEIGHT, HOLD_WEIGHT, terms.reach, collision.FRESH * unit
         tracks = SurfaceTracks(self.surfaces, frames)
         number = np.arange(len(self.surfaces) * frames).reshape(-1, frames)
-        return [Colliders(tracks, number[:, s], samples, goals.take(s), *sizes) for s in slices]
+        return [Colliders(tracks, number[:, part], samples, goals.take(part), *sizes) for part in batches]
 
-    def run(self, slices, start, obstacles, progress):
-        """One pass over all batches; yields progress, returns the pose and the iterations (F,)."""
+    def run(self, batches, start, obstacles, span, asked=None):
+        """One pass over batches of frames, the others stay as they start.
+
+        span: of its progress.  asked: targets and affinity in place of the problem's own.
+        Yields progress, returns the pose and the iterations (F,).
+        """
         terms, tree, frames = self.terms, self.tree, self.targets.shape[-1]
+        targets, affinity = asked or (self.targets, self.affinity)
         result, used = start.copy(), np.zeros(frames, int)
-        for k, part in enumerate(slices):
-            parts = (a[..., part] for a in (self.targets, self.affinity, self.facing))
+        marks = np.linspace(*span, len(batches) + 1)
+        for k, part in enumerate(batches):
+            parts = (a[..., part] for a in (targets, affinity, self.facing))
             goals = terms.goals(part, *parts, obstacles[k] if obstacles else None)
             rotations, roots = start.rotations[..., part], start.roots[..., part]
             steps = warp_steps(tree, goals, rotations, roots, terms.binding.scale)
-            done = progress + (k + 1) / (3 * len(slices))
-            pose, used[part] = yield from within(steps, progress + k / (3 * len(slices)), done)
+            pose, used[part] = yield from within(steps, marks[k], marks[k + 1])
             result.put(part, pose)
-            yield done
+            yield marks[k + 1]
         return result, used
 
 

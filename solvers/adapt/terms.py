@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
 
 from ..rotations import quaternions as quat
 from ..rotations.channels import matrix_to_quaternion
@@ -29,14 +28,13 @@ from .binding import BETWEEN_REACH, CONTACT_WEIGHT, Binding
 from .covered_joints import CoveredJoints, covered_joints, window
 from .covered_places import CoveredPlaces
 from .options import ATTACH, AVOID, AdaptOptions, SurfaceUse
+from .pushes import smoothed
 from .relationship import Relations
 
 # m^2 at 1.8 m: resistance of a joint to leave its source pose, of the root to leave the turn of its surroundings, of
 # hands, feet and head to leave the turn of theirs when they are close.
 POSE_STIFFNESS, ROOT_STIFFNESS, FACING_STIFFNESS = 0.02, 0.02, 0.05
-COLLISION_WEIGHT, LIGHT_COLLISION_WEIGHT, HOLD_WEIGHT, FEEDBACK_WEIGHT = 20.0, 10.0, 20.0, 10.0
-# Seconds: what collisions add is smoothed over this.
-SMOOTHING = 0.067
+COLLISION_WEIGHT, HOLD_WEIGHT, FEEDBACK_WEIGHT = 20.0, 20.0, 10.0
 # Beyond this distance (metres at 1.8 m) a body of another size keeps the open space as it is.
 SCALED_CLEARANCE = 0.12
 # Metres at 1.8 m that a target may travel to leave an object by the side it was on.
@@ -222,13 +220,18 @@ class AdaptTerms:
             affinity[joint] = total
         return targets, affinity
 
-    def following(self, rows: slice, joints: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Targets and affinity of a pass that follows joints (J, 3, f), which the targets are in already."""
-        return self.pinned(rows, joints, self.affinity[:, rows] + FEEDBACK_WEIGHT)
+    def following(self, rows: slice, joints: np.ndarray, hold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Targets and affinity of a pass that follows joints (J, 3, f), which the targets are in already.
+
+        hold: (O, P, f) of ``DistanceGoals``.
+        """
+        # What touches stays where it was held: an object asked again would pull it by another side from frame to frame.
+        held = hold[:, self.binding.samples.at_joints].max(axis=0, initial=0.0)
+        return self.pinned(rows, joints, self.affinity[:, rows] + FEEDBACK_WEIGHT + HOLD_WEIGHT * held)
 
     def smoothed(self, values: np.ndarray) -> np.ndarray:
         """Over time, the last axis."""
-        return gaussian_filter1d(values, SMOOTHING / self.binding.dt, axis=-1, mode="nearest", truncate=3.0)
+        return smoothed(values, self.binding.dt)
 
     @cached_property
     def distance_goals(self) -> DistanceGoals:

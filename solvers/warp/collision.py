@@ -142,31 +142,9 @@ class Colliders(SparseTerm):
             setattr(out, name, part(getattr(self, name), keep))
         return out
 
-    def weighted(self, weight: float, hold_weight: float) -> Colliders:
-        """The same obstacles with other weights; what is known of distances is kept."""
-        out = copy(self)
-        for name in self._KEPT:
-            setattr(out, name, getattr(self, name).copy())
-        out._weight, out._hold_weight = weight, hold_weight
-        return out
-
     def residual(self, tree, pose, quats) -> Halfspaces:
-        s = self._samples
-        points = s.positions(pose.joints.reshape(len(pose.joints), 3, -1))
-        points = np.ascontiguousarray(points.transpose(1, 0, 2))
-        way = points[:, None] - self._seen
-        free = np.maximum(self._slack, self._fresh)
-        asked = np.flatnonzero(np.einsum("kopf,kopf->opf", way, way) >= free * free)
-        points = points.reshape(3, -1)
-        if asked.size:
-            self._ask(points, asked)
-            self._planes = None
-        if self._planes is None:
-            self._planes = self._near()
-        near = self._planes
-        way = points.take(near.place, axis=1) - near.seen
-        distance = near.distance + np.einsum("kn,kn->n", near.gradient, way)
-        short = near.least - distance
+        near, distance = self._distances(pose)
+        s, short = self._samples, near.least - distance
         hits, holds = np.flatnonzero(short > 0), near.holds
         chosen = np.concatenate((hits, holds))
         sample, frame = np.divmod(near.place[chosen], self._slack.shape[-1])
@@ -179,6 +157,30 @@ class Colliders(SparseTerm):
             np.concatenate((short[hits], near.held[holds] - distance[holds])),
             np.concatenate((np.full(len(hits), self._weight), self._hold_weight * near.hold[holds])),
         )
+
+    def lacking(self, pose) -> np.ndarray:
+        """(F,) metres that the sample of each frame that is too near by most has to move away, 0 where none is."""
+        near, distance = self._distances(pose)
+        out = np.zeros(self._slack.shape[-1])
+        np.maximum.at(out, near.place % len(out), near.least - distance)
+        return out
+
+    def _distances(self, pose):
+        """The planes of the samples near a surface, and how far these are (N,)."""
+        points = self._samples.positions(pose.joints.reshape(len(pose.joints), 3, -1))
+        points = np.ascontiguousarray(points.transpose(1, 0, 2))
+        way = points[:, None] - self._seen
+        free = np.maximum(self._slack, self._fresh)
+        asked = np.flatnonzero(np.einsum("kopf,kopf->opf", way, way) >= free * free)
+        points = points.reshape(3, -1)
+        if asked.size:
+            self._ask(points, asked)
+            self._planes = None
+        if self._planes is None:
+            self._planes = self._near()
+        near = self._planes
+        way = points.take(near.place, axis=1) - near.seen
+        return near, near.distance + np.einsum("kn,kn->n", near.gradient, way)
 
     def _near(self):
         """What the samples near a surface know of it."""

@@ -1,0 +1,104 @@
+"""Keep a motion clear of its changed environment: by one side, and smoothly over time.
+
+Frames that answer their collisions each by itself jump from side to side, so the last word has a pass that asks nothing
+of the environment any more: it follows what the frames are pushed by, spread over time (``pushes``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+
+from ..skeleton.joint_tree import TreePose
+from ..warp.levenberg import MAX_ITERATIONS, TOLERANCE
+from .pushes import SPREAD_REACH, lasting, limited, spread
+
+# Metres at 1.8 m: frames that lack more of their distances are solved again, with those within so many seconds of them.
+STUCK, AGAIN = 0.03, 0.3
+# Metres at 1.8 m: frames that lack more are touched up, by so much at most.
+NEARLY, TOUCH_UP = 0.005, 0.02
+
+
+class KeptClear:
+    """Passes that keep a free pose clear of objects; ``steps`` takes them.
+
+    first: the pose that answers each frame's collisions.  result: the one that follows it smoothly.  asked: (J, 3, F)
+    the joints that it was asked for.  used: (F,) iterations.  unsettled: (F,) bool, too many in the last pass.
+    """
+
+    def __init__(self, problem, free: TreePose):
+        """problem: of ``solve``, with its passes.  free: the pose that heeds targets alone."""
+        self.problem, self.free = problem, free
+        self._dt, self._unit = problem.terms.binding.dt, problem.terms.binding.scale
+        self._batches = problem.batches()
+        self._near = problem.colliders(self._batches)
+        self.first = self.result = free
+        frames = free.joints.shape[-1]
+        self.used, self.unsettled, self.asked = np.zeros(frames, int), np.zeros(frames, bool), free.joints
+
+    def steps(self) -> Generator[float, None, None]:
+        """All of it, yielding progress."""
+        yield from self.follow_pushes()
+        yield from self.solve_again()
+        yield from self.touch_up()
+
+    def follow_pushes(self):
+        """Each frame by itself, then what it is pushed by, spread over time."""
+        self.first = yield from self._run(self._batches, self.free, (0.3, 0.6), self._near)
+        self.asked = self._carried() + self._spread(self.first.joints - self.free.joints)
+        yield from self._follow(self._batches, (0.6, 0.8))
+
+    def solve_again(self):
+        """Frames that are still deep in something, from where the others around them have taken them: by one side."""
+        stuck = lasting(self._lacking() > STUCK * self._unit, AGAIN, self._dt)
+        if not stuck.any():
+            return
+        batches = self.problem.batches(stuck)
+        for part in batches:
+            self.first.put(part, self.result.take(part))
+        self.first = yield from self._run(batches, self.first, (0.8, 0.85), self.problem.colliders(batches))
+        self.asked = self._carried() + self._spread(self.first.joints - self.free.joints)
+        yield from self._follow(self._around(stuck), (0.85, 0.9))
+
+    def touch_up(self):
+        """What smoothing has taken of the distances is added, a little at most: more would change sides."""
+        near = self._lacking() > NEARLY * self._unit
+        if not near.any():
+            return
+        batches = self.problem.batches(near)
+        asked = self._following()
+        pose = yield from self._run(batches, self.result, (0.9, 0.95), self.problem.colliders(batches), asked)
+        missing = limited(pose.joints - self.result.joints, TOUCH_UP * self._unit)
+        self.asked = self.asked + self._spread(missing)
+        yield from self._follow(self._around(near), (0.95, 1.0))
+
+    def _follow(self, batches, span):
+        before = self.used.copy()
+        self.result = yield from self._run(batches, self.result, span, None, self._following())
+        last = self.used - before
+        self.unsettled = np.where(last > 0, last >= MAX_ITERATIONS, self.unsettled)
+
+    def _run(self, batches, start, span, obstacles=None, asked=None):
+        pose, used = yield from self.problem.run(batches, start, obstacles, span, asked)
+        self.used = self.used + used
+        return pose
+
+    def _carried(self):
+        """The free pose, smoothed against the carried one: what is carried rigidly is not smoothed itself."""
+        carried = self.problem.start.joints
+        return carried + self.problem.terms.smoothed(self.free.joints - carried)
+
+    def _following(self):
+        return self.problem.following(self.asked)
+
+    def _spread(self, pushes):
+        return spread(pushes, self._dt, TOLERANCE * self._unit)
+
+    def _around(self, frames):
+        """Batches of all that moves with what is spread of some frames (F,)."""
+        return self.problem.batches(lasting(frames, SPREAD_REACH, self._dt))
+
+    def _lacking(self):
+        pairs = zip(self._near, self._batches, strict=True)
+        return np.concatenate([near.lacking(self.result.take(part)) for near, part in pairs])
