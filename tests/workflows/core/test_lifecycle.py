@@ -13,6 +13,8 @@ from bl_ext.devrepo.motion_loom.workflows.core import live
 from bl_ext.devrepo.motion_loom.workflows.core.base import Workflow
 from bl_ext.devrepo.motion_loom.workflows.core.follower import Follower
 
+from tests.objects import add_object
+
 pytestmark = pytest.mark.versions
 
 PACKAGE = live.__name__.partition(".workflows")[0]
@@ -159,8 +161,7 @@ class Followed(Told):
 def test_a_follower_that_raises_says_so_and_stops_no_other(registered, fails_in):
     failing, other = Followed("failing", fails_in), Followed("other")
     registered(failing, other)
-    ob = bpy.data.objects.new("Empty", None)
-    bpy.context.scene.collection.objects.link(ob)
+    ob = add_object("Empty")
     bpy.context.scene.frame_set(2)
     assert f"RuntimeError: {fails_in} failed" in live.status(ob, "failing").problem
     assert live.status(ob, "failing").remedy is Remedy.RESUME
@@ -172,14 +173,12 @@ def test_a_workflow_that_cannot_find_what_is_live_keeps_its_runs_and_says_so(reg
     """Its runs were dropped, and nothing but the console said why nothing was followed any more."""
     failing, other = Followed("failing"), Followed("other")
     registered(failing, other)
-    first = bpy.data.objects.new("First", None)
-    bpy.context.scene.collection.objects.link(first)
+    first = add_object("First")
     bpy.context.view_layer.update()
     working = getattr(failing, fails_in)
     setattr(failing, fails_in, lambda *_args: 1 / 0)
     failing.made.asked.clear()
-    late = bpy.data.objects.new("Late", None)
-    bpy.context.scene.collection.objects.link(late)
+    late = add_object("Late")
     bpy.context.view_layer.update()
     assert "check" in failing.made.asked and live.status(first, "failing").problem is None
     for words in live.status(first, "failing").note, live.status(late, "failing").problem:

@@ -13,6 +13,7 @@ from tests import map_play, map_scenes, mesh_play, mesh_steps
 from tests import transfer_play as play
 from tests.mesh_play import put
 from tests.mesh_steps import delete, hide, once, to_another_scene
+from tests.objects import add_object
 from tests.transfer_play import FRAMES, PAIRS, TRANSFER
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
@@ -22,17 +23,11 @@ SUBJECTS = {"source": "Ann", "target": "Bob"}
 of_both = pytest.mark.parametrize("of", SUBJECTS)
 
 
-def link(name, data=None):
-    ob = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(ob)
-    return ob
-
-
 def make_strangers():
     """Ann and Bob, trained, among objects that cannot be what they are asked to be."""
     bob = play.make_trained()
-    link("Camera", bpy.data.cameras.new("Camera"))
-    link("Nobody")
+    add_object("Camera", bpy.data.cameras.new("Camera"))
+    add_object("Nobody")
     map_play.add_target()  # Worm
     map_scenes.add_mesh("Faceless", [(0, 0, 0), (1, 0, 0)], [])
     for subject, shape in (("Ann", play.SOURCE), ("Bob", play.TARGET)):
@@ -272,7 +267,7 @@ def test_new_clips_that_cannot_be(bob, settings, changes, told):
 
 
 def mirror_by_parent(ob):
-    ob.parent = link("Mirror")
+    ob.parent = add_object("Mirror")
     ob.parent.scale = (-1.0, 1.0, 1.0)
 
 

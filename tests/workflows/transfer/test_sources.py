@@ -13,6 +13,7 @@ from mathutils import Matrix
 from tests import map_play, map_scenes, mesh_steps
 from tests import transfer_play as play
 from tests.mesh_steps import once, shown
+from tests.objects import add_object
 from tests.transfer_play import FRAMES, PAIRS, TRANSFER, healthy
 
 pytestmark = pytest.mark.usefixtures("silent")
@@ -47,8 +48,7 @@ def carried(name, _folder):
 def on_a_cart(name, folder):
     """The same, with a keyed parent in place of its own keys."""
     ob = carried(name, folder)
-    cart = bpy.data.objects.new(f"{name}'s cart", None)
-    bpy.context.scene.collection.objects.link(cart)
+    cart = add_object(f"{name}'s cart")
     cart.animation_data_create().action = ob.animation_data.action
     if hasattr(cart.animation_data, "action_slot"):
         cart.animation_data.action_slot = ob.animation_data.action_slot
@@ -118,8 +118,7 @@ def add_rigged(name, shape, time, style=0.0):
     vertices, faces = play.body(shape, (0.0, 0.0), (0.0, 0.0, 0.0))
     ob = map_scenes.add_mesh(name, vertices, faces)
     size = shape[2]
-    rig = bpy.data.objects.new(f"{name}'s rig", bpy.data.armatures.new(name))
-    bpy.context.scene.collection.objects.link(rig)
+    rig = add_object(f"{name}'s rig", bpy.data.armatures.new(name))
     with mesh_steps.edited(rig):
         for bone, (head, tail) in {"spine": (0.0, 0.3), "arm.L": (-0.4, -1.0), "arm.R": (0.4, 1.0)}.items():
             new = rig.data.edit_bones.new(bone)
@@ -209,8 +208,7 @@ def test_the_armature_of_the_new_clip_is_deleted_and_hidden(bob, rig):
 def test_an_armature_on_a_turned_parent(bob, rig):
     """The target goes and turns the way that its source does in the world."""
     before = play.followed(bob)
-    rig.parent = holder = bpy.data.objects.new("Holder", None)
-    bpy.context.scene.collection.objects.link(holder)
+    rig.parent = holder = add_object("Holder")
     holder.matrix_world = Matrix.Rotation(np.pi / 2, 4, "Z")
     bpy.context.view_layer.update()
     play.press(bob, "live_refresh")
