@@ -29,7 +29,7 @@ def scaled(goals: Goals, size: float) -> Goals:
     larger = with_terms(
         goals,
         replace(targets, places=size * targets.places),
-        Bend(size**2 * bend.weight),
+        replace(bend, weight=size**2 * bend.weight),
         replace(facing, weight=size**2 * facing.weight),
     )
     return replace(larger, offsets=size * goals.offsets)

@@ -23,7 +23,6 @@ from ..warp.frame_warp import FramePose, FrameTree, warp_frame
 from .binding import Binding
 from .covered_places import TRAVEL, CoveredPlaces, covered_places, is_closed, margins
 from .options import AdaptOptions, checked_uses
-from .relationship import carries
 from .solve import SmoothedMoves
 from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, AdaptTerms
 
@@ -63,7 +62,7 @@ class FrameAdapter:
             for columns in self._columns
         ]
         self._origins, self._axes = np.empty((1, len(points), 3)), np.empty((1, len(points), 3, 3))
-        self._carry = np.empty((1, len(points), 12)) if len(binding.origins) == 1 else None
+        self._carry = np.empty((1, len(points), self._terms.carry_width)) if len(binding.origins) == 1 else None
         self._surfaces: PresentSurfaces | None = None
         self._covered: CoveredPlaces | None = None
         self._closed: list[bool] | None = None
@@ -119,7 +118,7 @@ class FrameAdapter:
             shift = shift + covered.shift
         turns = terms.turns(rows, turn)
         targets = terms.targets(rows, shift)
-        targets, affinity = terms.pinned(rows, targets + self._moves.exits[..., rows], terms.affinity[:, rows])
+        targets, affinity = terms.pinned(rows, self._cleared(rows, targets), terms.affinity[:, rows])
         start = terms.start(rows, turns[:, 0], targets)
         obstacles = self._obstacles(row, covered) if self._options.collision and terms.heeded else None
         goals = terms.goals(row, *(a[..., 0] for a in (targets, affinity, terms.facing(turns))), obstacles)
@@ -127,6 +126,13 @@ class FrameAdapter:
         pose, used = warp_frame(self._frame, goals, rotations, roots, self._binding.scale, MOST_ITERATIONS)
         pose = self._moved(row, pose, goals.offsets)
         return self._result(pose, used < MOST_ITERATIONS)
+
+    def _cleared(self, rows, targets):
+        """Targets (J, 3, 1) out of objects as the track's were, and as low as legs need them now."""
+        moves, posture = self._moves, self._terms.posture
+        targets = targets + moves.exits[..., rows]
+        sinking = moves.sinking[rows] + posture.lack(rows, targets) - moves.lack[rows]
+        return targets + posture.lowered(rows, np.maximum(sinking, 0.0))
 
     def _place_points(self, environment, changed):
         """Descriptors of the objects that have changed."""
@@ -136,7 +142,8 @@ class FrameAdapter:
             now = descriptor_frames(self._points[k], [environment[k]])
             self._origins[:, columns], self._axes[:, columns] = now
             if self._carry is not None:
-                self._carry[:, columns] = carries((binding.origins[:, columns], binding.axes[:, columns]), now)
+                bind = binding.origins[:, columns], binding.axes[:, columns]
+                self._carry[:, columns] = self._terms.carries(bind, now)
 
     def _cover(self, surfaces, environment, changed):
         """What is inside something now."""
@@ -161,11 +168,11 @@ class FrameAdapter:
         return out
 
     def _carry_at(self, row):
-        """(1, N, 12) of a row."""
+        """(1, N, 12 or 24) of a row, see ``AdaptTerms.carries``."""
         if self._carry is not None:
             return self._carry
         origins, axes = (part[row : row + 1] for part in (self._binding.origins, self._binding.axes))
-        return carries((origins, axes), (self._origins, self._axes))
+        return self._terms.carries((origins, axes), (self._origins, self._axes))
 
     def _obstacles(self, row, covered):
         terms, samples = self._terms, self._binding.samples

@@ -52,6 +52,8 @@ class AdaptOptions:
     clearance: metres that a body keeps away unless it was closer, or the radius of its bone where that is more; None
     for 5 cm at a 1.8 m body.  contact_reach: metres from where an effector touches within which it begins to be held, 0
     to hold nothing; None for 6 cm at a 1.8 m body.
+    upright: 0 to 1, one number or (F,) of the frames: how far what is away from surfaces keeps its tilt against gravity
+    where the ground under it is tilted; 0 tilts all of the body with it.  gravity: (3,) its direction, world.
     joint_weight: (J,) factors of the affinities, or None.
     resized: (F, J, 3) the source pose of a character whose bones have changed, of which only the differences between
     joints count; None scales the bound one.
@@ -61,6 +63,8 @@ class AdaptOptions:
     scale: float = 1.0
     collision: bool = True
     orientation: float = 1.0
+    upright: float | np.ndarray = 1.0
+    gravity: tuple[float, float, float] = (0.0, 0.0, -1.0)
     pins: tuple[Pin, ...] = ()
     limits: JointLimits | None = None
     joint_weight: np.ndarray | None = None
@@ -93,6 +97,11 @@ def _check_options(binding, options):
         raise InputError(f"The character's scale must be above zero and finite, not {options.scale}.")
     if not 0 <= options.orientation <= 1:
         raise InputError(f"The orientation lies between 0 and 1, not at {options.orientation}.")
+    upright, frames = np.asarray(options.upright, float), len(track.frames)
+    if upright.shape not in ((), (frames,)) or not ((upright >= 0) & (upright <= 1)).all():
+        raise InputError(f"Upright is one number from 0 to 1, or one for each of the {frames} frames.")
+    if np.shape(options.gravity) != (3,) or abs(np.linalg.norm(options.gravity) - 1.0) > 1e-6:
+        raise InputError(f"The direction of gravity must be a unit vector, not {options.gravity}.")
     for name, value in (("clearance", options.clearance), ("contact distance", options.contact_reach)):
         if value is not None and not 0 <= value < np.inf:
             raise InputError(f"The {name} must be zero or more metres, not {value}.")

@@ -173,10 +173,11 @@ class Relations:
         return blended[..., :3] + np.einsum("fjab,fjb->fja", turn, positions), turn
 
 
-def carries(bind: tuple[np.ndarray, np.ndarray], changed: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """(S, N, 12): [d' - Q d | Q - I] of every descriptor; see the module's docstring."""
-    (origins, axes), (new_origins, new_axes) = bind, changed
-    turn = new_axes @ np.swapaxes(axes, -1, -2)
+def carries(origins: np.ndarray, new_origins: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """(S, N, 12): [d' - Q d | Q - I] of every descriptor; see the module's docstring.
+
+    origins, new_origins: (S, N, 3) at bind and now.  turn: (S, N, 3, 3) from one to the other.
+    """
     shift = new_origins - np.einsum("snab,snb->sna", turn, origins)
     delta = turn - np.eye(3)
     return np.concatenate((shift, delta.reshape(*delta.shape[:2], 9)), axis=-1)

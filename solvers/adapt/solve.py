@@ -28,8 +28,8 @@ from ..warp.tree_warp import warp_steps
 from .binding import Binding
 from .covered_places import covered_over_time
 from .keep_clear import KeptClear
+from .leg_reach import sinking
 from .options import ATTACH, AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, checked_uses
-from .relationship import carries
 from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, AdaptTerms
 
 __all__ = [
@@ -54,22 +54,27 @@ class SmoothedMoves:
     """What solving a whole track told of each frame that the frame cannot know by itself; tree order, frames last.
 
     exits: (J, 3, F) metres that targets were moved out of objects.
+    lack, sinking: (F,) metres by which each frame's hips are too high for its legs, and by which they went down.
     start: (B, 4, F) turns of the pass that answers each frame's collisions, against the mean turn of the surroundings.
     bends: (B, 4, F) what the last pass, which follows the smoothed moves, added to them.
     shifts: (R, 3, F) and to the roots, metres, in the roots' own frames.
     """
 
     exits: np.ndarray
+    lack: np.ndarray
+    sinking: np.ndarray
     start: np.ndarray
     bends: np.ndarray
     shifts: np.ndarray
 
     @classmethod
-    def between(cls, exits: np.ndarray, start: TreePose, first: TreePose, last: TreePose) -> SmoothedMoves:
+    def between(cls, problem: _Problem, first: TreePose, last: TreePose) -> SmoothedMoves:
         """Of the carried pose, the first pass and the last."""
-        back = quat.conj(first.rotations)
+        start, back = problem.start, quat.conj(first.rotations)
         return cls(
-            exits,
+            problem.exits,
+            problem.lack,
+            problem.sinking,
             quat.mul(quat.conj(start.rotations), first.rotations),
             quat.mul(back, last.rotations),
             quat.rotate(back[: len(last.roots)], last.roots - first.roots),
@@ -112,7 +117,7 @@ def adapt_steps(
         clear = KeptClear(problem, free)
         yield from clear.steps()
         first, result, used, unconverged = clear.first, clear.result, used + clear.used, clear.unsettled
-    moves = SmoothedMoves.between(problem.exits, problem.start, first, result)
+    moves = SmoothedMoves.between(problem, first, result)
     return _motion(binding, result, used, ~unconverged, moves)
 
 
@@ -135,7 +140,7 @@ class _Problem:
         self.batch = DEFORMING_BATCH if any(s.is_deforming for s in self.surfaces) else BATCH
         everything = slice(None)
         changed = descriptor_frames(binding.points, environment)
-        carry, normals = carries((binding.origins, binding.axes), changed), changed[1][..., 0]
+        carry, normals = terms.carries((binding.origins, binding.axes), changed), changed[1][..., 0]
         places = self._covered_places(environment, changed) if options.collision and self.surfaces else None
         self.covered = terms.covered(everything, places, normals, self._face_normals)
         shift, turn = terms.shifts(everything, carry, normals)
@@ -148,7 +153,11 @@ class _Problem:
         if options.collision:
             # Smoothed: where the way out changes sides they would jump.
             self.exits = terms.smoothed(terms.exits(self.targets, self.surfaces, self.covered))
-        self.targets, self.affinity = terms.pinned(everything, self.targets + self.exits, terms.affinity)
+        targets, posture = self.targets + self.exits, terms.posture
+        self.lack = posture.lack(everything, targets)
+        self.sinking = sinking(self.lack, binding.dt)
+        targets += posture.lowered(everything, self.sinking)
+        self.targets, self.affinity = terms.pinned(everything, targets, terms.affinity)
         self.start = terms.start(everything, turns[:, 0], self.targets)
 
     def _covered_places(self, environment, changed):

@@ -12,9 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
+from ..rotations import frame_quaternions
 from ..rotations import quaternions as quat
 from ..rotations.channels import matrix_to_quaternion
-from ..rotations.polar import nearest_rotation
+from ..rotations.polar import nearest_rotation, polar
 from ..skeleton.joint_tree import TreePose
 from ..surface.sides import SidedSurface, sided
 from ..warp import collision
@@ -28,18 +29,19 @@ from .binding import BETWEEN_REACH, CONTACT_WEIGHT, Binding
 from .covered_joints import CoveredJoints, covered_joints, window
 from .covered_places import CoveredPlaces
 from .options import ATTACH, AVOID, AdaptOptions, SurfaceUse
+from .posture import Posture
 from .pushes import smoothed
-from .relationship import Relations
+from .relationship import Relations, carries
+from .upright import headings
 
-# m^2 at 1.8 m: resistance of a joint to leave its source pose, of the root to leave the turn of its surroundings, of
-# hands, feet and head to leave the turn of theirs when they are close.
-POSE_STIFFNESS, ROOT_STIFFNESS, FACING_STIFFNESS = 0.02, 0.02, 0.05
 COLLISION_WEIGHT, HOLD_WEIGHT, FEEDBACK_WEIGHT = 20.0, 20.0, 10.0
 # Beyond this distance (metres at 1.8 m) a body of another size keeps the open space as it is.
 SCALED_CLEARANCE = 0.12
 # Metres at 1.8 m that a target may travel to leave an object by the side it was on.
 TARGET_EXIT = 0.4
 PIN_WEIGHT = 2000.0
+# Up to so many frames one singular value decomposition after the other costs less than the closed form of all.
+_FEW = 8
 
 # Normals now (f, J, 3) of triangles (f, J), -1 for none, of the object of a number at some frames.
 FaceNormals = Callable[[int, np.ndarray, slice], np.ndarray]
@@ -50,8 +52,7 @@ class AdaptTerms:
 
     heeded: indices of the objects that count.  clearance: metres to keep clear;  reach: metres within which objects
     are looked for.  offsets (J, 3, F): of ``energy.Goals``.  affinity: (J, F) weights of the targets, pins not in them.
-    shares: (F, G, J) of the track's joints in the turns of the G groups: all of them, then each body whose children are
-    all leaves, ``ends`` (G - 1,), with its children.
+    shares: (F, 1 + B - R, J) of the track's joints in the turns: of all of them, then of each body below the roots.
     """
 
     def __init__(self, binding: Binding, uses: Sequence[SurfaceUse], options: AdaptOptions):
@@ -69,24 +70,33 @@ class AdaptTerms:
             self.offsets = tree.offsets(tree.from_track(track.positions)) * options.scale
         else:
             self.offsets = tree.offsets(tree.from_track(options.resized))
-        frames = len(weight)
-        self._bend = Bend(np.full((tree.bodies - tree.roots, frames), POSE_STIFFNESS * unit))
-        self.ends, groups = _end_groups(tree) if options.orientation > 0 else ([], [])
-        self.shares = _shares(weight, groups)
-        self._facing_weight = np.zeros((tree.bodies, frames))
-        self._facing_weight[: tree.roots] = ROOT_STIFFNESS * unit
-        near = self._nearness
-        for body, group in zip(self.ends, groups, strict=True):
-            self._facing_weight[body] = FACING_STIFFNESS * unit * options.orientation * near[:, group].max(axis=1)
+        self.posture = Posture(binding, options, self.heeded, weight)
+        self.shares, self._level = self.posture.shares, self.posture.level
+        self._facing_weight, self._stiffness = self.posture.facing_weight(), self.posture.stiffness()
+        self.affinity = self.posture.affinity(self.affinity)
         self._limits = None
         if options.limits is not None:
             self._limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
         self._attached = _attached(binding, uses)
         self._avoided = np.array([use.influence if use.mode == AVOID else 0.0 for use in uses])
         # All joints in one piece with the source's turns; roots where they are.
-        still = quat.identity(tree.bodies, frames)
+        still = quat.identity(tree.bodies, len(weight))
         roots = tree.from_track(track.positions)[: tree.roots] * options.scale
         self._rest = TreePose.forward(tree, self.offsets, still, roots).joints
+
+    @property
+    def carry_width(self) -> int:
+        """Of ``carries``."""
+        return 12 if self._level is None else 24
+
+    def carries(self, bind: tuple[np.ndarray, np.ndarray], changed: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """(S, N, 12) of ``relationship.carries`` or, where something stays upright, (S, N, 24) with those of the
+        headings beside them. bind, changed: origins (S, N, 3) and axes (S, N, 3, 3)."""
+        turn = changed[1] @ np.swapaxes(bind[1], -1, -2)
+        whole = carries(bind[0], changed[0], turn)
+        if self._level is None:
+            return whole
+        return np.concatenate((whole, carries(bind[0], changed[0], headings(turn, self.posture.gravity))), axis=-1)
 
     def goals(
         self,
@@ -100,9 +110,13 @@ class AdaptTerms:
 
         targets (J, 3, f), affinity (J, f), facing (B, 4, f) and obstacles: of these frames.
         """
+        tree = self.binding.tree
+        quats = frame_quaternions if facing.ndim == 2 else quat
+        parents = facing[tree.parents[tree.roots : tree.bodies]]
+        between = quats.conj_mul(parents, facing[tree.roots :])
         terms = (
             Targets(targets, affinity),
-            self._bend.take(rows),
+            Bend(between, part(self._stiffness, rows)),
             Facing(facing, part(self._facing_weight, rows)),
             obstacles,
             None if self._limits is None else self._limits.take(rows),
@@ -110,23 +124,47 @@ class AdaptTerms:
         return Goals(part(self.offsets, rows), tuple(term for term in terms if term is not None))
 
     def shifts(self, rows: slice, carry: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Displacements (f, J, 3) of the track's joints and blended turns (f, J, 3, 3) of their surroundings.
+        """Displacements (f, J, 3) of the track's joints and turns of their surroundings, less the identity (f, 1 + J,
+        3, 3): of all of them as the root follows them, then blended for each joint.
 
-        carry: of ``relationship.carries``, normals: (S, N, 3) of the descriptors now; S = 1 or one state a row.
+        carry: of ``carries``, normals: (S, N, 3) of the descriptors now; S = 1 or one state a row.
         """
-        binding, size = self.binding, self.options.scale
-        source, attached = binding.track.positions[rows], self._attached.part(rows)
-        shift, turn = attached.displaced(source, carry)
+        size, attached = self.options.scale, self._attached.part(rows)
+        shift, turn = self._displaced(attached, rows, carry)
         if self._avoided.any():
             relations = self._pushing.part(rows)
-            pushed, _ = relations.displaced(source, carry)
+            pushed, _ = self._displaced(relations, rows, carry)
             normal = relations.mean_normals(normals)
             # Against where everything else takes the joint: what moves along with it does not come closer.
             closer = np.einsum("fjk,fjk->fj", pushed - relations.sums()[..., None] * shift, normal)
             shift = shift + np.maximum(closer, 0.0)[..., None] * normal
         if size != 1.0:
-            shift = shift + (size - 1.0) * self._grown(rows, attached.mean_normals(normals))
+            shift = shift + (size - 1.0) * self._grown(rows, self._mean_normals(attached, rows, carry, normals))
         return shift, turn
+
+    def _mean_normals(self, relations: Relations, rows: slice, carry: np.ndarray, normals: np.ndarray) -> np.ndarray:
+        """Blended normals (f, J, 3) of what is around each joint, as upright as the joint is."""
+        mean = relations.mean_normals(normals)
+        if self._level is None:
+            return mean
+        whole, heading = ((carry[..., k : k + 9]).reshape(*carry.shape[:2], 3, 3) + np.eye(3) for k in (3, 15))
+        level = relations.mean_normals(np.einsum("snab,sncb,snc->sna", heading, whole, normals))
+        return mean + self._level[rows][..., None] * (level - mean)
+
+    def _displaced(self, relations: Relations, rows: slice, carry: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Displacements (f, J, 3) by some relations, and turns (f, 1 + J, 3, 3) as ``shifts`` returns them."""
+        source, share = self.binding.track.positions[rows], self.shares[rows, 0]
+        shift, turn = relations.displaced(source, carry[..., :12])
+        mean = np.einsum("fj,fjab->fab", share, turn)
+        if self._level is not None:
+            level = self._level[rows]
+            level_shift, level_turn = relations.displaced(source, carry[..., 12:])
+            # Not the mean of the blended turns: the feet that touch a slope would tilt the root.
+            root = self.posture.root_level[rows].mean(axis=1)
+            mean = mean + root[:, None, None] * (np.einsum("fj,fjab->fab", share, level_turn) - mean)
+            shift = shift + level[..., None] * (level_shift - shift)
+            turn = turn + level[..., None, None] * (level_turn - turn)
+        return shift, np.concatenate((mean[:, None], turn), axis=1)
 
     def _grown(self, rows: slice, normals: np.ndarray) -> np.ndarray:
         """Displacements (f, J, 3) of joints where the body grows to twice its size.
@@ -139,7 +177,7 @@ class AdaptTerms:
         out = np.clip(near, 0.0, SCALED_CLEARANCE * binding.scale)[..., None] * normals
         support, axis = (share * source).sum(axis=1, keepdims=True), (share * normals).sum(axis=1, keepdims=True)
         height = np.einsum("fjk,fjk->fj", source - support, axis) - np.einsum("fjk,fjk->fj", out, axis)
-        far = 1.0 - self._nearness[rows]
+        far = 1.0 - self.posture.nearness[rows]
         return out + (far * np.maximum(height, 0.0))[..., None] * axis
 
     @cached_property
@@ -148,17 +186,23 @@ class AdaptTerms:
         return self.binding.relations.masked(self._avoided[self.binding.points.object_index])
 
     def turns(self, rows: slice, turn: np.ndarray) -> np.ndarray:
-        """Rotations (f, G, 4) nearest to the weighted means of I + turn (f, J, 3, 3) in each group."""
-        share = self.shares[rows]
-        mean = (share @ turn.reshape(*turn.shape[:2], 9)).reshape(*share.shape[:2], 3, 3)
-        # Surroundings that were mirrored or turned against each other have a mean that is no rotation.
-        return matrix_to_quaternion(nearest_rotation(mean + np.eye(3)))
+        """Rotations (f, 1 + B - R, 4): of all surroundings and of those of each body below the roots.
+
+        turn: of ``shifts``.  Each is nearest to its weighted mean: surroundings that were mirrored or turned against
+        each other have a mean that is no rotation.
+        """
+        share, each = self.shares[rows, 1:], turn[:, 1:]
+        mean = (share @ each.reshape(*each.shape[:2], 9)).reshape(*share.shape[:2], 3, 3)
+        mean = np.concatenate((turn[:, :1], mean), axis=1) + np.eye(3)
+        if len(mean) > _FEW:
+            return matrix_to_quaternion(polar(mean.reshape(-1, 3, 3))[0].reshape(mean.shape))
+        return matrix_to_quaternion(nearest_rotation(mean))
 
     def facing(self, turns: np.ndarray) -> np.ndarray:
-        """(B, 4, f) of the groups' turns (f, G, 4): every body faces as all joints do, ends as they do themselves."""
-        out = np.repeat(turns[:, 0].T[None], self.binding.tree.bodies, axis=0)
-        out[self.ends] = np.moveaxis(turns[:, 1:], 0, -1)
-        return out
+        """(B, 4, f) of ``turns`` (f, 1 + B - R, 4): roots face as all joints do."""
+        roots = np.zeros(self.binding.tree.roots, int)
+        inner = np.arange(1, turns.shape[1])
+        return np.moveaxis(turns[:, np.append(roots, inner)], 0, -1)
 
     def targets(self, rows: slice, shift: np.ndarray) -> np.ndarray:
         """(J, 3, f) of displacements (f, J, 3)."""
@@ -299,13 +343,6 @@ class AdaptTerms:
         order = self.binding.tree.order
         return {self.heeded.index(k): share[self.heeded][:, order] for k, share in covered.shares.items()}
 
-    @cached_property
-    def _nearness(self):
-        """(F, J) in (0, 1] of the track's joints to anything."""
-        binding = self.binding
-        near = np.maximum(binding.joint_distance[self.heeded].min(axis=0, initial=np.inf), 0.0)
-        return 1.0 / (1.0 + (near / (clearance.AFFINITY_RADIUS * binding.scale)) ** 2)
-
 
 def _lowered(least, covered, joints):
     """Least distances (O, P, F) of points of which each belongs to one of ``joints`` (P,): a body may come as near to
@@ -315,29 +352,6 @@ def _lowered(least, covered, joints):
         near = np.delete(least, k, axis=0).min(axis=0)
         out[k] -= share.max(axis=0)[joints] * np.maximum(least[k] - near, 0.0)
     return out
-
-
-def _end_groups(tree):
-    """Bodies whose children are all leaves (hands, feet, head), and each one's joints (track order), itself last."""
-    bodies, groups = [], []
-    for body in range(tree.roots, tree.bodies):
-        children = np.flatnonzero(tree.parents == body)
-        if not (children < tree.bodies).any():
-            bodies.append(body)
-            groups.append(tree.order[np.append(children, body)])
-    return bodies, groups
-
-
-def _shares(weight, groups):
-    """(F, 1 + len(groups), J) of weights (F, J) in their sums: over all joints, then over each group."""
-    inside = np.zeros((1 + len(groups), weight.shape[1]))
-    inside[0] = 1.0
-    for row, group in zip(inside[1:], groups, strict=True):
-        row[group] = 1.0
-    out = weight[:, None] * inside
-    total = out.sum(axis=-1, keepdims=True)
-    even = inside / inside.sum(axis=1, keepdims=True)
-    return np.where(total > 0, out / np.where(total > 0, total, 1.0), even)
 
 
 def _attached(binding, uses):

@@ -27,17 +27,21 @@ class Targets(DenseTerm):
 
 @dataclass(frozen=True)
 class Bend(DenseTerm):
-    """Bodies keep the angles of the source pose: each turns like its parent.
+    """Bodies keep the angles of the source pose, as far as their surroundings turn alike: each turns like its parent
+    and, from there, as what it faces has turned against what the parent faces.
 
-    weight: (B - R, F) m^2, of the squared angle between the two turns.
+    between: (B - R, 4, F) quaternions from the parent's turn to the body's, in the source pose.
+    weight: (B - R, F) m^2, of the squared angle between the turns wanted and found.
     """
 
     acts_on: ClassVar[ActsOn] = ActsOn.HINGES
+    between: np.ndarray
     weight: np.ndarray
 
     def residual(self, tree, pose, quats):
         turn, roots = pose.rotations, tree.roots
-        return quats.log(quats.mul_conj(turn[tree.parents[roots : tree.bodies]], turn[roots:]))
+        wanted = quats.mul(turn[tree.parents[roots : tree.bodies]], self.between)
+        return quats.log(quats.mul_conj(wanted, turn[roots:]))
 
 
 @dataclass(frozen=True)

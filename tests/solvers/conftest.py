@@ -99,7 +99,10 @@ def random_problem(rng, parents, frames, spread=0.1, angle=0.5, terms=("targets"
         "targets": Targets(
             joints + rng.normal(0, spread, joints.shape), rng.uniform(0.02, 6.0, (len(parents), frames))
         ),
-        "bend": Bend(rng.uniform(0.01, 0.05, (tree.bodies, frames))[tree.roots :]),
+        "bend": Bend(
+            random_turns(rng, tree.bodies, frames, angle=2.0 * spread)[tree.roots :],
+            rng.uniform(0.01, 0.05, (tree.bodies, frames))[tree.roots :],
+        ),
         "facing": Facing(
             random_turns(rng, tree.bodies, frames, angle=angle), rng.uniform(0.01, 0.1, (tree.bodies, frames))
         ),

@@ -56,7 +56,7 @@ def test_nothing_changed_gives_back_the_motion(clip):
 
 
 def test_surroundings_moved_as_one_take_the_motion_along(clip):
-    motion = adapt(clip.binding, moved(clip.meshes, TURN, SHIFT))
+    motion = adapt(clip.binding, moved(clip.meshes, TURN, SHIFT), AdaptOptions(upright=0.0))
     assert gap(motion.positions, clip.track.positions @ TURN.T + SHIFT) < 1e-6 and motion.converged.all()
 
 
@@ -68,7 +68,8 @@ def test_axes_units_and_place_do_not_matter(clip):
         shift = size * np.array([3.0, -20.0, 7.0])
         track = replace(clip.track, positions=size * clip.track.positions @ turn.T + shift)
         binding = fit(track, moved(clip.meshes, turn, shift, size), clip.effectors, size * clip.scene.height)
-        motion = adapt(binding, moved(clip.after, turn, shift, size))
+        options = AdaptOptions(gravity=tuple(turn @ [0.0, 0.0, -1.0]))
+        motion = adapt(binding, moved(clip.after, turn, shift, size), options)
         assert gap(motion.positions, size * here.positions @ turn.T + shift) < 1e-6 * size * clip.scene.height
 
 
@@ -132,7 +133,7 @@ def test_an_ignored_object_is_as_if_it_had_never_been_bound(down, beside):
 def test_objects_heeded_less_do_not_hold_a_motion_back(down, beside, use):
     """All else moves as one and takes the motion along, wherever a wall of little influence was near."""
     binding, wall = beside
-    options = AdaptOptions(surfaces=uses(down, use))
+    options = AdaptOptions(surfaces=uses(down, use), upright=0.0)
     still = [wall] if use.mode == IGNORE else moved([wall], TURN, SHIFT)
     motion = adapt(binding, moved(down.meshes, TURN, SHIFT) + still, options)
     assert gap(motion.positions, down.track.positions @ TURN.T + SHIFT) < 1e-6

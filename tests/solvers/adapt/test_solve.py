@@ -53,10 +53,13 @@ def is_captured(bound):
     return bound.scene.name != "made"
 
 
-@pytest.mark.parametrize("vector, shift", [((0, 0, 0), (0, 0, 0)), ((0.2, -0.4, 1.1), (2.0, -1.0, 0.5))])
-def test_surroundings_that_stay_or_move_as_one_take_the_motion_along(bound, vector, shift):
+@pytest.mark.parametrize(
+    "vector, shift, upright",
+    [((0, 0, 0), (0, 0, 0), 1.0), ((0.2, -0.4, 1.1), (2.0, -1.0, 0.5), 0.0), ((0, 0, 2.5), (2.0, -1.0, 0.5), 1.0)],
+)
+def test_surroundings_that_stay_or_move_as_one_take_the_motion_along(bound, vector, shift, upright):
     turn = Rotation.from_rotvec(vector).as_matrix()
-    motion = adapt(bound.binding, moved(bound.meshes, turn, shift))
+    motion = adapt(bound.binding, moved(bound.meshes, turn, shift), AdaptOptions(upright=upright))
     assert gap(motion.positions, bound.track.positions @ turn.T + shift) < 1e-6
     wanted = np.roll(Rotation.from_matrix(turn).as_quat(canonical=True), 1)
     assert gap(np.abs(motion.turns @ wanted), 1.0) < 1e-9
@@ -149,7 +152,7 @@ def test_an_animated_environment(up):
     binding = fit(up.track, swing, up.effectors, up.scene.height)
     assert gap(adapt(binding, swing).positions, up.track.positions) < 1e-6
     turn, shift = Rotation.from_rotvec([0, 0.1, 0.7]).as_matrix(), np.array([0.3, 2.0, 0.1])
-    carried = adapt(binding, moved(swing, turn, shift))
+    carried = adapt(binding, moved(swing, turn, shift), AdaptOptions(upright=0.0))
     assert gap(carried.positions, up.track.positions @ turn.T + shift) < 1e-6
     wider = [swinging(m, 0.2, up.frames) if m.name == "Box1" else m for m in up.meshes]
     after = replace(up.track, positions=adapt(binding, wider).positions)
@@ -167,11 +170,12 @@ def test_a_deforming_environment(up):
     breathing = [MeshTrack(m.name, m.vertices * pulse if m.name == "Box1" else m.vertices, m.triangles) for m in still]
     binding = fit(part, still, up.effectors, up.scene.height)
     motion = adapt(binding, breathing)
+    each_by_itself = AdaptOptions(collision=False, upright=0.0)
     for frame in (0, 17, 30, 59):
         frozen = [m.state(frame) for m in breathing]
         frozen = [MeshTrack(m.name, m.vertices[None], m.triangles) for m in frozen]
-        alone = adapt(binding, frozen, AdaptOptions(collision=False)).positions[frame]
-        moving = adapt(binding, breathing, AdaptOptions(collision=False)).positions[frame]
+        alone = adapt(binding, frozen, each_by_itself).positions[frame]
+        moving = adapt(binding, breathing, each_by_itself).positions[frame]
         assert gap(alone, moving) < 1e-9
     assert gap(motion.positions[0], part.positions[0]) < 0.005 < gap(motion.positions[30], part.positions[30])
 
@@ -280,7 +284,7 @@ def test_the_body_keeps_as_far_away_as_it_is_told_to():
 @pytest.mark.captures
 def test_contacts_are_held_from_where_they_are_told_to(climbing):
     """Hands and feet on boxes that are tilted stay less well at their distance when no contact is held."""
-    after = climbing.changed("tilted")
+    after = climbing.changed("tilted_y")
     motions = [adapt(climbing.binding, after, AdaptOptions(contact_reach=r)) for r in (None, 0.06, 0.0)]
     assert np.array_equal(motions[0].positions, motions[1].positions)
     kept = [climbing.figures(motion, after)["contacts_kept_pct"] for motion in motions]

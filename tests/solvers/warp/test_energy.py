@@ -65,8 +65,8 @@ def test_terms_that_act_on_the_same_add_up(rng, everything):
     parted = (
         Targets(targets.places + (1.0 - share)[:, None] * shift, share * targets.weight),
         Targets(targets.places - share[:, None] * shift, (1.0 - share) * targets.weight),
-        Bend(0.3 * bend.weight),
-        Bend(0.7 * bend.weight),
+        Bend(bend.between, 0.3 * bend.weight),
+        Bend(bend.between, 0.7 * bend.weight),
         Facing(facing.turns, 0.4 * facing.weight),
         Facing(facing.turns, 0.6 * facing.weight),
     )

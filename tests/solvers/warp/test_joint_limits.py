@@ -157,7 +157,7 @@ def test_a_heavy_spring_brings_a_joint_back_within_a_degree(rng, order, joint):
     wanted = TreePose.forward(tree, offsets, quat.exp(rng.normal(0, 0.5, (3, 3, FRAMES))), np.zeros((1, 3, FRAMES)))
     terms = (
         Targets(wanted.joints, np.ones((4, FRAMES))),
-        Bend(np.full((2, FRAMES), 0.02)),
+        Bend(quat.identity(2, FRAMES), np.full((2, FRAMES), 0.02)),
         Facing(wanted.rotations, np.full((3, FRAMES), 0.1)),
     )
 

@@ -36,7 +36,9 @@ def typical_goals(rng, parents, frames, problems, reach, stiffness=0.02):
     targets = TreePose.forward(tree, reach * offsets, turns, joints[: tree.roots] + 0.2).joints
     terms = (
         Targets(targets, rng.uniform(0.1, 6.0, (len(parents), frames))),
-        Bend(np.full((tree.bodies - tree.roots, frames), stiffness)),
+        Bend(
+            quat.identity(tree.bodies - tree.roots, frames), np.full((tree.bodies - tree.roots, frames), stiffness)
+        ),
         Facing(quat.identity(tree.bodies, frames), np.full((tree.bodies, frames), 0.5 * stiffness)),
     )
     goals = Goals(offsets, terms)
