@@ -25,8 +25,8 @@ from bl_ext.devrepo.motion_loom.workflows.interface.settings import OWN, noted
 from bl_ext.devrepo.motion_loom.workflows.rig.action import to_bind_played
 from bl_ext.devrepo.motion_loom.workflows.rig.bake import bake_steps
 from bl_ext.devrepo.motion_loom.workflows.rig.command import add_bake_arguments, apply_bake, baked_as
+from bl_ext.devrepo.motion_loom.workflows.rig.factors import sampled_setting
 from bl_ext.devrepo.motion_loom.workflows.rig.frame import Channels, FrameSolver
-from bl_ext.devrepo.motion_loom.workflows.rig.influence import sampled_influence
 from bl_ext.devrepo.motion_loom.workflows.rig.live_source import present_motion, untold
 from bl_ext.devrepo.motion_loom.workflows.rig.operators import rig_operators
 from bl_ext.devrepo.motion_loom.workflows.rig.owner import require_owner
@@ -192,7 +192,7 @@ class Offset(RigWorkflow):
         yield 0.0, "Reading the motion"
         motions = [read_bound_motion(context, ob, self, frames, self.joints(ob)) for ob in rigs]
         places = object_positions(context, [self.target_of(rigs[0])], frames)[0]
-        influences = tuple(sampled_influence(context, ob, self, frames) for ob in rigs)
+        influences = tuple(sampled_setting(context, ob, self, "influence", frames) for ob in rigs)
         return self.problem(rigs[0], frames, motions, places).with_influences(influences)
 
     def read_now(self, rigs: Sequence, moment, known: Problem | None, reuse) -> Problem:

@@ -10,6 +10,7 @@ from ...solvers.core.errors import InputError, SceneError
 from ..command_line.settings import require_between, whole_frame
 from ..environment.bind import bind_rig
 from ..environment.joints import choose
+from ..environment.upright import set_upright
 from ..rig.command import add_bake_arguments, apply_bake, baked_as
 from .bind_command import add_joint_arguments, notes_of_names
 from .change_script import run_change
@@ -43,6 +44,7 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument("--no-collision", action="store_true", help="do not keep clear of the environment")
     parser.add_argument("--no-limits", action="store_true", help="do not heed the rig's joint limits")
+    parser.add_argument("--upright", type=float, metavar="VALUE", help="0 to 1, keeping the tilt on sloped ground")
     parser.add_argument("--orientation", type=float, metavar="VALUE", help="0 to 1, turning of hands, feet and head")
     parser.add_argument(
         "--hold", nargs="+", action="extend", default=[], metavar="BONE=FACTOR",
@@ -119,6 +121,8 @@ def _apply(context, ob, workflow, args) -> None:
         item.bone, item.factor = bone, require_between(f"The hold of '{bone}'", value, 0.0, 1e6)
     for bone, rest in map(_pair, args.pin):
         _add_pin(context, settings, bone, rest)
+    if args.upright is not None:
+        set_upright(ob, workflow, require_between("--upright", args.upright, 0.0, 1.0))
     if args.orientation is not None:
         settings.orientation = require_between("--orientation", args.orientation, 0.0, 1.0)
     if args.no_collision:

@@ -31,6 +31,7 @@ from .joints import choices_of, joints_report, list_joints
 from .sanity import require_in_reach, require_set_in_reach
 from .store import Stored, kept_surface, not_kept, pack
 from .surface_notes import avoided_among, surface_notes
+from .upright import note_known
 
 
 def bind_rig(context, ob, workflow, environment, start: float | None = None, end: float | None = None) -> dict:
@@ -119,6 +120,7 @@ def store_binding(ob, workflow, stored: Stored, objects, notes: Sequence[str]) -
         item.mode, item.influence = uses.get(target, ("ATTACH", 1.0))
     binding = stored.binding
     frames = binding.track.frames
+    note_known(settings)
     settings.summary = (
         f"{counted(len(binding.points), 'point')} on {counted(len(binding.objects), 'object')}, "
         f"{counted(len(binding.track.skeleton.names), 'joint')}, frames {frames[0]:g} to {frames[-1]:g}"

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 
 from ...scene.points import still_place
 from ...scene.rigs import joint_limits
+from ..rig.factors import mark_of_setting
+from .upright import is_older
 
 
 def choices_of(ob, workflow, depsgraph) -> Iterator:
     """Texts, numbers and arrays: of the settings, of what pins hold to that stands still, and of joint limits."""
     settings = workflow.settings_of(ob)
+    yield 0.0 if is_older(settings) else mark_of_setting(ob, workflow, "upright")
     yield from _numbers(settings)
     for pin in settings.pins:
         yield from (pin.bone, pin.target.name_full if pin.target else "", pin.start, pin.end)

@@ -22,7 +22,7 @@ from ...solvers.core.types import MeshTrack
 from ..command_line.settings import require_all_numbers
 from ..core.base import relayed
 from ..rig.action import source_played
-from ..rig.influence import sampled_influence
+from ..rig.factors import sampled_setting
 from ..rig.live_source import untold
 from ..rig.read import read_bound_motion
 from ..rig.source import Source, bound_source
@@ -33,6 +33,7 @@ from .pins import joint_weight, pin_targets, pin_weights, pins, present_pin_plac
 from .sanity import require_in_reach, require_set_in_reach
 from .store import Stored
 from .surfaces import bound_surfaces, bound_triangles, require_topology
+from .upright import present_upright, sampled_upright
 
 
 @dataclass(frozen=True)
@@ -100,11 +101,12 @@ def gather_steps(
         with source_played(ob, workflow):  # it may be the rig itself that carries an object
             places = object_positions(context, pinned, frames, holds)
     body = fit_body(ob, context.scene, stored, source)
-    influence = sampled_influence(context, ob, workflow, frames)
+    influence = sampled_setting(context, ob, workflow, "influence", frames)
+    upright = sampled_upright(context, ob, workflow, frames)
     targets = [item.target for item in surfaces]
     sweep = sweep_states(context, targets, frames, bound_triangles(stored, targets))
     around = yield from relayed(sweep, 0.1, 1.0, "Reading the environment")
-    return _in_reach(assemble(ob, workflow, stored, body, surfaces, around, places, influence, only))
+    return _in_reach(assemble(ob, workflow, stored, body, surfaces, around, places, influence, upright, only))
 
 
 def gather_now(ob, workflow, scene, depsgraph, body: Body | None) -> Problem:
@@ -124,7 +126,8 @@ def gather_now(ob, workflow, scene, depsgraph, body: Body | None) -> Problem:
     if around is None:
         raise untold(ob)
     places = present_pin_places(ob, workflow, scene, depsgraph, binding.track)
-    return _in_reach(assemble(ob, workflow, stored, body, surfaces, around, places, np.ones(len(frames))))
+    upright = present_upright(ob, workflow, scene, frames)
+    return _in_reach(assemble(ob, workflow, stored, body, surfaces, around, places, np.ones(len(frames)), upright))
 
 
 def _in_reach(problem: Problem) -> Problem:
@@ -146,7 +149,8 @@ def problem_of_frame(ob, workflow, scene, depsgraph, known: Problem, body: Body 
     around = list(zip(known.environment, known.states, strict=True))
     surfaces = bound_surfaces(scene, ob, workflow, binding.objects)
     body = body or body_now(ob, workflow, scene, stored)
-    return assemble(ob, workflow, stored, body, surfaces, around, places, known.influence)
+    upright = present_upright(ob, workflow, scene, known.frames, known.options.upright)
+    return assemble(ob, workflow, stored, body, surfaces, around, places, known.influence, upright)
 
 
 def reason_to_step(ob, workflow, scene, stepped: Sequence[str]) -> str | None:
@@ -164,23 +168,33 @@ def reason_to_step(ob, workflow, scene, stepped: Sequence[str]) -> str | None:
 
 
 def assemble(
-    ob, workflow, stored: Stored, body: Body, surfaces, around, pin_places, influence: np.ndarray, only=None
+    ob,
+    workflow,
+    stored: Stored,
+    body: Body,
+    surfaces,
+    around,
+    pin_places,
+    influence: np.ndarray,
+    upright: np.ndarray,
+    only=None,
 ) -> Problem:
     """The problem of what has been read.
 
     surfaces: see ``bound_surfaces``.  around: (MeshTrack, StateTrack) of each.  pin_places: (pins, F, 3).
+    influence, upright: (F,).
     Raises ChangedSetError where the topology of an object has changed, InputError for choices that make no sense.
     """
     require_all_numbers(workflow.settings_of(ob), leave_out=("before", "live_before"))
     environment = [mesh for mesh, _ in around]
     for item, mesh, bound in zip(surfaces, environment, stored.fingerprints, strict=True):
         require_topology(item.target.name_full, mesh, bound)
-    options = _solver_options(ob, workflow, stored.binding, body, surfaces, pin_places, only)
+    options = _solver_options(ob, workflow, stored.binding, body, surfaces, pin_places, upright, only)
     states = [state for _, state in around]
     return Problem(stored, body.source, body.turned, environment, options, influence, states, ob.name)
 
 
-def _solver_options(ob, workflow, binding, body: Body, surfaces, pin_places, only):
+def _solver_options(ob, workflow, binding, body: Body, surfaces, pin_places, upright, only):
     settings = workflow.settings_of(ob)
     if only is not None:
         unknown = [name for name in only if name not in binding.objects]
@@ -198,6 +212,7 @@ def _solver_options(ob, workflow, binding, body: Body, surfaces, pin_places, onl
         clearance=settings.clearance_distance if settings.clearance == "USER" else None,
         contact_reach={"AUTO": None, "USER": settings.contact_distance, "OFF": 0.0}[settings.contact],
         orientation=settings.orientation,
+        upright=upright,
         pins=pins(ob, workflow, binding.track, pin_places),
         limits=solved_limits(ob, body.source, body.turned) if settings.limits else None,
         joint_weight=joint_weight(ob, workflow, binding.track),

@@ -124,6 +124,11 @@ class EnvironmentSettings:
         name="Orientation", description="How much hands, feet and head turn with what is close to them",
         default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=OWN, update=noted,
     )  # fmt: skip
+    upright: bpy.props.FloatProperty(
+        name="Upright", description="How far the body keeps its tilt where the ground under it is tilted; what is "
+        "close to a surface turns with it. At 0 the whole body tilts with its ground. Can be keyed",
+        default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=OWN, update=noted,
+    )  # fmt: skip
     limits: bpy.props.BoolProperty(
         name="Joint Limits",
         description="Heed Limit Rotation constraints and IK limits",

@@ -21,6 +21,7 @@ from .model import stored_of
 from .problem import Problem, gather_now, gather_steps
 from .surroundings import BoundSurroundings
 from .update import objects_in_list, question_of_update, update_in_words, update_steps
+from .upright import settle_older
 
 
 class EnvironmentWorkflow(RigWorkflow):
@@ -39,6 +40,9 @@ class EnvironmentWorkflow(RigWorkflow):
         elif settings.binding is None:
             return "Bind the motion to its environment first."
         return None
+
+    def on_load(self) -> None:
+        settle_older(self)
 
     def fit(self, context) -> Steps:
         ob = context.object

@@ -17,8 +17,8 @@ from ...state.live_states import TrackNeed
 from ..core import live
 from ..core.follower import Follower, Moment
 from .action import bound_action
+from .factors import present_setting
 from .frame import LiveFrames, row_at
-from .influence import present_influence
 from .inputs import Inputs, are_alike
 from .live_action import noted_channels, require_live_plays, rewrite_live
 from .problem import RigProblem
@@ -166,7 +166,10 @@ class RigFollower(Follower):
         found = []
         for rig, watch, own in zip(rigs, self._watching(rigs), inputs, strict=True):
             fading = watch.known_fading(rig) if own.fades else None
-            found.append(fading.values if fading else present_influence(rig, self._workflow, scene, problem.frames))
+            if fading:
+                found.append(fading.values)
+            else:
+                found.append(present_setting(rig, self._workflow, "influence", scene, problem.frames))
         return tuple(found)
 
     def _frames_of(self, rigs: list, moment: Moment, inputs: tuple[Inputs, ...]) -> LiveFrames:

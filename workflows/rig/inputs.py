@@ -13,6 +13,7 @@ from ...scene.influence import is_driven
 from ...scene.rig_state import Animated, bones_state, place_state
 from ...state.cache import fingerprint
 from .action import played_action
+from .factors import mark_of_setting
 from .live_keys import held_by_user
 from .live_source import is_sampled
 
@@ -103,7 +104,7 @@ class InputsReader:
             fingerprint(*stretch, *bound, *bones_state(ob, animated), offsets, *self._held),
             fingerprint(*place_state(ob, depsgraph, animated)),
             fingerprint(*workflow.choices(ob, depsgraph)),
-            fingerprint(*_influence(ob, workflow)),
+            fingerprint(mark_of_setting(ob, workflow, "influence")),
             is_driven(ob, workflow.influence_path),
         )
 
@@ -123,15 +124,3 @@ def _offsets(ob, joints: Sequence[str], animated: Animated) -> np.ndarray:
     bones = ob.pose.bones
     resting = [bones[name] for name in joints if name in bones and name not in animated.moved]
     return np.array([bone.location for bone in resting], np.float32).reshape(-1, 3) + np.float32(0.0)
-
-
-def _influence(ob, workflow):
-    path = workflow.influence_path
-    if is_driven(ob, path):
-        yield "driven"
-        return
-    curve = actions.find_curve(*played_action(ob), path)
-    if curve is None:
-        yield float(workflow.settings_of(ob).influence)
-    else:
-        yield actions.keys_of(curve)

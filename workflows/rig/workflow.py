@@ -39,7 +39,11 @@ class RigWorkflow(Workflow):
     @property
     def influence_path(self) -> str:
         """Data path from the rig's object."""
-        return f"{self.settings_name}.influence"
+        return self.setting_path("influence")
+
+    def setting_path(self, name: str) -> str:
+        """Of one of the settings, from a rig's object."""
+        return f"{self.settings_name}.{name}"
 
     # --------------------------------------------------------------------------- what each workflow says for itself
 
