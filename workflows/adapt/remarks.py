@@ -25,14 +25,14 @@ class Remark:
     doubt: str
 
 
-def remarks(found: Findings, is_thinned: bool = False) -> list[Remark]:
+def remarks(found: Findings, is_thinned: bool = False, upright: float = 1.0) -> list[Remark]:
     """The worst events and every limb's contacts; of what has a figure of its own only what is too much.
 
-    is_thinned: keys were left out, which may be what is wrong.
+    is_thinned: keys were left out, which may be what is wrong.  upright: what that was set to, the least over time.
     """
     first = "set Frame Step to 1, switch Reduce Keys off or lower its Error; else " if is_thinned else ""
     moves = *_jump(found, first), *_turn(found, first), *_jerk(found, first)
-    body = *_tilt(found), *_balance(found), *_stretch(found)
+    body = *_tilt(found, upright), *_balance(found), *_stretch(found)
     return [*moves, *body, *_depth(found), *_loss(found), *_limbs(found)]
 
 
@@ -75,16 +75,17 @@ def _jerk(found, first):
     yield Remark(f"Jerk {ratio:.2f} x", bone, event.frame, doubt)
 
 
-def _tilt(found):
+def _tilt(found, upright):
     event, clear = found.tilt, found.clear_tilt
     if event is None:
         return
+    first = "raise Upright; else " if upright < 1.0 else ""
     doubt, ends = "", " to ".join(f"'{bone_of(found, joint)}'" for joint in found.trunk)
     if clear and clear.size > findings.TILT:
         event = clear
         doubt = (
             f"The trunk, {ends}, tilts by up to {clear.size:.0f} degrees, at frame {clear.frame:g}, where nothing is "
-            "near it: turn and move what it stands on and holds to by less"
+            f"near it: {first}turn and move what it stands on and holds to by less"
         )
     text = f"Tilt {event.size:.1f} degrees, mean {np.nanmean(found.tilts):.1f}"
     yield Remark(text, bone_of(found, event.joint), event.frame, doubt)

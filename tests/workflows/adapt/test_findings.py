@@ -126,7 +126,10 @@ def test_each_finding_beyond_its_bound_is_a_sentence_with_bone_and_frame(bound, 
     assert turn.doubt.startswith("Bone 'toe.L' turns by 150 degrees at frame 6")
     assert tilt.text == "Tilt 23.0 degrees, mean 11.5" and not tilt.doubt and not balance.doubt
     assert all(limb.doubt.startswith(f"Bone '{limb.bone}' keeps 0 %") for limb in limbs) and len(limbs) > 1
-    tilt = remarks(replace(bad, tilts=2.0 * bad.tilts + 1.0))[2]
+    leaning = replace(bad, tilts=2.0 * bad.tilts + 1.0)
+    assert "raise Upright" in remarks(leaning, upright=0.5)[2].doubt
+    tilt = remarks(leaning)[2]
+    assert "Upright" not in tilt.doubt
     assert (tilt.bone, tilt.frame) == ("chest", 4)
     assert tilt.doubt.startswith("The trunk, 'hips' to 'chest', tilts by up to 7 degrees, at frame 4, where nothing")
 
