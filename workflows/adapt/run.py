@@ -62,12 +62,14 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         report["warnings"] = [remark.doubt for remark in told if remark.doubt]
     report |= joints_report(ob, workflow)
     bound = workflow.settings_of(ob).notes.splitlines()
-    (written,) = yield from write_steps(context, [ob], workflow, problem, solution, options, chosen)
+
+    def keep(written):
+        keep_report(context, ob, workflow, report | written[0], found, told)
+
+    (written,) = yield from write_steps(context, [ob], workflow, problem, solution, options, chosen, keep)
     # The scene may have come to play longer since.
     notes = list(dict.fromkeys((*bound, *written["notes"], *report.get("warnings", ()))))
-    report |= written | {"notes": notes, "seconds": time.perf_counter() - began}
-    keep_report(context, ob, workflow, report, found, told)
-    return report
+    return report | written | {"notes": notes, "seconds": time.perf_counter() - began}
 
 
 def _unsettled(problem: Problem, solution: Solution) -> Iterator[Remark]:

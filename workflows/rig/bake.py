@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 from ...scene.motion_changes import changed_bones
@@ -76,10 +76,12 @@ def write_steps(
     solution: RigSolution,
     options: RigBakeOptions,
     chosen: Sequence[Keys],
+    keep: Callable[[list[dict]], None] = lambda _reports: None,
 ) -> Generator[tuple[float, str], None, list[dict]]:
     """Write a solution to new actions, after the last step only; returns a report of each rig that JSON can hold.
 
-    chosen: the keys of each.  What is live ends by it where the results are assigned, or is brought up to date.
+    chosen: the keys of each.  keep: notes with the rigs what else belongs to the results; undone with them where it
+    fails.  What is live ends by it where the results are assigned, or is brought up to date.
     """
     yield 0.97, "Writing the action"
     left_out = [
@@ -92,11 +94,13 @@ def write_steps(
         ]
         if any(ended for _, ended in written):
             live.end(rigs[0], workflow.id)
-        # Nothing is done any more once it is written: what failed then would leave it.
-        return [
+        reports = [
             report | {"notes": list(dict.fromkeys((*outside, *solution.notes)))}
             for (report, _), outside in zip(written, left_out, strict=True)
         ]
+        keep(reports)
+        # Nothing is done any more once it is written: what failed then would leave it.
+        return reports
 
 
 def summary(report: dict, done: str) -> str:
