@@ -90,7 +90,7 @@ class Findings:
             return None
         place = np.unravel_index(np.where(where, beyond, -np.inf).argmax(), where.shape)
         event = Event(float(sizes[place]), float(self.frames[place[1]]), int(self.sample_joints[place[2]]))
-        return Approach(event, self.objects[place[0]])
+        return Approach(event, self.objects[self.comparison.after[(slice(None), *place[1:])].argmin()])
 
     @cached_property
     def jerk(self) -> Event | None:

@@ -25,8 +25,8 @@ _REACH = 0.3
 @dataclass(frozen=True)
 class Comparison:
     """A result beside the bound motion. before, after: (O, F, P) distances of the binding's samples then and now, and
-    lost (O, F, P) of their clearance, metres.  contacts: which are kept.  jerk_before, jerk: (F - 3, J) m/s^3.
-    unit: body height / 1.8 m.  size: of the character against bind."""
+    lost (1, F, P) of their clearance to whatever is nearest, metres.  contacts: which are kept.  jerk_before, jerk:
+    (F - 3, J) m/s^3.  unit: body height / 1.8 m.  size: of the character against bind."""
 
     before: np.ndarray
     after: np.ndarray
@@ -48,7 +48,7 @@ class Comparison:
 
     @property
     def nearer(self) -> np.ndarray:
-        """(O, F, P) bool: samples that have lost clearance."""
+        """(1, F, P) bool: samples that have lost clearance."""
         return self.lost > LOST * self.unit
 
     def figures(self) -> dict[str, float | None]:
@@ -85,7 +85,9 @@ def compare(binding: Binding, positions: np.ndarray, environment: list[MeshTrack
     reach = _REACH * unit * max(size, 1.0)
     after, *_ = clearance.clearances(np.moveaxis(samples, -1, 0), surfaces, reach)
     near = CLEARANCE * unit
-    lost = size * np.minimum(before, near) - np.minimum(after, near * size)
+    # To whatever is nearest: a floor may lie inside the stage that the feet stand on now.
+    asked, left = (distance.min(axis=0, keepdims=True) for distance in (before, after))
+    lost = size * np.minimum(asked, near) - np.minimum(left, near * size)
     hidden, at = covered_contacts(binding, environment, surfaces), binding.samples.at_joints[tree.rank]
     contacts = count_contacts(binding.joint_distance, after[:, :, at], binding.touched, hidden, size, unit)
     jerk_before, jerk = (_jerk(joints, binding.track.fps) for joints in (binding.track.positions, positions))

@@ -144,6 +144,7 @@ def test_what_is_inside_too_near_or_rough_is_said_with_bone_object_and_frame(bou
     after, lost, jerk = own.after.copy(), own.lost.copy(), 2.0 * own.jerk
     after[1, 7:, sample], after[1, 9, sample] = -0.02, -0.05
     lost[0, 5:, sample], lost[0, 6, sample] = 0.02, 0.03
+    after[0, 5:7, sample] = 0.001
     jerk[8, found.names.index("head")] += 1e6
     bad = replace(found, comparison=replace(own, after=after, lost=lost, jerk=jerk))
     rough, inside, nearer = [remark for remark in remarks(bad) if remark.doubt]
