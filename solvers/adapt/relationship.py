@@ -146,6 +146,19 @@ class Relations:
         length = np.linalg.norm(mean, axis=-1, keepdims=True)
         return np.divide(mean, length, out=np.zeros_like(mean), where=length > 1e-9)
 
+    def claimed(self, share: np.ndarray, objects: np.ndarray) -> Relations:
+        """With the weight of each descriptor multiplied by the share (O, F, J) that its object, objects (N,), has of
+        the joint, and every sum kept; a joint whose descriptors would all go keeps them."""
+        matrix = self.weights
+        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        data = matrix.data * share.reshape(len(share), -1)[objects[matrix.indices], row]
+        before, after = (np.bincount(row, values, matrix.shape[0]) for values in (matrix.data, data))
+        kept = after > 1e-9
+        factor = np.divide(before, after, out=np.ones_like(before), where=kept)
+        data = np.where(kept[row], data * factor[row], matrix.data)
+        parts = (data, matrix.indices, matrix.indptr)
+        return Relations(sparse.csr_matrix(parts, shape=matrix.shape), self.frames, self.joints)
+
     def used(self) -> np.ndarray:
         """(F, N) bool: the descriptors that hold any joint at each frame."""
         out = np.zeros((self.frames, self.weights.shape[1]), bool)

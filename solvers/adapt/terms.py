@@ -35,6 +35,8 @@ from .relationship import Relations, carries
 from .upright import headings
 
 COLLISION_WEIGHT, HOLD_WEIGHT, FEEDBACK_WEIGHT = 20.0, 20.0, 10.0
+# Seconds over which a joint that touches one object leaves the others, and goes back to them as it takes off.
+OWNER_SMOOTHING = 0.3
 # Beyond this distance (metres at 1.8 m) a body of another size keeps the open space as it is.
 SCALED_CLEARANCE = 0.12
 # Metres at 1.8 m that a target may travel to leave an object by the side it was on.
@@ -77,7 +79,7 @@ class AdaptTerms:
         self._limits = None
         if options.limits is not None:
             self._limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
-        self._attached = _attached(binding, uses)
+        self._attached = _owned(binding, uses, self.contact)
         self._avoided = np.array([use.influence if use.mode == AVOID else 0.0 for use in uses])
         # All joints in one piece with the source's turns; roots where they are.
         still = quat.identity(tree.bodies, len(weight))
@@ -365,6 +367,18 @@ def _attached(binding, uses):
     if whole.all() or not whole.any():
         return relations
     return relations.completed(binding.relations_to(whole))
+
+
+def _owned(binding, uses, contact):
+    """Relations of joints that touch something to that alone, as far as it attaches: what else is near only repels."""
+    influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
+    contact = contact * influence[:, None, None]
+    share = 1.0 - contact.max(axis=0) + contact
+    relations = _attached(binding, uses)
+    if (share == 1.0).all():
+        return relations
+    share = np.moveaxis(smoothed(np.moveaxis(share, 1, -1), binding.dt, OWNER_SMOOTHING), -1, 1)
+    return relations.claimed(share, binding.points.object_index)
 
 
 def _affinities(binding, uses, options, contact):

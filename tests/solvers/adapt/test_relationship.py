@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.spatial.transform import Rotation
 
 from solvers.adapt.relationship import (
@@ -254,3 +255,10 @@ def test_one_frame_and_two(case):
     for frames in (1, 2):
         relations = relate(case.joints[:frames], case.origins, case.axes[..., 0], DT, HEIGHT)
         assert np.abs(sums(relations)[:, :-1] - 1).max() < 1e-12
+
+
+def test_shares_of_objects_keep_sums_and_what_would_lose_everything_stays():
+    weights = sparse.csr_matrix([[0.5, 0.3, 0.2], [0.4, 0.2, 0.0], [0.0, 0.0, 1.0], [0.2, 0.2, 0.6]])
+    share = np.array([[[1.0, 0.5], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]])
+    found = Relations(weights, 2, 2).claimed(share, np.array([0, 0, 1])).weights.toarray()
+    assert np.allclose(found, [[0.625, 0.375, 0.0], [0.4, 0.2, 0.0], [0.0, 0.0, 1.0], [0.2, 0.2, 0.6]])

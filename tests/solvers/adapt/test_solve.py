@@ -9,10 +9,11 @@ from scipy.spatial.transform import Rotation
 from benchmarks import edits
 from benchmarks.climbs import climb
 from benchmarks.metrics import measure
-from benchmarks.props import box
+from benchmarks.props import box, flat_ground
 from benchmarks.scenes import uneven
 from solvers.adapt.binding import fit, fit_steps
 from solvers.adapt.frame import FrameAdapter
+from solvers.adapt.measures import compare
 from solvers.adapt.solve import AVOID, BATCH, IGNORE, AdaptOptions, SurfaceUse, _Problem, adapt, adapt_steps
 from solvers.adapt.worst_events import jumps, turn_steps
 from solvers.core.errors import InputError, StaleBindingError
@@ -20,6 +21,7 @@ from solvers.core.steps import result_of
 from solvers.core.types import JointTrack, MeshTrack, Skeleton
 from solvers.warp.joint_limits import JointLimits
 from tests.adapt_bound import Bound, gap, made, made_and, moved
+from tests.adapt_walk import walk as made_walk_track
 
 
 @pytest.fixture(scope="module")
@@ -348,3 +350,14 @@ def test_a_floor_under_a_stone_is_not_touched():
     raised = MeshTrack("Stone", stone.vertices + [0, 0, 0.12], stone.triangles)
     shift = adapt(binding, [floor, raised]).positions - positions
     assert np.abs(shift[:, 2:4] - [0, 0, 0.12]).max() < 0.015
+
+
+def test_a_foot_goes_with_what_it_stands_on_and_not_half_way():
+    """A step lifted off the floor left the foot behind it, and the one on it, between the two."""
+    track = made_walk_track(np.arange(60), 60.0)
+    floor, step = flat_ground(track.positions), box("Step", [-0.6, 0.2, 0.0], [0.6, 0.8, 0.15])
+    effectors = np.isin(track.skeleton.names, ("toe.L", "toe.R", "ankle.L", "ankle.R"))
+    binding = fit(track, [floor, step], effectors, 1.7)
+    after = [floor, replace(step, vertices=step.vertices + [0, 0, 0.3])]
+    figures = compare(binding, adapt(binding, after).positions, after, 1.0).figures()
+    assert figures["contacts_kept_pct"] > 95
