@@ -16,8 +16,8 @@ from .pushes import SPREAD_REACH, lasting, limited, spread
 
 # Metres at 1.8 m: frames that lack more of their distances are solved again, with those within so many seconds of them.
 STUCK, AGAIN = 0.03, 0.3
-# Metres at 1.8 m: frames that lack more are touched up, by so much at most.
-NEARLY, TOUCH_UP = 0.005, 0.02
+# Metres at 1.8 m: frames that lack more, or whose contacts are farther off, are touched up, by so much at most.
+NEARLY, SLIPPED, TOUCH_UP = 0.005, 0.01, 0.02
 
 
 class KeptClear:
@@ -63,7 +63,7 @@ class KeptClear:
 
     def touch_up(self):
         """What smoothing has taken of the distances is added, a little at most: more would change sides."""
-        near = self._lacking() > NEARLY * self._unit
+        near = (self._lacking() > NEARLY * self._unit) | (self._slipping() > SLIPPED * self._unit)
         if not near.any():
             return
         batches = self.problem.batches(near)
@@ -98,6 +98,10 @@ class KeptClear:
     def _around(self, frames):
         """Batches of all that moves with what is spread of some frames (F,)."""
         return self.problem.batches(lasting(frames, SPREAD_REACH, self._dt))
+
+    def _slipping(self):
+        pairs = zip(self._near, self._batches, strict=True)
+        return np.concatenate([near.slipping(self.result.take(part)) for near, part in pairs])
 
     def _lacking(self):
         pairs = zip(self._near, self._batches, strict=True)

@@ -165,6 +165,13 @@ class Colliders(SparseTerm):
         np.maximum.at(out, near.place % len(out), near.least - distance)
         return out
 
+    def slipping(self, pose) -> np.ndarray:
+        """(F,) metres by which the held sample of each frame that is off by most misses its distance."""
+        near, distance = self._distances(pose)
+        out, held = np.zeros(self._slack.shape[-1]), near.holds
+        np.maximum.at(out, near.place[held] % len(out), near.hold[held] * np.abs(near.held[held] - distance[held]))
+        return out
+
     def _distances(self, pose):
         """The planes of the samples near a surface, and how far these are (N,)."""
         points = self._samples.positions(pose.joints.reshape(len(pose.joints), 3, -1))

@@ -144,7 +144,7 @@ def follows_before_the_track(up, edit):
     moved = np.linalg.norm(motion.positions - here.positions, axis=-1).max(axis=1)
     print(edit, 1000 * np.median(gap), 1000 * np.percentile(gap, 95), 1000 * np.median(moved))
     # How low the hips go is smoothed over time, which a frame cannot know before the track does.
-    assert np.percentile(gap, 95) < 0.04 and np.median(gap) < 0.1 * np.median(moved)
+    assert np.percentile(gap, 95) < 0.05 and np.median(gap) < 0.1 * np.median(moved)
 
 
 def test_a_result_depends_on_nothing_that_was_solved_before(up):

@@ -239,6 +239,19 @@ def test_what_is_lacking_is_the_largest_shortfall_of_a_frame(rng, body):
     assert np.array_equal(term.term.lacking(Joints(joints)), largest)
 
 
+def test_what_slips_is_the_held_sample_that_is_off_by_most(rng, body):
+    """Both ways: a contact that has come off counts like one that is pressed in."""
+    _, samples, joints = body
+    goals = goals_for(rng, 2, samples, held_share=0.5)
+    term = colliders(surfaces(rng, ("still", "rigid")), samples, goals)
+    found = term(joints)
+    slipping = term.term.slipping(Joints(joints))
+    held = goals_for(rng, 2, samples, held_share=0.0)
+    loose = colliders(surfaces(rng, ("still", "rigid")), samples, held)
+    assert slipping.max() > 0.01 and len(found.shortfall)
+    assert (loose.term.slipping(Joints(joints)) == 0).all()
+
+
 @pytest.mark.parametrize("kinds", [("still", "rigid", "deforming"), ("thick",)])
 def test_one_frame_alone_is_the_frame_in_a_batch(rng, body, kinds):
     """Samples that were inside at bind by less than they are now included: bounds do not tell how deep they are."""
