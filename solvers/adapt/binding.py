@@ -144,6 +144,11 @@ class Binding:
     def _partial(self) -> dict[bytes, Relations]:
         return {}
 
+    @cached_property
+    def owned(self) -> dict[tuple, Relations]:
+        """Relations of touching joints to what they touch alone, by what the user chose; see ``terms``."""
+        return {}
+
     def among(self, kept: np.ndarray) -> Binding:
         """The binding to some of its objects alone, kept (K,) of their numbers in a new order: what is known of them as
         it was found beside the others."""

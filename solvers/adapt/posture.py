@@ -124,11 +124,11 @@ def _is_end(tree, body):
 
 def _shares(weight, groups):
     """(F, 1 + len(groups), J) of weights (F, J) in their sums: over all joints, then over each group."""
-    inside = np.zeros((1 + len(groups), weight.shape[1]))
-    inside[0] = 1.0
-    for row, group in zip(inside[1:], groups, strict=True):
-        row[group] = 1.0
-    out = weight[:, None] * inside
-    total = out.sum(axis=-1, keepdims=True)
-    even = inside / inside.sum(axis=1, keepdims=True)
-    return np.where(total > 0, out / np.where(total > 0, total, 1.0), even)
+    frames, joints = weight.shape
+    out = np.zeros((frames, 1 + len(groups), joints))
+    for number, group in enumerate((np.arange(joints), *groups)):
+        total = weight[:, group].sum(axis=1, keepdims=True)
+        shares = np.full((frames, len(group)), 1.0 / len(group))
+        np.divide(weight[:, group], total, out=shares, where=total > 0)
+        out[:, number, group] = shares
+    return out

@@ -149,13 +149,18 @@ class Relations:
     def claimed(self, share: np.ndarray, objects: np.ndarray) -> Relations:
         """With the weight of each descriptor multiplied by the share (O, F, J) that its object, objects (N,), has of
         the joint, and every sum kept; a joint whose descriptors would all go keeps them."""
-        matrix = self.weights
-        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        data = matrix.data * share.reshape(len(share), -1)[objects[matrix.indices], row]
-        before, after = (np.bincount(row, values, matrix.shape[0]) for values in (matrix.data, data))
+        matrix, share = self.weights, share.reshape(len(share), -1)
+        touched = np.flatnonzero((share < 1.0).any(axis=0))
+        length = np.diff(matrix.indptr)[touched]
+        row = np.repeat(np.arange(len(touched)), length)
+        entry = np.arange(len(row)) - np.repeat(np.cumsum(length) - length, length) + matrix.indptr[touched][row]
+        old = matrix.data[entry]
+        new = old * share[objects[matrix.indices[entry]], touched[row]]
+        before, after = (np.bincount(row, values, len(touched)) for values in (old, new))
         kept = after > 1e-9
         factor = np.divide(before, after, out=np.ones_like(before), where=kept)
-        data = np.where(kept[row], data * factor[row], matrix.data)
+        data = matrix.data.copy()
+        data[entry] = np.where(kept[row], new * factor[row], old)
         parts = (data, matrix.indices, matrix.indptr)
         return Relations(sparse.csr_matrix(parts, shape=matrix.shape), self.frames, self.joints)
 

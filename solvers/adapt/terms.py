@@ -79,7 +79,7 @@ class AdaptTerms:
         self._limits = None
         if options.limits is not None:
             self._limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
-        self._attached = _owned(binding, uses, self.contact)
+        self._attached = _owned(binding, uses, options.contact_reach, self.contact)
         self._avoided = np.array([use.influence if use.mode == AVOID else 0.0 for use in uses])
         # All joints in one piece with the source's turns; roots where they are.
         still = quat.identity(tree.bodies, len(weight))
@@ -158,7 +158,7 @@ class AdaptTerms:
         source, share = self.binding.track.positions[rows], self.shares[rows, 0]
         shift, turn = relations.displaced(source, carry[..., :12])
         mean = np.einsum("fj,fjab->fab", share, turn)
-        if self._level is not None:
+        if self._level is not None and not np.array_equal(carry[..., :12], carry[..., 12:]):
             level = self._level[rows]
             level_shift, level_turn = relations.displaced(source, carry[..., 12:])
             # Not the mean of the blended turns: the feet that touch a slope would tilt the root.
@@ -369,16 +369,24 @@ def _attached(binding, uses):
     return relations.completed(binding.relations_to(whole))
 
 
-def _owned(binding, uses, contact):
+def _owned(binding, uses, reach, contact):
     """Relations of joints that touch something to that alone, as far as it attaches: what else is near only repels."""
     influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
+    key = (influence.tobytes(), reach)
+    if key in binding.owned:
+        return binding.owned[key]
     contact = contact * influence[:, None, None]
     share = 1.0 - contact.max(axis=0) + contact
     relations = _attached(binding, uses)
-    if (share == 1.0).all():
-        return relations
-    share = np.moveaxis(smoothed(np.moveaxis(share, 1, -1), binding.dt, OWNER_SMOOTHING), -1, 1)
-    return relations.claimed(share, binding.points.object_index)
+    if (share < 1.0).any():
+        share = np.moveaxis(smoothed(np.moveaxis(share, 1, -1), binding.dt, OWNER_SMOOTHING), -1, 1)
+        # What rounding leaves of a smoothed one.
+        share[share > 1.0 - 1e-6] = 1.0
+        relations = relations.claimed(share, binding.points.object_index)
+    # A slider that is dragged asks again at every step; another choice takes the one before's memory.
+    binding.owned.clear()
+    binding.owned[key] = relations
+    return relations
 
 
 def _affinities(binding, uses, options, contact):
