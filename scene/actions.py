@@ -92,11 +92,18 @@ def find_curve(action, slot, path: str, index: int = 0):
     return None if curve is None or curve.mute or curve.is_empty else curve
 
 
-def remove_curve(action, slot, path: str) -> None:
-    """Remove the curves of one slot for a property, if there are any."""
-    holder = curve_list(action, slot)
-    for curve in [curve for curve in holder.fcurves if curve.data_path == path] if holder else ():
-        holder.fcurves.remove(curve)
+def kept_curve(action, path: str):
+    """The curve of a property in whichever slot of an action, muted or not, or None."""
+    slots = list(action.slots) if HAS_SLOTS else [None]
+    found = (curve for slot in slots for curve in all_curves(action, slot) if curve.data_path == path)
+    return next((curve for curve in found if not curve.is_empty), None)
+
+
+def mute_curves(action, slot, path: str) -> None:
+    """Keep the curves of one slot for a property, if there are any, without effect."""
+    for curve in all_curves(action, slot):
+        if curve.data_path == path:
+            curve.mute = True
 
 
 def keys_of(curve) -> np.ndarray:

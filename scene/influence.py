@@ -63,6 +63,11 @@ def factor_rows(
     curve = actions.find_curve(action, slot, path)
     if curve is None:
         return np.full(len(frames), float(ob.path_resolve(path)))
+    return factor_of(curve, scene, frames)
+
+
+def factor_of(curve, scene: bpy.types.Scene, frames: np.ndarray) -> np.ndarray:
+    """(F,) the factor at scene frames (F,), from 0 to 1, by a curve."""
     return np.clip(actions.sample(curve, action_times(scene, frames)), 0.0, 1.0)
 
 

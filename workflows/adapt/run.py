@@ -14,6 +14,7 @@ from ..environment.joints import joints_report
 from ..environment.problem import Problem, gather_steps
 from ..environment.sanity import roughest_frame, unsettled_note
 from ..rig.bake import RigBakeOptions, choose_keys_of, require_bakeable, write_steps
+from ..rig.factors import notes_of_kept_keys
 from .findings import measure_written
 from .remarks import Remark, remarks
 from .report import keep_report
@@ -61,7 +62,7 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         told = [*_unsettled(problem, solution), *remarks(found, chosen[0].is_thinned, upright)]
         report["warnings"] = [remark.doubt for remark in told if remark.doubt]
     report |= joints_report(ob, workflow)
-    bound = workflow.settings_of(ob).notes.splitlines()
+    bound = (*workflow.settings_of(ob).notes.splitlines(), *notes_of_kept_keys(ob, workflow))
 
     def keep(written):
         keep_report(context, ob, workflow, report | written[0], found, told)

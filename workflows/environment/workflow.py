@@ -41,6 +41,8 @@ class EnvironmentWorkflow(RigWorkflow):
             return "Bind the motion to its environment first."
         return None
 
+    factors = ("influence", "upright")
+
     def on_load(self) -> None:
         settle_older(self)
 

@@ -150,7 +150,9 @@ def write_action(context, ob, workflow, name: str | None, kind: str, motion, key
             new = write_motion(context, ob, name, motion, source=(base, base_slot), keys=keys)
             slot = _slot_in(new, base_slot)
             if kind != LIVE:
-                actions.remove_curve(new, slot, workflow.influence_path)  # the motion has it in it
+                for name in workflow.factors:
+                    # The motion has them in it; muted, they are there for the next bake.
+                    actions.mute_curves(new, slot, workflow.setting_path(name))
                 new.property_unset(workflow.settings_name)  # notes on a live action
             silenced = acting_constraints(ob, workflow.heeds_limits(ob))
             switch_off(new, slot, silenced, float(times[0]))

@@ -5,23 +5,55 @@ from __future__ import annotations
 import numpy as np
 
 from ...scene import actions
-from ...scene.influence import factor_rows, is_driven, sampled_factor
-from .action import played_action, plays_live, source_played
+from ...scene.influence import factor_of, factor_rows, is_driven, sampled_factor
+from .action import bound_action, played_action, plays_live, source_played
 from .live_source import untold
 
 
 def sampled_setting(context, ob, workflow, name: str, frames: np.ndarray) -> np.ndarray:
     """(F,) of a factor of the settings, by the action that the rig plays while live, else by the bound one.
 
-    A driver needs stepping through the frames.
+    A bound action without keys of it leaves it to those that the user has set while live, see ``kept_keys``. A driver
+    needs stepping through the frames.
     """
     path = workflow.setting_path(name)
     if is_driven(ob, path):
         return sampled_factor(context, ob, path, frames)
     if plays_live(ob, workflow):
         return factor_rows(context.scene, ob, path, *played_action(ob), frames)
+    kept = kept_keys(ob, workflow, name)
+    if kept is not None:
+        return factor_of(kept[1], context.scene, frames)
     with source_played(ob, workflow):
         return factor_rows(context.scene, ob, path, *played_action(ob), frames)
+
+
+def kept_keys(ob, workflow, name: str):
+    """Where the bound action has no keys of a factor: the action in which the user has set some while live, and their
+    curve; None where there are none.
+
+    They are in the live action, as long as it is kept, and then in the result that was baked of it.
+    """
+    settings, path = workflow.settings_of(ob), workflow.setting_path(name)
+    if actions.find_curve(*bound_action(ob, workflow), path) is not None:
+        return None
+    for action in (settings.live_action, settings.result):
+        curve = None if action is None else actions.kept_curve(action, path)
+        if curve is not None:
+            return action, curve
+    return None
+
+
+def notes_of_kept_keys(ob, workflow) -> list[str]:
+    """Says which factors follow keys of an action that is not the bound one."""
+    if plays_live(ob, workflow):
+        return []
+    found = ((name, kept_keys(ob, workflow, name)) for name in workflow.factors)
+    return [
+        f"{name.capitalize()} follows its keys in '{kept[0].name}'; delete them there to use the slider"
+        for name, kept in found
+        if kept is not None and not is_driven(ob, workflow.setting_path(name))
+    ]
 
 
 def present_setting(ob, workflow, name: str, scene, frames: np.ndarray) -> np.ndarray:

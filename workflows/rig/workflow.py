@@ -28,6 +28,7 @@ class RigWorkflow(Workflow):
 
     done:       what a result is called after its source, in a word, as in "Walk (adapted)".
     doing:      the same while it is done, as in "adapting".
+    factors: names of settings from 0 to 1 that can be keyed in the rig's action.
     bound_word: what ``fit`` does to the frames that are solved, in a word, as in "bound".
     """
 
@@ -35,6 +36,7 @@ class RigWorkflow(Workflow):
     done: str
     doing: str
     bound_word: str = "bound"
+    factors: tuple[str, ...] = ("influence",)
 
     @property
     def influence_path(self) -> str:

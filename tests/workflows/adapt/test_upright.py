@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.adapt_live import go_live, joints, settle
-from tests.adapt_play import press, reopen, status
+from tests.adapt_play import play_source, press, reopen, status
 from tests.adapt_scenes import FRAMES, deform, joints_of
 from tests.commands import adapt, refused
 from tests.objects import drive
@@ -93,3 +93,31 @@ def test_an_older_rig_that_was_appended_is_not_made_upright(bound):
     slope()
     press(bound, "bake")
     assert np.abs(lean(bound, joints_of(bound))).mean() > 13
+
+
+@pytest.mark.versions
+@pytest.mark.parametrize("between", ["nothing", "play source", "live off", "live again"])
+@pytest.mark.parametrize("name", ["upright", "influence"])
+def test_keys_set_while_live_count_for_every_later_bake(bound, name, between):
+    """The second bake once took the slider's last value, without a word."""
+    slope()
+    go_live(bound)
+    for frame, value in ((FRAMES[0], 1.0), (FRAMES[-1], 0.0)):
+        setattr(bound.motion_loom_adapt, name, value)
+        bound.keyframe_insert(f"motion_loom_adapt.{name}", frame=frame)
+    settle()
+    keyed = joints(bound)
+    if between in ("nothing", "play source"):
+        press(bound, "bake")
+        if between == "play source":
+            play_source(bound)
+    else:
+        press(bound)
+        if between == "live again":
+            press(bound)
+            settle()
+            assert np.abs(joints(bound) - keyed).max() < 1e-4
+    setattr(bound.motion_loom_adapt, name, 0.3)
+    for _ in range(2):
+        press(bound, "bake")
+        assert np.abs(joints_of(bound) - keyed).max() < 1e-4
