@@ -146,7 +146,7 @@ def find(
     track, tree, scale = binding.track, binding.tree, binding.scale
     parents, source = track.skeleton.parents, track.positions
     lengths = np.median(np.linalg.norm(source - source[:, np.maximum(parents, 0)], axis=2), axis=0)
-    trunk = trunk_ends(parents, lengths)
+    trunk = trunk_ends(parents, lengths, source[0])
     masses = worst_events.bone_masses(lengths, parents, binding.radii)
     centres = tuple(worst_events.mass_centres(joints, parents, masses) for joints in (source, positions))
     stance, root = binding.touched.any(axis=0) * binding.contact.max(axis=0), turns[:, trunk[0]]

@@ -8,14 +8,19 @@ import numpy as np
 _PAIRED = 0.2
 # The trunk goes on while one child carries more than this share of what hangs below, by length.
 _MOST = 0.8
+# Limbs that may be legs alone: where they part, head and tail may begin alike.
+_ONE_PAIR = 2
 
 
-def trunk_ends(parents: np.ndarray, lengths: np.ndarray) -> tuple[int, int]:
+def trunk_ends(parents: np.ndarray, lengths: np.ndarray, places: np.ndarray) -> tuple[int, int]:
     """The joints between which the trunk lies: where the legs part, and where arms, neck or forelegs branch off.
 
-    parents: (J,) int, parents first, -1 for roots.  lengths: (J,) from each joint's parent, metres.
-    Below the first joint that branches the trunk goes on with the child that is not one of a pair and carries the
-    longest bones, on to where no single child carries most of what is left. The two are one joint where there is none.
+    parents: (J,) int, parents first, -1 for roots.  lengths: (J,) from each joint's parent, metres.  places: (J, 3) of
+    the joints in one frame.
+    Below the first joint that branches the trunk goes on with a child that is not one of a pair, on to where no single
+    child carries most of what is left. Of several such children it is the one with the longest bones among those that
+    branch: a tail is a chain that does not. Where all are chains it is the one along which the limbs lie, without the
+    bone at its tip, the head. The two ends are one joint where there is no trunk.
     """
     weight = np.where(parents < 0, 0.0, lengths).astype(float)
     count = np.ones(len(parents), int)
@@ -30,13 +35,37 @@ def trunk_ends(parents: np.ndarray, lengths: np.ndarray) -> tuple[int, int]:
     if not len(children):
         return base, base
     single = [child for child in children if not _has_twin(child, children, weight, count)]
-    top = _heaviest(single or children, weight)
+    chains = {child: _chain(child, parents) for child in single}
+    branching = [child for child in single if (parents == chains[child][-1]).any()]
+    if single and not branching:
+        limbs = [child for child in children if child not in single]
+        chain = chains[_beside(limbs, chains, places) if len(limbs) > _ONE_PAIR else _heaviest(single, weight)]
+        return base, int(chain[max(len(chain) - 2, 0)])
+    top = _heaviest(branching or children, weight)
     while len(children := np.flatnonzero(parents == top)):
         heaviest = _heaviest(children, weight)
         if weight[heaviest] <= _MOST * weight[children].sum():
             break
         top = heaviest
     return base, top
+
+
+def _chain(joint, parents):
+    """The joints from one on, as far as none branches."""
+    out = [joint]
+    while len(children := np.flatnonzero(parents == out[-1])) == 1:
+        out.append(children[0])
+    return out
+
+
+def _beside(limbs, chains, places):
+    """The first joint of the chain from which the farthest of the limbs' joints is nearest."""
+
+    def farthest(child):
+        away = places[limbs][:, None] - places[chains[child]]
+        return np.linalg.norm(away, axis=2).min(axis=1).max()
+
+    return min(chains, key=farthest)
 
 
 def _heaviest(joints, weight):

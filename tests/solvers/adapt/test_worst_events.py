@@ -12,7 +12,7 @@ from tests.adapt_walk import walk
 SOURCE = walk(np.arange(10.0, 70.0))
 POSITIONS, FRAMES, PARENTS = SOURCE.positions, SOURCE.frames, SOURCE.skeleton.parents
 LENGTHS = np.linalg.norm(POSITIONS[0] - POSITIONS[0, PARENTS], axis=1)
-ENDS = trunk_ends(PARENTS, LENGTHS)
+ENDS = trunk_ends(PARENTS, LENGTHS, POSITIONS[0])
 MASSES = worst_events.bone_masses(LENGTHS, PARENTS, np.zeros(len(PARENTS)))
 STANCE = np.isin(SOURCE.skeleton.names, ["ankle.L", "ankle.R"]) * np.ones((len(POSITIONS), 1))
 STILL = np.tile([1.0, 0.0, 0.0, 0.0], (len(POSITIONS), len(PARENTS), 1))
