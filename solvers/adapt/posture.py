@@ -15,7 +15,7 @@ from .upright import closeness
 # m^2 at 1.8 m: resistance of a joint to leave its source pose, of a body to leave the turn of its surroundings, of the
 # root of an upright body to leave it, and of hands, feet and head when they are close. A body that nothing turns has
 # more than one rest, an arm before and behind the chest, and flips from one to the other.
-POSE_STIFFNESS, FACING_STIFFNESS, UPRIGHT_STIFFNESS, END_STIFFNESS = 0.02, 0.02, 0.08, 0.05
+POSE_STIFFNESS, FACING_STIFFNESS, UPRIGHT_STIFFNESS, END_STIFFNESS = 0.02, 0.02, 0.5, 0.05
 # The root of an upright body also holds to its target by so much more, and the legs under it bend that much more
 # easily: else they straighten behind it uphill, and the hips do not come along.
 UPRIGHT_AFFINITY, EASED = 0.6, 0.25

@@ -83,6 +83,14 @@ def test_a_walk_on_a_slope_stays_upright(flat, degrees, direction):
     assert lean(binding, motion).mean() < half < degrees
 
 
+def test_legs_do_not_twist_the_pelvis(flat):
+    """It once rolled by 13 degrees, with all that rides on it."""
+    binding, ground = flat
+    motion = adapt(binding, sloped(ground, 20, (0, 1)))
+    turns = motion.turns[:, binding.track.skeleton.names.index("hips")]
+    assert np.degrees(2 * np.arccos(np.minimum(np.abs(turns[:, 0]), 1.0))).max() < 1.5
+
+
 def test_feet_turn_with_their_slope(flat):
     binding, ground = flat
     motion = adapt(binding, sloped(ground, 15, (1, 0)))
