@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.ndimage import maximum_filter1d
 
 from ..core.types import MeshTrack
+from ..rotations import quaternions as quat
 from ..skeleton.hinges import hinges
 from ..skeleton.trunk import trunk_ends
 from . import worst_events
@@ -26,8 +28,11 @@ _LONG = 0.2
 # Percent of frames with a sample inside an object beyond the source's, for a body of its size and for another; times
 # the source's jerk, likewise; percent of frames with clearance lost; percent of all contacts kept.
 DEEPER, JERK, NEARER, ALL_CONTACTS = (1.0, 2.0), (1.25, 1.35), 10.0, 95.0
-# A trunk that is farther than this from everything, metres at 1.8 m, stands or walks and is to stay upright.
-CLEAR = 0.6
+# A trunk that is farther than this from everything, metres at 1.8 m, stands or walks and is to stay upright; one that
+# leans by more degrees, as that of an animal on four legs, goes with its ground.
+CLEAR, LEANING = 0.6, 45.0
+# The ground is tilted where what touches it turns by so many degrees, within so many seconds of a frame.
+SLOPED, AROUND = 3.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,9 @@ class Findings:
     adds to its source, see ``worst_events``. NaN where there is nothing to measure.
 
     frames: (F,) of the scene.  names: of the J joints.  trunk: joints between which it lies.  clear: (F,) bool, whether
-    it is away from all surfaces.  stretched: (F, J) bool, knees and elbows that are straight and were not.
+    it is away from all surfaces.  erect: (F,) bool, whether it is nearer to vertical than to horizontal in the source.
+    sloped: (F,) bool, whether the ground has been tilted about then.  stretched: (F, J) bool, knees and elbows that are
+    straight and were not.
     comparison: distances and contacts beside the source's.  sample_joints: (P,) the joint that each of its samples
     leads to.  objects: names of its objects.  scale: body height / 1.8 m.  dt: seconds a frame.
     """
@@ -57,6 +64,8 @@ class Findings:
     balance: np.ndarray
     trunk: tuple[int, int]
     clear: np.ndarray
+    erect: np.ndarray
+    sloped: np.ndarray
     stretched: np.ndarray
     comparison: Comparison
     sample_joints: np.ndarray
@@ -112,8 +121,13 @@ class Findings:
 
     @cached_property
     def clear_tilt(self) -> Event | None:
-        """Of the frames in which the trunk is clear of surfaces."""
-        return worst(np.where(self.clear, self.tilts, np.nan), self.frames, self.trunk[1])
+        """Of the frames in which the trunk stands clear of surfaces."""
+        return worst(self.clear_tilts, self.frames, self.trunk[1])
+
+    @property
+    def clear_tilts(self) -> np.ndarray:
+        """(F,) degrees, NaN where the trunk is close to something or lies in the source, as on four legs."""
+        return np.where(self.clear & self.erect, self.tilts, np.nan)
 
     @cached_property
     def stretch(self) -> Event | None:
@@ -159,6 +173,8 @@ def find(
         worst_events.balance_shifts(source, positions, centres, stance, root, size, gravity),
         trunk,
         binding.joint_distance[:, :, _between(parents, trunk)].min(axis=(0, 2)) > CLEAR * scale,
+        worst_events.leanings(source, trunk, gravity) <= LEANING,
+        _sloped(turns, binding.touched.any(axis=0), gravity, binding.dt),
         _stretched(binding, positions, lengths, trunk),
         compare(binding, positions, environment, size),
         tree.order[binding.samples.child],
@@ -166,6 +182,14 @@ def find(
         scale,
         binding.dt,
     )
+
+
+def _sloped(turns, touched, gravity, dt):
+    """(F,) bool."""
+    downs = quat.rotate(np.moveaxis(turns, 0, -1), np.asarray(gravity)[:, None])
+    level = np.einsum("a,jaf->fj", gravity, downs)
+    here = (touched & (level < np.cos(np.radians(SLOPED)))).any(axis=1)
+    return maximum_filter1d(here.astype(np.uint8), 2 * round(AROUND / dt) + 1).astype(bool)
 
 
 def _stretched(binding, positions, lengths, trunk):

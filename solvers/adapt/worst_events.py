@@ -79,6 +79,15 @@ def tilts(
     return np.where(length > 0, angle, np.nan)
 
 
+def leanings(positions: np.ndarray, ends: tuple[int, int], gravity: np.ndarray = DOWN) -> np.ndarray:
+    """(F,) degrees between the trunk and the vertical, 0 to 90, whichever end is up; 0 where a trunk has no length.
+
+    positions: (F, J, 3).  ends: joints from ``trunk_ends``.
+    """
+    trunk = positions[:, ends[1]] - positions[:, ends[0]]
+    return np.degrees(np.arctan2(np.linalg.norm(np.cross(trunk, gravity), axis=1), np.abs(trunk @ gravity)))
+
+
 def is_straight(positions: np.ndarray, parents: np.ndarray, hinges: np.ndarray, angle: float) -> np.ndarray:
     """(F, H) bool: whether knees and elbows are stretched to more than an angle, degrees.
 

@@ -44,7 +44,6 @@ def contacts_at(found: Findings, joints: list[int]) -> tuple[np.ndarray, np.ndar
 
 
 def _as_json(found: Findings) -> dict:
-    clear = np.where(found.clear, found.tilts, np.nan)
     names = "counted", "kept", "covered"
     return {
         "contacts": {
@@ -55,7 +54,7 @@ def _as_json(found: Findings) -> dict:
             "jump": _event(found, found.jump, "cm", 100.0),
             "turn": _event(found, found.turn, "degrees"),
             "tilt": _over_time(found, found.tilt, found.tilts, "degrees"),
-            "clear_tilt": _over_time(found, found.clear_tilt, clear, "degrees"),
+            "clear_tilt": _over_time(found, found.clear_tilt, found.clear_tilts, "degrees"),
             "stretch": _event(found, found.stretch, "pct", 100.0),
             "balance": _over_time(found, found.shift, found.balance, "cm", 100.0),
         },

@@ -10,7 +10,7 @@ from ...solvers.adapt import findings
 from ...solvers.adapt.findings import Findings
 from .findings import bone_of, contacts_at, joints_of_limbs
 
-# Seconds of contact in all, below which a limb's share of kept ones says nothing.
+# Seconds of contact in all, below which a limb's share of kept ones says nothing, unless too many are lost of all.
 _BRIEF = 0.1
 
 
@@ -25,61 +25,88 @@ class Remark:
     doubt: str
 
 
-def remarks(found: Findings, is_thinned: bool = False, upright: float = 1.0) -> list[Remark]:
+def remarks(found: Findings, is_thinned: bool = False, upright: float | np.ndarray = 1.0) -> list[Remark]:
     """The worst events and every limb's contacts; of what has a figure of its own only what is too much.
 
-    is_thinned: keys were left out, which may be what is wrong.  upright: what that was set to, the least over time.
+    is_thinned: keys were left out, which may be what is wrong.  upright: what that was set to, one number or (F,).
     """
     first = "set Frame Step to 1, switch Reduce Keys off or lower its Error; else " if is_thinned else ""
-    moves = *_jump(found, first), *_turn(found, first), *_jerk(found, first)
+    upright = np.broadcast_to(np.asarray(upright, float), found.clear.shape)
+    moves = *_jump(found, first, upright), *_turn(found, first, upright), *_jerk(found, first, upright)
     body = *_tilt(found, upright), *_balance(found), *_stretch(found)
     return [*moves, *body, *_depth(found), *_loss(found), *_limbs(found)]
 
 
-def _jump(found, first):
+def _jump(found, first, upright):
     event = found.jump
     if event is None:
         return
     cm, bone, doubt = 100.0 * event.size, bone_of(found, event.joint), ""
     if event.size > findings.JUMP * found.scale:
-        doubt = (
-            f"Bone '{bone}' jumps by {cm:.1f} cm at frame {event.frame:g} beyond the source: {first}change what is "
-            "around it there by less, pin the bone over that time, or set the object that it is caught between to "
-            "Avoid or Ignore"
-        )
+        ways_out = [
+            *_level(found, event, upright),
+            "change what is around it there by less",
+            "pin the bone over that time",
+        ]
+        if len(found.objects) > 1:
+            ways_out.append("set the object that it is caught between to Avoid or Ignore")
+        doubt = f"Bone '{bone}' jumps by {cm:.1f} cm at frame {event.frame:g} beyond the source: {first}{_or(ways_out)}"
     yield Remark(f"Jump {cm:.1f} cm", bone, event.frame, doubt)
 
 
-def _turn(found, first):
+def _turn(found, first, upright):
     event = found.turn
     if event is None:
         return
     bone, doubt = bone_of(found, event.joint), ""
     if event.size > findings.TURN:
+        ways_out = [
+            *_level(found, event, upright),
+            "pin the end of its limb there",
+            "turn the set by less",
+            "lower the influence of the object that it holds to",
+        ]
         doubt = (
-            f"Bone '{bone}' turns by {event.size:.0f} degrees at frame {event.frame:g} beyond the source: {first}pin "
-            "the end of its limb there, turn the set by less, or lower the influence of the object that it holds to"
+            f"Bone '{bone}' turns by {event.size:.0f} degrees at frame {event.frame:g} beyond the source: "
+            f"{first}{_or(ways_out)}"
         )
     yield Remark(f"Turn {event.size:.1f} degrees", bone, event.frame, doubt)
 
 
-def _jerk(found, first):
+def _jerk(found, first, upright):
     event, ratio = found.jerk, found.comparison.figures()["jerk_mean_ratio"] or 1.0
     if event is None or ratio <= findings.JERK[found.is_resized]:
         return
     bone = bone_of(found, event.joint)
+    ways_out = [
+        *_level(found, event, upright),
+        "change the set by less there",
+        "lower the influence of what the bone is close to",
+    ]
     doubt = (
         f"The motion is {ratio:.2f} times as rough as the source, most of all bone '{bone}' at frame {event.frame:g}: "
-        f"{first}change the set by less there, or lower the influence of what the bone is close to"
+        f"{first}{_or(ways_out)}"
     )
     yield Remark(f"Jerk {ratio:.2f} x", bone, event.frame, doubt)
+
+
+def _level(found, event, upright):
+    """What to try where a body stays upright on tilted ground, which its legs have to make up for."""
+    row = np.abs(found.frames - event.frame).argmin()
+    if upright[row] > 0.0 and found.clear[row] and found.sloped[row]:
+        yield "lower Upright there"
+
+
+def _or(ways_out):
+    *some, last = ways_out
+    return f"{', '.join(some)}, or {last}"
 
 
 def _tilt(found, upright):
     event, clear = found.tilt, found.clear_tilt
     if event is None:
         return
-    first = "raise Upright; else " if upright < 1.0 else ""
+    first = "raise Upright; else " if upright.min() < 1.0 else ""
     doubt, ends = "", " to ".join(f"'{bone_of(found, joint)}'" for joint in found.trunk)
     if clear and clear.size > findings.TILT:
         event = clear
@@ -140,7 +167,8 @@ def _loss(found):
 
 def _limbs(found):
     all_kept = found.comparison.figures()["contacts_kept_pct"]
-    least = 1.0 if all_kept is not None and all_kept < findings.ALL_CONTACTS else findings.CONTACTS
+    too_few = all_kept is not None and all_kept < findings.ALL_CONTACTS
+    least, brief = (1.0, 0.0) if too_few else (findings.CONTACTS, _BRIEF)
     for bone, joints in joints_of_limbs(found).items():
         counted, kept, covered = contacts_at(found, joints)
         count, hidden = int(counted.sum()), int(covered.sum())
@@ -149,7 +177,7 @@ def _limbs(found):
         first = lost[0] if len(lost) else (counted | covered).argmax()
         shares = [f"{100 * share:.0f} % of {count} frames"] * (count > 0) + [f"{hidden} covered"] * (hidden > 0)
         frame, doubt = float(found.frames[first]), ""
-        if share < least and count * found.dt >= _BRIEF:
+        if share < least and count * found.dt >= brief:
             doubt = (
                 f"Bone '{bone}' keeps {100 * share:.0f} % of {count} frames of contact, the first one lost at frame "
                 f"{frame:g}: raise its Bone Hold, set what it touches to Attach with its whole influence, or change "

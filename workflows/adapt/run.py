@@ -6,8 +6,6 @@ import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..command_line.words import counted
 from ..core.base import names_what_is_too_large, relayed, run_to_end, within
 from ..environment.joints import joints_report
@@ -58,8 +56,7 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
     if options.measure:
         yield 0.9, "Measuring"
         report["measures"], found = measure_written(problem, chosen[0].played(solution.results[0].motion))
-        upright = float(np.min(problem.options.upright))
-        told = [*_unsettled(problem, solution), *remarks(found, chosen[0].is_thinned, upright)]
+        told = [*_unsettled(problem, solution), *remarks(found, chosen[0].is_thinned, problem.options.upright)]
         report["warnings"] = [remark.doubt for remark in told if remark.doubt]
     report |= joints_report(ob, workflow)
     bound = (*workflow.settings_of(ob).notes.splitlines(), *notes_of_kept_keys(ob, workflow))

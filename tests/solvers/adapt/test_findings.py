@@ -34,6 +34,7 @@ def test_what_is_carried_along_tilts_by_what_carries_it(made_walk, axis, tilt):
     assert (found.shift.size < 1e-9) == (tilt == 0.0)
     distance = bound.binding.joint_distance[:, :, list(found.trunk)].min(axis=(0, 2))
     assert not found.clear[distance < CLEAR * bound.binding.scale].any()
+    assert found.erect.all() and found.sloped.any() == (tilt > 0.0)
 
 
 def test_gravity_is_an_argument(made_walk):
@@ -42,6 +43,7 @@ def test_gravity_is_an_argument(made_walk):
     after = moved(bound.meshes, turn.as_matrix(), (0.0, 0.0, 0.0))
     found = find(bound.binding, carried, turned(bound, turn), after, 1.0, np.array([-1.0, 0.0, 0.0]))
     assert found.tilt.size < 1e-5 and found.shift.size < 1e-9
+    assert not found.sloped.any() and not found.erect.any() and found.clear_tilt is None
 
 
 def test_a_knee_that_the_result_alone_stretches_is_found(made_walk):

@@ -114,6 +114,7 @@ def test_each_finding_beyond_its_bound_is_a_sentence_with_bone_and_frame(bound, 
         turns=150.0 * steps,
         tilts=np.arange(24.0),
         clear=clear,
+        erect=np.ones_like(clear),
         stretched=np.arange(24)[:, None] + 0 * found.stretched >= 12,
         comparison=replace(found.comparison, contacts=replace(found.contacts, kept=np.zeros_like(found.contacts.kept))),
     )
@@ -128,10 +129,56 @@ def test_each_finding_beyond_its_bound_is_a_sentence_with_bone_and_frame(bound, 
     assert all(limb.doubt.startswith(f"Bone '{limb.bone}' keeps 0 %") for limb in limbs) and len(limbs) > 1
     leaning = replace(bad, tilts=2.0 * bad.tilts + 1.0)
     assert "raise Upright" in remarks(leaning, upright=0.5)[2].doubt
+    assert not remarks(replace(leaning, erect=~clear))[2].doubt
     tilt = remarks(leaning)[2]
     assert "Upright" not in tilt.doubt
     assert (tilt.bone, tilt.frame) == ("chest", 4)
     assert tilt.doubt.startswith("The trunk, 'hips' to 'chest', tilts by up to 7 degrees, at frame 4, where nothing")
+
+
+def test_lowering_upright_is_advised_where_it_is_on_over_tilted_ground(bound, monkeypatch):
+    seen, find = [], findings.findings.find
+    monkeypatch.setattr(findings.findings, "find", lambda *args: seen.append(find(*args)) or seen[-1])
+    adapted(bound)
+    steps, always = np.zeros(seen[0].jumps.shape), np.ones(len(seen[0].frames), bool)
+    steps[4] = 1.0
+    own = seen[0].comparison
+    bad = replace(
+        seen[0],
+        jumps=0.12 * steps,
+        turns=150.0 * steps,
+        comparison=replace(own, jerk=2.0 * own.jerk),
+        clear=always,
+        sloped=always,
+    )
+    moves = [remark.doubt for remark in remarks(bad) if remark.doubt]
+    assert len(moves) == 3 and all("lower Upright there, " in doubt for doubt in moves)
+    for other, upright in ((bad, 0.0), (replace(bad, clear=~always), 1.0), (replace(bad, sloped=~always), 1.0)):
+        assert not any("Upright" in remark.doubt for remark in remarks(other, upright=upright))
+    assert "Avoid or Ignore" in moves[0]
+    assert "Avoid or Ignore" not in remarks(replace(bad, objects=("Floor",)))[0].doubt
+
+
+def test_a_brief_contact_counts_where_too_many_are_lost_of_all(bound, monkeypatch):
+    """One of two frames of a foot was nothing to warn of, with 87 % of all contacts kept."""
+    seen, find = [], findings.findings.find
+    monkeypatch.setattr(findings.findings, "find", lambda *args: seen.append(find(*args)) or seen[-1])
+    adapted(bound)
+    (found,) = seen
+    toe, heel = found.names.index("toe.L"), found.names.index("toe.R")
+    counted = np.zeros_like(found.contacts.counted)
+    counted[:2, toe] = counted[:, heel] = True
+    kept = counted.copy()
+    kept[0, toe] = False
+
+    def doubts(counted, kept):
+        contacts = replace(found.contacts, counted=counted, kept=kept)
+        bad = replace(found, comparison=replace(found.comparison, contacts=contacts))
+        return [remark.bone for remark in remarks(bad) if remark.doubt]
+
+    assert found.dt * 2 < 0.1 and doubts(counted, kept) == []
+    counted[8:, heel] = kept[8:, heel] = False
+    assert doubts(counted, kept) == ["toe.L"]
 
 
 def test_what_is_inside_too_near_or_rough_is_said_with_bone_object_and_frame(bound, monkeypatch):
