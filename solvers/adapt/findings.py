@@ -44,6 +44,15 @@ class Approach:
 
 
 @dataclass(frozen=True)
+class Ride:
+    """An event, metres a frame, of a bone that is not solved but rides on one that is, and the names of both."""
+
+    event: Event
+    bone: str
+    carrier: str
+
+
+@dataclass(frozen=True)
 class Findings:
     """jumps (F - 1, J) metres, turns (F - 1, J) degrees a frame; tilts (F,) degrees, balance (F,) metres: what a result
     adds to its source, see ``worst_events``. NaN where there is nothing to measure.
@@ -54,6 +63,7 @@ class Findings:
     straight and were not.
     comparison: distances and contacts beside the source's.  sample_joints: (P,) the joint that each of its samples
     leads to.  objects: names of its objects.  scale: body height / 1.8 m.  dt: seconds a frame.
+    ride: the largest jump of what is not solved, where that is known.
     """
 
     frames: np.ndarray
@@ -72,6 +82,7 @@ class Findings:
     objects: tuple[str, ...]
     scale: float
     dt: float
+    ride: Ride | None = None
 
     @property
     def contacts(self) -> ContactCount:

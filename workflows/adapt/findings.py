@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...scene.motion import BoneMotion
 from ...solvers.adapt import findings
-from ...solvers.adapt.findings import Findings
-from ...solvers.adapt.worst_events import Event
+from ...solvers.adapt.findings import Findings, Ride
+from ...solvers.adapt.worst_events import Event, jumps, worst
+from ...solvers.skeleton.hierarchy import carriers
 from ..environment.problem import Problem
+from ..rig.source import Source
 from ..rig.write_back import added_turns
 
 
 def measure_written(problem: Problem, motion: BoneMotion) -> tuple[dict, Findings]:
     """Figures that JSON can hold, and findings, of a motion of the rig as its keys play it."""
     binding, size = problem.binding, problem.options.scale
-    positions = motion.joints().positions[:, problem.source.solved.joints]
+    positions = motion.joints().positions
     turns = added_turns(problem.source, motion, problem.turned)
-    found = findings.find(binding, positions, turns, problem.environment, size)
+    solved = positions[:, problem.source.solved.joints]
+    found = findings.find(binding, solved, turns, problem.environment, size)
+    found = replace(found, ride=_ride(problem.source, positions))
     return found.comparison.figures() | _as_json(found), found
+
+
+def _ride(source: Source, positions: np.ndarray) -> Ride | None:
+    """The largest jump of what rides on a solved bone, of all joints (F, J, 3) of a rig; None where nothing does."""
+    names, rig = source.whole.skeleton.names, source.motion.rig
+    others = np.setdiff1d(np.arange(len(names)), source.solved.joints)
+    bones = np.array([rig.names.index(names[joint].removesuffix("/tail")) for joint in others], int)
+    heads = source.bones[source.bones >= 0]
+    carrier = carriers(source.motion_parents, heads)[bones]
+    others, bones, carrier = (part[carrier < len(heads)] for part in (others, bones, carrier))
+    if not len(others):
+        return None
+    # The rig as it is now has its size already.
+    event = worst(jumps(source.whole.positions[:, others], positions[:, others]), source.whole.frames)
+    return event and Ride(event, rig.names[bones[event.joint]], rig.names[heads[carrier[event.joint]]])
 
 
 def bone_of(found: Findings, joint: int) -> str:
@@ -52,6 +73,7 @@ def _as_json(found: Findings) -> dict:
         },
         "worst": {
             "jump": _event(found, found.jump, "cm", 100.0),
+            "ride": _ride_as_json(found),
             "turn": _event(found, found.turn, "degrees"),
             "tilt": _over_time(found, found.tilt, found.tilts, "degrees"),
             "clear_tilt": _over_time(found, found.clear_tilt, found.clear_tilts, "degrees"),
@@ -59,6 +81,16 @@ def _as_json(found: Findings) -> dict:
             "balance": _over_time(found, found.shift, found.balance, "cm", 100.0),
         },
         "trunk": [bone_of(found, joint) for joint in found.trunk],
+    }
+
+
+def _ride_as_json(found: Findings) -> dict | None:
+    ride = found.ride
+    return ride and {
+        "cm": 100.0 * ride.event.size,
+        "bone": ride.bone,
+        "carrier": ride.carrier,
+        "frame": ride.event.frame,
     }
 
 

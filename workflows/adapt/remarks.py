@@ -32,7 +32,8 @@ def remarks(found: Findings, is_thinned: bool = False, upright: float | np.ndarr
     """
     first = "set Frame Step to 1, switch Reduce Keys off or lower its Error; else " if is_thinned else ""
     upright = np.broadcast_to(np.asarray(upright, float), found.clear.shape)
-    moves = *_jump(found, first, upright), *_turn(found, first, upright), *_jerk(found, first, upright)
+    steps = *_jump(found, first, upright), *_ride(found, first, upright)
+    moves = *steps, *_turn(found, first, upright), *_jerk(found, first, upright)
     body = *_tilt(found, upright), *_balance(found), *_stretch(found)
     return [*moves, *body, *_depth(found), *_loss(found), *_limbs(found)]
 
@@ -52,6 +53,25 @@ def _jump(found, first, upright):
             ways_out.append("set the object that it is caught between to Avoid or Ignore")
         doubt = f"Bone '{bone}' jumps by {cm:.1f} cm at frame {event.frame:g} beyond the source: {first}{_or(ways_out)}"
     yield Remark(f"Jump {cm:.1f} cm", bone, event.frame, doubt)
+
+
+def _ride(found, first, upright):
+    """Of a bone that jumps further than all that are solved, as what is far from its carrier does."""
+    ride = found.ride
+    if ride is None or ride.event.size <= max(findings.JUMP * found.scale, found.jump.size):
+        return
+    cm, frame = 100.0 * ride.event.size, ride.event.frame
+    ways_out = [
+        *_level(found, ride.event, upright),
+        "change the set by less there",
+        f"pin '{ride.carrier}' over that time",
+        "leave it where nothing is seen to go with it",
+    ]
+    doubt = (
+        f"Bone '{ride.bone}', which rides on '{ride.carrier}', jumps by {cm:.1f} cm at frame {frame:g} beyond the "
+        f"source: {first}{_or(ways_out)}"
+    )
+    yield Remark(f"Riding bone jumps {cm:.1f} cm", ride.bone, frame, doubt)
 
 
 def _turn(found, first, upright):

@@ -66,3 +66,21 @@ def test_a_driven_bone_goes_with_what_it_hangs_on(rig, capsys):
     rig.pose.bones["ik_hand"].driver_add("location", 0)
     _, report, *_ = bind_and_adapt(rig, capsys, raise_step)
     assert "socket" in report["changed_bones"] and "ik_hand" not in report["changed_bones"]
+
+
+def test_a_rider_that_jumps_further_than_all_solved_bones_is_told(rig, capsys):
+    """A root on the ground, far below the hips that it rides on, was flung about in silence."""
+    _, report, before, _ = bind_and_adapt(rig, capsys, lambda: None)
+    assert report["measures"]["worst"]["ride"]["cm"] < 0.01 and report["warnings"] == []
+    bpy.data.objects["Step"].location.x += 0.4
+    bpy.data.objects["Step"].rotation_euler.z = 0.6
+    report = adapt(capsys)
+    steps_before, steps = (np.linalg.norm(np.diff(at, axis=0), axis=2) for at in (before, scenes.joints_of(rig)))
+    pole = rig.data.bones.find("pole")
+    ride, jump = (report["measures"]["worst"][name] for name in ("ride", "jump"))
+    assert (ride["bone"], ride["carrier"]) == ("pole", "hips") and ride["cm"] > 2 * jump["cm"]
+    beyond = (steps - steps_before)[:, pole]
+    assert ride["cm"] == pytest.approx(100 * beyond.max(), abs=0.01)
+    assert ride["frame"] == scenes.FRAMES[1:][beyond.argmax()]
+    (text,) = [text for text in report["warnings"] if text.startswith("Bone 'pole', which rides on 'hips', jumps by")]
+    assert f"at frame {ride['frame']:g} beyond the source" in text
