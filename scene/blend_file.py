@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from ..solvers.core.errors import SceneError
+from ..solvers.core.errors import OutputError, SceneError
 from .whole_file import Destination
 
 _BLOCK_HEADS = (24, 32)  # bytes, up to 4.5 and since 5.0
@@ -33,6 +33,13 @@ def open_file(path: str) -> None:
 def opened_path() -> str:
     """Where the open scene lies; empty while it has no file."""
     return bpy.data.filepath
+
+
+def from_scene(path: str) -> str:
+    """A path as users write it, in which `//` is the folder of the open scene; OutputError where that has no file."""
+    if path.startswith("//") and not opened_path():
+        raise OutputError(f"The scene has no file yet, and '{path}' lies beside it; save it or give the whole path.")
+    return bpy.path.abspath(path)
 
 
 def save(place: Destination) -> None:

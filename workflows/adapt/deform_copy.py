@@ -11,6 +11,7 @@ from ...scene.rigs import find_rig, require_armature
 from ...solvers.core.errors import SceneError
 from ...solvers.skeleton.followed_bones import followed_bones, rest_size
 from ...solvers.skeleton.motion_tree import motion_parents
+from ..command_line.words import counted
 from ..core import live
 from ..core.outside_frames import outside_notes
 from ..rig.owner import owner_of, owner_source_played
@@ -70,7 +71,7 @@ def copy_rig(
 
 def summary(report: dict) -> str:
     """The line that says what was done."""
-    size = f"{report['bones']} deform bones and {report['frames']} frames"
+    size = f"{counted(report['bones'], 'deform bone')} and {counted(report['frames'], 'frame')}"
     skin = f", which moves {named(report['moved_skin'])} now" if report["moved_skin"] else ""
     return ". ".join((f"'{report['copy']}' is a copy of '{report['rig']}', {size}{skin}", *report["notes"]))
 

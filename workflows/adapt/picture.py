@@ -54,6 +54,12 @@ def picture(found: Findings, title: str) -> str:
     return "\n".join((head, *out, "</svg>\n"))
 
 
+def titled(svg: str, title: str) -> str:
+    """A picture that was made under another title, which is its first text."""
+    before, after = svg.split("</text>", 1)
+    return f"{before[: before.rindex('>') + 1]}{escape(title)}</text>{after}"
+
+
 def _strips(found: Findings) -> list[_Strip]:
     bound = 100.0 * findings.JUMP * found.scale
     return [

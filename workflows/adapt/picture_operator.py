@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ...scene.blend_file import from_scene
 from ..interface.operators import OwnedOperator, ReportingOperator, owned_by
 from .report import picture_file, save_picture, why_no_picture
 
@@ -26,7 +27,7 @@ class _SavePicture(OwnedOperator, ReportingOperator):
         return {"RUNNING_MODAL"}
 
     def apply(self, context):
-        return save_picture(context.object, self.owner(), picture_file(bpy.path.abspath(self.filepath)))
+        return save_picture(context.object, self.owner(), picture_file(from_scene(self.filepath)))
 
 
 MOTION_LOOM_OT_adapt_save_picture = owned_by("adapt", "save_picture", _SavePicture)

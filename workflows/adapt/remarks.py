@@ -8,6 +8,7 @@ import numpy as np
 
 from ...solvers.adapt import findings
 from ...solvers.adapt.findings import Findings
+from ..command_line import words
 from .findings import bone_of, contacts_at, joints_of_limbs
 
 # Seconds of contact in all, below which a limb's share of kept ones says nothing, unless too many are lost of all.
@@ -195,11 +196,12 @@ def _limbs(found):
         share = float(kept.sum() / count) if count else 1.0
         lost = np.flatnonzero(counted & ~kept)
         first = lost[0] if len(lost) else (counted | covered).argmax()
-        shares = [f"{100 * share:.0f} % of {count} frames"] * (count > 0) + [f"{hidden} covered"] * (hidden > 0)
+        of_frames = f"{100 * share:.0f} % of {words.counted(count, 'frame')}"
+        shares = [of_frames] * (count > 0) + [f"{hidden} covered"] * (hidden > 0)
         frame, doubt = float(found.frames[first]), ""
         if share < least and count * found.dt >= brief:
             doubt = (
-                f"Bone '{bone}' keeps {100 * share:.0f} % of {count} frames of contact, the first one lost at frame "
+                f"Bone '{bone}' keeps {of_frames} of contact, the first one lost at frame "
                 f"{frame:g}: raise its Bone Hold, set what it touches to Attach with its whole influence, or change "
                 "that by less"
             )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import astuple
+from pathlib import Path
 
 from ...scene.whole_file import Destination, destination
 from ...solvers.adapt.findings import Findings
 from ...solvers.core.errors import InputError, MotionLoomError, SceneError
 from ..rig.action import plays_result
 from ..rig.operators import why_no_rig
-from .picture import picture
+from .picture import picture, titled
 from .remarks import Remark
 from .words import figures_in_words
 
@@ -27,7 +28,7 @@ def keep_report(context, ob, workflow, report: dict, found: Findings | None, rem
     kept.mark = _mark(ob, workflow)
     kept.figures = "\n".join(figures_in_words(report["measures"]))
     kept.remarks = json.dumps([astuple(remark) for remark in remarks], ensure_ascii=False)
-    kept.picture = picture(found, f"{ob.name}: {report['action']}")
+    kept.picture = picture(found, _title(ob, kept))
 
 
 def shown_report(ob, workflow):
@@ -41,6 +42,10 @@ def shown_report(ob, workflow):
         return kept if kept.mark == _mark(ob, workflow) else None
     except MotionLoomError:
         return None  # the binding is gone
+
+
+def _title(ob, kept) -> str:
+    return f"{ob.name}: {kept.action.name}"
 
 
 def remarks_of(kept) -> list[Remark]:
@@ -63,6 +68,8 @@ def why_no_picture(context, workflow) -> str | None:
 def picture_file(path: str) -> Destination:
     """Where a picture is to be written; InputError for no name or another kind of file, OutputError for a place that
     cannot be written."""
+    if not Path(path).name.strip():
+        raise InputError("Name a file for the picture, with the ending .svg.")
     place = destination(path, "choose another place")
     if place.path.suffix.lower() != ".svg":
         raise InputError(f"The picture '{path}' has to be an SVG file; give its name the ending .svg.")
@@ -74,7 +81,8 @@ def save_picture(ob, workflow, place: Destination) -> str:
     kept = shown_report(ob, workflow)
     if kept is None:
         raise SceneError(f"'{ob.name}' has no report of a result; adapt and bake it first.")
-    data = kept.picture.encode()
+    # Rigs and actions are renamed and duplicated.
+    data = titled(kept.picture, _title(ob, kept)).encode()
     with place.part(len(data)) as part:
         part.write_bytes(data)
     return f"Saved the picture to '{place.path}'"

@@ -30,7 +30,8 @@ def figures_in_words(measures: dict) -> list[str]:
 
 def summary(report: dict) -> str:
     """The line that says what a result is like."""
-    text = f"Adapted '{report['source']}' into '{report['action']}', {report['frames']} frames, {key_summary(report)}"
+    frames = counted(report["frames"], "frame")
+    text = f"Adapted '{report['source']}' into '{report['action']}', {frames}, {key_summary(report)}"
     figures = figures_in_words(report.get("measures", {}))
     silenced = report["silenced_constraints"]
     if silenced:

@@ -19,6 +19,7 @@ from ...scene.strips import push, push_down, require_pushable
 from ...scene.visual_bake import bake_seen, has_own_motion
 from ...solvers.core.errors import InputError, MotionLoomError
 from ..command_line.settings import require_between
+from ..command_line.words import counted
 from ..core.base import Command, Steps, Workflow, too_large_named
 from ..core.naming import result_name
 from ..core.outside_frames import outside_notes
@@ -219,7 +220,8 @@ def _run(context, args) -> dict:
 
 
 def _summary(report: dict) -> str:
+    keys = counted(report["keys_per_curve"], "key")
     return (
         f"Baked '{report['source']}' into '{report['action']}', frames {report['start']:g} to "
-        f"{report['end']:g}, {report['keys_per_curve']} keys a curve" + (", as NLA strip" if report["strip"] else "")
+        f"{report['end']:g}, {keys} a curve" + (", as NLA strip" if report["strip"] else "")
     )

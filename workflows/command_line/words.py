@@ -37,9 +37,10 @@ def line_on_file(context, program: str, words: list[str], done: str) -> str:
     return quoted([program, "--background", path, "--command", "motion_loom", *words, "--output", result])
 
 
-def counted(count: int, thing: str) -> str:
-    """As in "1 pair" and "2 pairs"."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+def counted(count: float, thing: str) -> str:
+    """As in "1 pair", "2 pairs" and, of means, "2.5 pairs"."""
+    number = int(count) if count == int(count) else count
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def pair_of_frames(text: str) -> tuple[float, float]:

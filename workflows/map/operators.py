@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ...scene.blend_file import from_scene
 from ..interface.operators import ChangeOperator
 from ..mesh.target import target_in
 from . import pairs
@@ -70,7 +71,7 @@ class MOTION_LOOM_OT_map_save_pairs(_FileOperator, bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     def apply(self, context):
-        return save_pairs_of(target_in(context), pair_file(bpy.path.abspath(self.filepath)))
+        return save_pairs_of(target_in(context), pair_file(from_scene(self.filepath)))
 
 
 class MOTION_LOOM_OT_map_load_pairs(_FileOperator, bpy.types.Operator):
@@ -80,7 +81,7 @@ class MOTION_LOOM_OT_map_load_pairs(_FileOperator, bpy.types.Operator):
     bl_label = "Load Pairs"
 
     def apply(self, context):
-        path = bpy.path.abspath(self.filepath)
+        path = from_scene(self.filepath)
         return use_pairs(target_in(context), path, read_pairs(path))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...scene.motion_changes import changed_bones
 from ...scene.new_names import require_name
 from ...scene.strips import require_pushable
+from ..command_line.words import counted
 from ..core import live
 from ..core.base import relayed, too_large_named, within
 from ..core.outside_frames import outside_notes
@@ -110,7 +111,7 @@ def summary(report: dict, done: str) -> str:
 
 def key_summary(report: dict) -> str:
     """How many keys were written, and what those left out cost."""
-    text = f"{report['keys_per_curve']:g} keys a curve" if report["curves"] else "no curve had to change"
+    text = f"{counted(report['keys_per_curve'], 'key')} a curve" if report["curves"] else "no curve had to change"
     if report["keys"] < report["keys_of_all_frames"]:
         text += (
             f" ({report['keys']} of {report['keys_of_all_frames']} keys, which moves joints by "

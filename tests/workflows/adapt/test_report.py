@@ -5,7 +5,9 @@ from xml.etree import ElementTree
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom.scene import blend_file
 from bl_ext.devrepo.motion_loom.workflows.adapt.report import remarks_of, shown_report
+from bl_ext.devrepo.motion_loom.workflows.adapt.words import summary
 from bl_ext.devrepo.motion_loom.workflows.core import registry
 
 from tests import adapt_play as play
@@ -138,3 +140,29 @@ def test_a_picture_that_cannot_be_saved_is_refused_before_the_work(bound, capsys
     assert len(bpy.data.actions) == 1
     with pytest.raises(RuntimeError):
         bpy.ops.motion_loom.adapt_save_picture(filepath=str(tmp_path / "worst.svg"))
+
+
+def test_a_picture_has_the_names_of_the_rig_and_the_action_as_they_are_when_it_is_saved(bound, tmp_path):
+    baked(bound)
+    bound.name, bound.motion_loom_adapt.result.name = "Mira & <1>", "Walk > 2"
+    path = tmp_path / "renamed.svg"
+    assert bpy.ops.motion_loom.adapt_save_picture(filepath=str(path)) == {"FINISHED"}
+    texts = [each.text for each in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")]
+    assert texts[0] == "Mira & <1>: Walk > 2" and not any("Rig clip" in text for text in texts)
+
+
+@pytest.mark.parametrize("path, way_out", [("", "Name a file"), (" ", "Name a file"), ("//x.svg", "save it or give")])
+def test_a_picture_without_a_name_or_beside_no_file_is_refused(bound, path, way_out, tmp_path, monkeypatch):
+    monkeypatch.setattr(blend_file, "opened_path", lambda: "")
+    monkeypatch.chdir(tmp_path)
+    baked(bound)
+    with pytest.raises(RuntimeError, match=way_out):
+        bpy.ops.motion_loom.adapt_save_picture(filepath=path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_single_frame_is_told_as_one():
+    report = {"source": "Walk", "action": "Walk 2", "frames": 1, "curves": 3, "keys": 3, "keys_of_all_frames": 3}
+    report |= {"keys_per_curve": 1.0, "strip": False, "silenced_constraints": []}
+    assert summary(report) == "Adapted 'Walk' into 'Walk 2', 1 frame, 1 key a curve"
+    assert "24 frames, 2.5 keys a curve" in summary(report | {"frames": 24, "keys_per_curve": 2.5})
