@@ -14,6 +14,7 @@ from ..solvers.core.errors import OutputError, SceneError
 
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
 
+_FREE = 0  # of the handle types
 CONSTANT, LINEAR, BEZIER = 0, 1, 2  # the interpolation enum, as foreach_set takes it
 _ON_KEY = 5e-5  # frames; the program itself takes the key's value within 1e-4
 _BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)', re.DOTALL)
@@ -230,6 +231,19 @@ def write_curve(holder, path: str, index: int, group, times, values, interpolati
     curve.keyframe_points.foreach_set("interpolation", np.full(len(times), interpolation, np.int32))
     curve.update()
     return curve
+
+
+def bend(curve, times, values, slopes) -> None:
+    """Make a curve cubic between its keys at action times (K,), values (K,), which it crosses with slopes (K,)."""
+    points = curve.keyframe_points
+    spans = {"left": -np.diff(times, prepend=times[:1]), "right": np.diff(times, append=times[-1:])}
+    for name, span in spans.items():
+        third = span / 3.0
+        handle = np.column_stack((times + third, values + third * slopes)).astype(np.float32)
+        points.foreach_set(f"handle_{name}", handle.ravel())
+        points.foreach_set(f"handle_{name}_type", np.full(len(times), _FREE, np.int32))
+    points.foreach_set("interpolation", np.full(len(times), BEZIER, np.int32))
+    curve.update()
 
 
 def copy_curve(holder, curve) -> None:

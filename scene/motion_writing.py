@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 
 from ..solvers.core.errors import OutputError
+from ..solvers.skeleton.curve_reduction import slopes
 from ..solvers.skeleton.rig import Rig
 from . import actions
 from .channels import SIZES, action_times, channels_of, rotation_now
@@ -86,6 +87,7 @@ def write_motion(
     motion: BoneMotion,
     source: tuple | None = None,
     keys: np.ndarray | None = None,
+    smooth: bool = False,
 ) -> bpy.types.Action:
     """A new action, kept by a fake user, in which bones move as the motion says and all else as in the source action.
 
@@ -93,6 +95,7 @@ def write_motion(
     source: action and slot; by default what the object plays.
     keys: (F, B, 3) bool, the frames at which location, rotation and scale get keys; a channel without any keeps the
     curves of the source.  By default all frames, and the channels that `written_channels` names.
+    smooth: curves are cubic between keys, with the slopes that the motion has at them; else they run straight.
     The source is not touched, and when something fails the new action is removed.
     Raises SceneError for an object that cannot be written, OutputError for a motion that is not a number.
     """
@@ -108,13 +111,13 @@ def write_motion(
         keys = np.repeat(needed[None], len(motion.frames), axis=0)
     with restored_after_error(ob):
         action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
-        _write_bones(action, slot, motion, keys, action_times(context.scene, motion.frames))
+        _write_bones(action, slot, motion, keys, action_times(context.scene, motion.frames), smooth)
         action.use_fake_user = True
     return action
 
 
-def _write_bones(action, slot, motion: BoneMotion, keys: np.ndarray, times: np.ndarray) -> None:
-    """Replace the curves of bones in an action by keys (F, B, 3) at times (F,)."""
+def _write_bones(action, slot, motion: BoneMotion, keys: np.ndarray, times: np.ndarray, smooth: bool) -> None:
+    """Replace the curves of bones in an action by keys (F, B, 3) at times (F,); smooth: see ``write_motion``."""
     rig = motion.rig
     holder = actions.curve_list(action, slot, create=True)
     old = _bone_curves(holder)
@@ -124,7 +127,8 @@ def _write_bones(action, slot, motion: BoneMotion, keys: np.ndarray, times: np.n
         curves = []
         for channel, rows, chosen in zip(channels_of(rig, number), values, keys[:, number].T, strict=True):
             if chosen.any():
-                written[channel] = times[chosen], rows[chosen, number]
+                slope = slopes(rows[:, number], times)[chosen] if smooth else None
+                written[channel] = times[chosen], rows[chosen, number], slope
                 curves += old.get((bone, channel), [])
         _replace(holder, curves, bone, written)
 
@@ -144,12 +148,17 @@ def _bone_curves(holder) -> dict[tuple[str, str], list]:
     return found
 
 
-def _replace(holder, curves: list, bone: str, channels: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
-    """Write a bone's channels, times (K,) and rows (K, n) or wider each, in place of the curves they had."""
+def _replace(holder, curves: list, bone: str, channels: dict[str, tuple]) -> None:
+    """Write a bone's channels in place of the curves they had.
+
+    channels: of each times (K,), rows (K, n) or wider, and their slopes, or None for straight curves.
+    """
     for curve in curves:
         holder.fcurves.remove(curve)
     group = actions.group_named(holder, bone)
-    for channel, (times, rows) in channels.items():
+    for channel, (times, rows, slope) in channels.items():
         path = actions.bone_path(bone, channel)
         for index in range(SIZES[channel]):
-            actions.write_curve(holder, path, index, group, times, rows[:, index])
+            curve = actions.write_curve(holder, path, index, group, times, rows[:, index])
+            if slope is not None:
+                actions.bend(curve, times, rows[:, index], slope[:, index])

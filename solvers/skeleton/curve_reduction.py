@@ -1,6 +1,6 @@
 """Which keys of a baked motion can be left out: the curves through the others keep every joint within an error.
 
-Keys stay on the dense motion and curves run straight between them, so that what remains is what the program plays.
+Keys stay on the dense motion and are chosen for curves that run straight between them.
 Keys are taken away bottom-up, the cheapest first (Keogh et al. 2001, ICDM, section 2.3), here every second key of all
 curves at a time, as long as a bone's own curves move nothing that hangs on it by more than the error.  How the errors
 of a chain add up is then seen by forward kinematics, and keys go back in where a joint would leave its place.
@@ -56,18 +56,29 @@ def reduce_keys(
     return keys & keyed
 
 
-def key_error(rig: Rig, channels: Channels, times: np.ndarray, unit: np.ndarray, keys: np.ndarray) -> float:
+def key_error(
+    rig: Rig, channels: Channels, times: np.ndarray, unit: np.ndarray, keys: np.ndarray, smooth: bool = False
+) -> float:
     """Largest distance, metres, that left-out keys cause, at the times (F,) and half way between them.
 
-    keys: (F, B, 3) bool; a channel without any is taken to play as it is.  The rest as in ``reduce_keys``.
+    keys: (F, B, 3) bool; a channel without any is taken to play as it is.  smooth: see ``interpolated``.
+    The rest as in ``reduce_keys``.
     """
     keys = keys | ~keys.any(axis=0)
-    played = tuple(interpolated(rows, keys[..., k], times) for k, rows in enumerate(channels))
+    played = tuple(interpolated(rows, keys[..., k], times, smooth) for k, rows in enumerate(channels))
     return float(_gaps(rig, channels, played, unit, np.ones(len(times), bool)).max())
 
 
-def interpolated(rows: np.ndarray, keys: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Rows (F, n, c) where there are keys (F, n), straight between them, held before the first and after the last."""
+def slopes(rows: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Change a unit of time of rows (F, ...) at times (F,), by central differences; zero for a single one."""
+    return np.gradient(rows, times, axis=0) if len(times) > 1 else np.zeros(rows.shape)
+
+
+def interpolated(rows: np.ndarray, keys: np.ndarray, times: np.ndarray, smooth: bool = False) -> np.ndarray:
+    """Rows (F, n, c) where there are keys (F, n), straight between them, held before the first and after the last.
+
+    smooth: cubic between them, with the slopes that the rows have at the keys (Hermite interpolation).
+    """
     index = np.arange(len(rows))[:, None]
     first, last = keys.argmax(axis=0), len(rows) - 1 - keys[::-1].argmax(axis=0)
     before = np.maximum(np.maximum.accumulate(np.where(keys, index, 0), axis=0), first)
@@ -75,8 +86,14 @@ def interpolated(rows: np.ndarray, keys: np.ndarray, times: np.ndarray) -> np.nd
     before, after = np.minimum(before, last), np.clip(after, first, last)
     span = times[after] - times[before]
     share = np.where(span > 0.0, (times[:, None] - times[before]) / np.where(span > 0.0, span, 1.0), 0.0)
-    start = np.take_along_axis(rows, before[..., None], axis=0)
-    return start + share[..., None] * (np.take_along_axis(rows, after[..., None], axis=0) - start)
+    start, end = (np.take_along_axis(rows, at[..., None], axis=0) for at in (before, after))
+    share = share[..., None]
+    if not smooth:
+        return start + share * (end - start)
+    slope = slopes(rows, times)
+    leaving, coming = (span[..., None] * np.take_along_axis(slope, at[..., None], axis=0) for at in (before, after))
+    bend = (1.0 - share) * (leaving - (end - start)) + share * (end - start - coming)
+    return start + share * (end - start) + share * (1.0 - share) * bend
 
 
 class _Costs:

@@ -28,11 +28,13 @@ class KeyOptions:
 @dataclass(frozen=True)
 class Keys:
     """chosen: (F, B, 3) bool, for location, rotation and scale of each bone.  sizes: (B, 3) curves of each.
-    error: metres by which what is left out moves any joint, at the frames and half way between them."""
+    error: metres by which what is left out moves any joint, at the frames and half way between them.
+    smooth: curves are cubic between keys, with the motion's own slopes; else they run straight."""
 
     chosen: np.ndarray
     sizes: np.ndarray
     error: float
+    smooth: bool = False
 
     @property
     def is_thinned(self) -> bool:
@@ -40,11 +42,12 @@ class Keys:
         return not (self.chosen | ~self.chosen.any(axis=0)).all()
 
     def played(self, motion: BoneMotion) -> BoneMotion:
-        """The motion that these keys of one make: curves run straight between them, a channel without any plays on."""
+        """The motion that these keys of one make; a channel without any plays on."""
         if not self.is_thinned:
             return motion
         keys = self.chosen | ~self.chosen.any(axis=0)
-        rows = (interpolated(part, keys[..., k], motion.frames) for k, part in enumerate(motion.channels()))
+        channels = enumerate(motion.channels())
+        rows = (interpolated(part, keys[..., k], motion.frames, self.smooth) for k, part in channels)
         return replace(motion, basis=channels_to_basis(motion.rig, *rows))
 
     def report(self) -> dict:
@@ -84,6 +87,9 @@ def choose_keys(
     else:
         some = tuple(values[rows] for values in channels)
         chosen[rows] = reduce_keys(motion.rig, some, frames[rows], unit[rows], keyed, options.error)
-    is_whole = chosen[:, keyed].all()
-    error = 0.0 if is_whole else key_error(motion.rig, channels, frames, unit, chosen)
-    return Keys(chosen, channel_sizes(motion.rig), error)
+    if chosen[:, keyed].all():
+        return Keys(chosen, channel_sizes(motion.rig), 0.0)
+    # Where curves run straight over several frames, a motion jerks. Reduced keys are those that straight curves need.
+    smooth = options.error is None
+    error = key_error(motion.rig, channels, frames, unit, chosen, smooth)
+    return Keys(chosen, channel_sizes(motion.rig), error, smooth)

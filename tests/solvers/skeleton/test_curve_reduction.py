@@ -206,3 +206,16 @@ def test_every_nth_frame_has_the_error_that_is_said():
     times = np.arange(FRAMES)
     found = reduction.key_error(rig, channels, times, np.full(FRAMES, 2.0), keys)
     assert found == pytest.approx(2 * worst(rig, channels, keys, times, samples=2), rel=1e-9)
+
+
+def test_smooth_curves_are_cubic_with_the_motion_s_own_slopes():
+    """A parabola comes back exactly, a straight curve through the same keys is off by an eighth of its bend."""
+    times = np.arange(13.0)
+    rows = np.stack((0.5 * times**2 - times, np.full(13, 2.0)), axis=1)[:, None]
+    keys = np.zeros((13, 1), bool)
+    keys[::3] = True
+    found = reduction.interpolated(rows, keys, times, smooth=True)
+    inside = slice(3, 10)  # slopes at the ends are one-sided
+    np.testing.assert_allclose(found[inside], rows[inside], atol=1e-12)
+    np.testing.assert_allclose(found[keys[:, 0]], rows[keys[:, 0]], atol=1e-12)
+    assert np.abs(reduction.interpolated(rows, keys, times) - rows).max() == pytest.approx(1.0)

@@ -132,12 +132,28 @@ def test_fewer_keys_within_the_error(rig, dense, error):
     assert sum(counts(rig).values()) > 0
 
 
+def test_curves_of_a_step_are_smooth(rig):
+    """Straight ones made every third frame jerk four times, while the solved motion was measured."""
+    raise_step()
+
+    def jerk(positions):
+        return np.linalg.norm(np.diff(positions, 3, axis=0), axis=-1).mean()
+
+    result(rig)
+    dense = jerk(ends(rig, np.arange(1, 25)))
+    result(rig, step=3)
+    assert jerk(ends(rig, np.arange(1, 25))) < 1.3 * dense
+    curves = actions.all_curves(*actions.assigned(rig))
+    assert any(key.interpolation == "BEZIER" for curve in curves for key in curve.keyframe_points)
+
+
 def test_reduced_keys_lie_on_the_step(rig):
     raise_step()
     result(rig, step=2)
-    stepped = ends(rig)
+    steps = np.arange(1, 24, 2)  # between them the curves of fewer keys run straight, those of all steps do not
+    stepped = ends(rig, steps)
     report = result(rig, step=2, error=0.002)
-    assert apart(rig, stepped) <= 0.002
+    assert np.linalg.norm(ends(rig, steps) - stepped, axis=-1).max() <= 0.002
     written = [c for c in actions.all_curves(*actions.assigned(rig)) if len(c.keyframe_points) < 24]
     frames = {key.co.x for curve in written for key in curve.keyframe_points}
     assert frames <= {*range(1, 24, 2), 24} and report["keys_per_curve"] < 13
