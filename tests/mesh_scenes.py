@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 from bl_ext.devrepo.motion_loom.scene import meshes
 from bl_ext.devrepo.motion_loom.scene.instances import ShownInstances
+from bl_ext.devrepo.motion_loom.scene.surfaces import expand
 from bl_ext.devrepo.motion_loom.solvers.core.steps import result_of
 
 from tests.objects import add_grid, evaluate, key
@@ -20,6 +21,7 @@ def read(*objects, frames=FRAMES, bound=None):
 
 def read_state(depsgraph, objects, bound=None):
     """Surfaces of objects as a depsgraph evaluated them."""
+    objects = expand(objects)
     shown = ShownInstances(depsgraph, objects)
     found = [meshes.read_surface(ob, depsgraph, (bound or {}).get(ob.name_full), shown) for ob in objects]
     return [meshes.mesh_track(state, triangles, state.matrix[None]).state(0) for state, triangles in found]

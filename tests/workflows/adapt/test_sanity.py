@@ -66,7 +66,11 @@ def test_live_says_so_too(bound):
     assert status(bound).note is None
     bpy.data.objects["Step"].scale = (30.0,) * 3
     settle()
-    assert "'Step' is 30 times as large" in status(bound).note and "did not settle" in status(bound).note
+    assert "'Step' is 30 times as large" in status(bound).note
+    bpy.data.objects["Step"].scale = (1.0,) * 3
+    bpy.data.objects["Step"].rotation_euler.x = np.pi
+    settle()
+    assert "did not settle" in status(bound).note
 
 
 def test_the_roughest_frame_is_one_that_did_not_settle():
