@@ -11,6 +11,7 @@ from collections.abc import Generator
 import numpy as np
 
 from ..skeleton.joint_tree import TreePose
+from ..warp.collision import Colliders
 from ..warp.levenberg import MAX_ITERATIONS, TOLERANCE
 from .pushes import SPREAD_REACH, lasting, limited, spread
 
@@ -100,9 +101,12 @@ class KeptClear:
         return self.problem.batches(lasting(frames, SPREAD_REACH, self._dt))
 
     def _slipping(self):
-        pairs = zip(self._near, self._batches, strict=True)
-        return np.concatenate([near.slipping(self.result.take(part)) for near, part in pairs])
+        return self._measured(Colliders.slipping)
 
     def _lacking(self):
+        return self._measured(Colliders.lacking)
+
+    def _measured(self, measure):
+        """(F,) what the colliders of each batch measure of the result."""
         pairs = zip(self._near, self._batches, strict=True)
-        return np.concatenate([near.lacking(self.result.take(part)) for near, part in pairs])
+        return np.concatenate([measure(near, self.result.take(part)) for near, part in pairs])

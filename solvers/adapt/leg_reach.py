@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from ..skeleton.joint_tree import JointTree
+from .pushes import lasting, smoothed
 
 # A leg may be as long as it is in all but so many percent of the source's frames.
 _LONGEST = 98.0
@@ -94,5 +94,4 @@ class Legs:
 
 def sinking(lack: np.ndarray, dt: float) -> np.ndarray:
     """(F,) metres by which hips go down, smoothly and in time, for a lack (F,). dt: seconds a frame."""
-    held = maximum_filter1d(lack, 2 * round(_HOLD / dt) + 1, mode="nearest")
-    return gaussian_filter1d(held, _SMOOTHING / dt, mode="nearest", truncate=3.0)
+    return smoothed(lasting(lack, _HOLD, dt), dt, _SMOOTHING)

@@ -9,9 +9,9 @@ with all of it.
 from __future__ import annotations
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
 
 from .clearance import smoothstep
+from .pushes import smoothed
 
 # Metres at a 1.8 m body: what is nearer than the first turns with its surface, what is farther than the second keeps
 # its tilt.
@@ -48,4 +48,4 @@ def closeness(distance: np.ndarray, scale: float, dt: float) -> np.ndarray:
     distance: (F, J) metres to the nearest object at bind, inf beyond reach.  scale: body height / 1.8 m.  dt: seconds.
     """
     near = smoothstep((FAR * scale - distance) / ((FAR - CLOSE) * scale))
-    return gaussian_filter1d(near, SMOOTHING / dt, axis=0, mode="nearest", truncate=3.0)
+    return smoothed(near.T, dt, SMOOTHING).T
