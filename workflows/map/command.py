@@ -15,10 +15,12 @@ from ..mesh.command import add_bake_arguments, apply_bake, mesh_named, played_st
 from .learn import learn_steps
 from .model import require_two_pairs
 from .pair_file import pair_file, read_pairs, save_pairs_of, use_pairs
-from .pairs import contradiction_text
+from .pairs import contradiction_text, next_pairs
 from .run import bake_steps
+from .weighing import CUSTOM, MARKERS, PREVIEW, WHOLE, range_that_matters
 
 _WITHOUT = {"place-and-heading": "FULL", "place": "PLACE", "nothing": "NONE"}
+_WEIGHINGS = {"whole": WHOLE, "preview": PREVIEW, "custom": CUSTOM, "markers": MARKERS}
 
 
 def add_arguments(parser) -> None:
@@ -42,6 +44,11 @@ def add_arguments(parser) -> None:
     )  # fmt: skip
     pairs.add_argument("--pairs", metavar="FILE.json", help="load the pairs from a file instead")
     parser.add_argument("--save-pairs", metavar="FILE.json", help="save the pairs to a file")
+    parser.add_argument(
+        "--weigh-by", choices=tuple(_WEIGHINGS), help="which frames of the source matter where next pairs are suggested"
+    )
+    parser.add_argument("--weigh-start", type=int, metavar="FRAME", help="first frame of --weigh-by custom")
+    parser.add_argument("--weigh-end", type=int, metavar="FRAME", help="last frame of --weigh-by custom")
     parser.add_argument("--travel", choices=("auto", "learnt", "feet", "stride", "source", "none"), help="over ground")
     parser.add_argument("--stride", type=float, metavar="METRES", help="of --travel stride")
     parser.add_argument("--travel-scale", type=float, metavar="FACTOR", help="multiplies how far it goes")
@@ -75,8 +82,18 @@ def run(context, args) -> dict:
     print(summary(report))
     if report["contradiction"]:
         print(f"motion_loom map: {contradiction_text(report['contradiction'])}", file=sys.stderr)
+    suggestions, notes = _next_pairs(context.scene, ob)
     given = [ob, *((settings.source,) if args.source is not None else ())]
-    return report | {"notes": shared_names(context.scene, given) + names_of_collections(context.scene, given[1:])}
+    notes += shared_names(context.scene, given) + names_of_collections(context.scene, given[1:])
+    return report | {"next_pairs": suggestions, "notes": notes}
+
+
+def _next_pairs(scene, ob) -> tuple[list[dict[str, float]], list[str]]:
+    """What is most worth another pair, for JSON, and why there is none where the range to weigh by cannot be."""
+    try:
+        return [{"frame": frame, "gain": gain} for frame, gain in next_pairs(scene, ob)], []
+    except InputError as error:
+        return [], [f"No next pairs are suggested. {error}"]
 
 
 def summary(report: dict) -> str:
@@ -125,7 +142,20 @@ def _apply(context, ob, args) -> None:
         "target_ground": _WITHOUT.get(args.target_without), "travel": args.travel and args.travel.upper(),
         "edge": args.pose_limits and args.pose_limits.upper(),
     })  # fmt: skip
+    _apply_weighing(context.scene, settings, args)
     apply_bake(settings, args)
+
+
+def _apply_weighing(scene, settings, args) -> None:
+    ends = {"weigh_start": args.weigh_start, "weigh_end": args.weigh_end}
+    if (args.weigh_start is None) != (args.weigh_end is None):
+        raise InputError("Give both --weigh-start and --weigh-end.")
+    if args.weigh_start is not None and args.weigh_by not in (None, "custom"):
+        raise InputError(f"--weigh-start and --weigh-end are not of --weigh-by {args.weigh_by}; give custom, or none.")
+    set_numbers(settings, ends)
+    set_choices(settings, {"weigh_by": CUSTOM if args.weigh_start is not None else _WEIGHINGS.get(args.weigh_by)})
+    if args.weigh_by or args.weigh_start is not None:
+        range_that_matters(scene, settings)
 
 
 def _apply_source(context, settings, name: str) -> None:

@@ -119,14 +119,15 @@ def why_outside(ob, used_only: bool) -> str | None:
     for number, pair in enumerate(ob.motion_loom_map.pairs, start=1):
         if used_only and not pair.use:
             continue
-        if not pair.performed and not _is_within(pair.source_frame, clip.frames):
+        if not pair.performed and not is_within(pair.source_frame, clip.frames):
             return f"Pair {number}: {outside_text(pair.source_frame, clip.frames, 'source')}"
-        if not _is_within(pair.target_frame, target.frames):
+        if not is_within(pair.target_frame, target.frames):
             return f"Pair {number}: {outside_text(pair.target_frame, target.frames, 'target')}"
     return None
 
 
-def _is_within(frame: float, frames: np.ndarray) -> bool:
+def is_within(frame: float, frames: np.ndarray) -> bool:
+    """Whether a frame is between the first and the last of some (F,)."""
     return bool(frames[0] <= frame <= frames[-1])
 
 

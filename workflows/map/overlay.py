@@ -12,7 +12,7 @@ from ..core.kept import kept
 from ..core.overlay import Overlay, TextLine, joined, overlay
 from ..mesh.target import target_behind
 from .model import MotionMap, clip_of, pair_rows, pairs_mark, performed_poses, pose_at, row_at, target_of
-from .pairs import scores_of, suggested
+from .pairs import gains_of, suggested
 
 _CHOSEN, _PAIRED, _SOURCE = np.array([0.2, 0.6, 1.0]), np.array([0.15, 0.85, 0.4]), np.array([1.0, 0.45, 0.1])
 _MARK, _FRAME = np.array([1.0, 1.0, 1.0, 0.9]), np.array([1.0, 0.9, 0.2, 0.9])
@@ -74,9 +74,9 @@ def _edges(ob) -> np.ndarray:
 
 
 def _scores(context, ob) -> Overlay:
-    """How much a pair at each frame would tell, as a curve over the source's range, with marks."""
+    """How much a pair at each frame would gain, as a curve over the source's range, with marks."""
     clip = clip_of(ob)
-    scores = kept(ob, "map scores", pairs_mark(ob), lambda: scores_of(ob))
+    scores = gains_of(context.scene, ob)
     rows = evenly_spaced_indices(len(scores), _MOST_POINTS)
     height = scores[rows] / max(float(scores.max()), 1e-12)
     curve = np.stack((_across(clip, clip.frames[rows]), _BOTTOM + (_TOP - _BOTTOM) * height), axis=1)

@@ -8,7 +8,7 @@ from ...scene import binding_store
 from ...scene.frames import frame_now, show_frame
 from ...scene.point_source import points_now
 from ...solvers.core.errors import InputError, MotionLoomError
-from ...solvers.mapping.pair_suggestion import RowSpace, scores
+from ...solvers.mapping.pair_suggestion import RowSpace, worth
 from ...solvers.mapping.pair_suggestion import suggest as best_frames
 from ...solvers.regression.ridge import contradiction
 from ...solvers.shapes.pose_picks import spread_poses
@@ -16,7 +16,18 @@ from ...state.live_runs import live_runs
 from ..core.kept import kept
 from ..core.list_entries import EntryList, entry_index, remove_chosen
 from ..mesh.target import target_in, why_no_target
-from .model import clip_of, pair_rows, performed_text, source_of_clip, source_track_of, target_of
+from .model import (
+    clip_of,
+    is_within,
+    outside_text,
+    pair_rows,
+    pairs_mark,
+    performed_text,
+    source_of_clip,
+    source_track_of,
+    target_of,
+)
+from .weighing import weights_of
 
 COUNT = 5
 _MOST_FRAME = 1e6  # what a scene can go to, roundly
@@ -49,20 +60,24 @@ def why_no_suggestion(context) -> str | None:
 def add_pair(context) -> str:
     """Pair the source as it is now with the chosen pose of the target.
 
-    Raises InputError where the source is not at a frame that was read.
+    Raises InputError where one of both is at a frame that was not read or learnt; nothing is changed then.
     """
     ob = target_in(context)
     settings, clip, target = ob.motion_loom_map, clip_of(ob), target_of(ob)
-    frame = frame_now(context.scene)
-    if not settings.live_input and not clip.frames[0] <= frame <= clip.frames[-1]:
+    frame, answer = frame_now(context.scene), settings.target_frame
+    if not settings.live_input and not is_within(frame, clip.frames):
         raise InputError(
-            f"Frame {frame:g} is outside the source's range, {clip.frames[0]:g} to {clip.frames[-1]:g}; go to a frame "
-            "in it."
+            f"{_sentence(outside_text(frame, clip.frames, 'source'))}; go to a frame in it, or give Source Range that "
+            "frame and press Learn Again."
+        )
+    if not is_within(answer, target.frames):
+        raise InputError(
+            f"Target {outside_text(answer, target.frames, 'target')}; choose a frame in it, or give Target Range that "
+            "frame and press Learn Again."
         )
     performed = _performed(context, ob) if settings.live_input else ""
     pair = settings.pairs.add()
-    pair.source_frame, pair.performed = frame, performed
-    pair.target_frame = float(np.clip(settings.target_frame, target.frames[0], target.frames[-1]))
+    pair.source_frame, pair.target_frame, pair.performed = frame, answer, performed
     before, settings.active_pair = settings.active_pair, len(settings.pairs) - 1
     try:
         return _told(ob, f"Pair {len(settings.pairs)}: source {frame:g}, target {pair.target_frame:g}")
@@ -96,14 +111,15 @@ def show_pair(context) -> str | None:
 def suggest(context) -> str:
     """Note the best frames of the source for another pair, and go to the first; InputError where all score nothing."""
     ob = target_in(context)
-    frames = clip_of(ob).frames[best_frames(scores_of(ob), source_track_of(ob).times, COUNT)]
-    if not len(frames):
+    found = next_pairs(context.scene, ob)
+    if not found:
         raise InputError("No frame of the source would tell more than the pairs do already.")
     settings = ob.motion_loom_map
-    settings.suggestions = " ".join(f"{frame:g}" for frame in frames)
+    settings.suggestions = " ".join(f"{frame:g}" for frame, _ in found)
     settings.suggestion = 0
-    show_frame(context.scene, frames[0])
-    return f"Best frames of the source: {', '.join(f'{frame:g}' for frame in frames)}"
+    show_frame(context.scene, found[0][0])
+    told = ", ".join(f"{frame:g} ({gain:.1%})" for frame, gain in found)
+    return f"Best frames of the source, and how much of what is left unknown a pair there would tell: {told}"
 
 
 def next_suggestion(context, step: int) -> str:
@@ -113,6 +129,22 @@ def next_suggestion(context, step: int) -> str:
     settings.suggestion = (settings.suggestion + step) % len(frames)
     show_frame(context.scene, frames[settings.suggestion])
     return f"Suggestion {settings.suggestion + 1} of {len(frames)}: frame {frames[settings.suggestion]:g}"
+
+
+def next_pairs(scene, ob) -> list[tuple[float, float]]:
+    """The frames of the source that are most worth a pair, at most COUNT, best first, each with what a pair there
+    gains: its share, 0 to 1, of the variance that is left over the frames that matter."""
+    gains = gains_of(scene, ob)
+    best = best_frames(gains, source_track_of(ob).times, COUNT)
+    return list(zip(clip_of(ob).frames[best].tolist(), gains[best].tolist(), strict=True))
+
+
+def suggested_gains(scene, ob) -> list[tuple[float, float]]:
+    """The frames that were suggested, each with what a pair there gains beside the pairs as they are now."""
+    if not suggested(ob):
+        return []
+    gains, frames = gains_of(scene, ob), clip_of(ob).frames
+    return [(frame, float(np.interp(frame, frames, gains))) for frame in suggested(ob)]
 
 
 def poses_to_perform(ob, count: int) -> list[float]:
@@ -126,13 +158,24 @@ def suggested(ob) -> list[float]:
     return [float(word) for word in ob.motion_loom_map.suggestions.split()]
 
 
-def scores_of(ob) -> np.ndarray:
-    """(F,) how much a pair at each frame of the clip would tell beside the pairs there are; glitches score nothing."""
+def gains_of(scene, ob) -> np.ndarray:
+    """(F,) the share of the variance that is left over the frames that matter which a pair at each frame of the clip
+    would take off, 0 to 1; glitches and frames that do not matter gain nothing."""
     settings = ob.motion_loom_map
-    track = source_track_of(ob)
-    inputs = *binding_store.mark(settings.clip), settings.smoothing
-    space = kept(ob, "map rows", inputs, lambda: RowSpace.of(track.features, track.glitches))
-    return scores(space, pair_rows(ob)[0])
+    mark, weights = weights_of(scene, ob)
+
+    def rows() -> RowSpace:
+        track = source_track_of(ob)
+        if weights is not None and not weights[~track.glitches].any():
+            raise InputError("All frames of the source in the range that Suggest weighs by are glitches; widen it.")
+        return RowSpace.of(track.features, track.glitches, weights)
+
+    def gains() -> np.ndarray:
+        space = kept(ob, "map rows", (*binding_store.mark(settings.clip), settings.smoothing, *mark), rows)
+        score, left = worth(space, pair_rows(ob)[0])
+        return score / left if left > 0.0 else np.zeros(len(score))
+
+    return kept(ob, "map gains", (*pairs_mark(ob), *mark), gains)
 
 
 def contradicting(ob) -> tuple[int, int] | None:
@@ -150,6 +193,10 @@ def contradicting(ob) -> tuple[int, int] | None:
 def contradiction_text(numbers: tuple[int, int]) -> str:
     """In words."""
     return f"pairs {numbers[0]} and {numbers[1]} contradict: alike sources, unlike targets"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _is_new(ob) -> bool:

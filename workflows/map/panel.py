@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ...solvers.core.errors import MotionLoomError
+from ...solvers.core.errors import InputError, MotionLoomError
 from ..interface.panel_parts import Shown, draw_range, draw_status, draw_text, draw_toggles, is_live
 from ..mesh.panel import draw_bake, draw_mesh, draw_problem, is_baked
 from .model import confidence_now, target_of
+from .pairs import suggested_gains
 from .run import costs_of
+from .weighing import weights_of
 
 _CONFIDENT = 0.5
 
@@ -67,12 +69,34 @@ def _draw_pairs(layout, shown: Shown) -> None:
     suggestions.operator("motion_loom.map_next_suggestion", text="", icon="TRIA_RIGHT").step = 1
     if chosen.suggestions:
         suggestions.label(text=f"{chosen.suggestion + 1} of {len(chosen.suggestions.split())}")
+    _draw_gains(layout, shown)
+    layout.prop(chosen, "weigh_by")
+    if chosen.weigh_by == "CUSTOM":
+        ends = layout.column(align=True)
+        ends.prop(chosen, "weigh_start")
+        ends.prop(chosen, "weigh_end")
     _draw_confidence(layout, shown)
     layout.prop(chosen, "target_frame")
     layout.operator("motion_loom.map_add_pair", icon="ADD")
     layout.operator("motion_loom.map_perform", icon="REC")
     draw_toggles(layout, chosen, ("show_pair", "show_scores"))
     draw_problem(layout, shown)
+
+
+def _draw_gains(layout, shown: Shown) -> None:
+    """What a pair at each of the suggested frames gains, of what the pairs leave unknown by now."""
+    try:
+        weights_of(shown.context.scene, shown.ob)
+        gains = suggested_gains(shown.context.scene, shown.ob)
+    except InputError as error:
+        draw_text(layout, shown.context, str(error), "ERROR")
+        return
+    except MotionLoomError:
+        return  # the buttons say what is missing
+    column = layout.column(align=True)
+    for number, (frame, gain) in enumerate(gains):
+        icon = "RADIOBUT_ON" if number == shown.chosen.suggestion else "RADIOBUT_OFF"
+        column.label(text=f"Frame {frame:g}: gains {gain:.1%} of what is left", icon=icon, translate=False)
 
 
 def _draw_confidence(layout, shown: Shown) -> None:

@@ -25,6 +25,12 @@ _EDGES = (
     ("HARD", "Hard", "Poses stop at the edge of what the target was seen to do"),
     ("NONE", "Unlimited", "Poses may go beyond what the target was seen to do"),
 )
+_WEIGHINGS = (
+    ("WHOLE", "Whole Range", "All frames of the source matter alike"),
+    ("PREVIEW", "Preview Range", "Only the frames of the source that are in the scene's preview range"),
+    ("CUSTOM", "Custom Range", "Only the frames of the source that are in a range of their own"),
+    ("MARKERS", "Between Markers", "Only the frames of the source from the first to the last selected marker"),
+)
 _MOTIONS = (
     ("ANIMATION", "Animation", "The target as it is animated over the range"),
     ("SHAPE_KEYS", "Shape Keys", "Each shape key is one pose"),
@@ -116,6 +122,13 @@ class MotionLoomMapSettings(MeshResultSettings, bpy.types.PropertyGroup):
         description="Frames of the source that are worth a pair, best first", override=OWN
     )
     suggestion: bpy.props.IntProperty(name="Suggestion", description="Which one is looked at", default=-1, override=OWN)
+
+    weigh_by: bpy.props.EnumProperty(
+        name="Weigh By", items=_WEIGHINGS, override=OWN,
+        description="Which frames of the source matter: Suggest looks for pairs that make the map surest over these",
+    )  # fmt: skip
+    weigh_start: start_frame("of the source that matters")
+    weigh_end: end_frame("of the source that matters")
 
     edge: bpy.props.EnumProperty(
         name="Pose Limits", items=_EDGES, update=noted,

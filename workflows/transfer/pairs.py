@@ -107,7 +107,8 @@ def add_pair(context) -> str:
     for value, frames, of in ((frame, source.frames, "source"), (answer, target.frames, "target")):
         if not frames[0] <= value <= frames[-1]:
             raise InputError(
-                f"Frame {value:g} is outside of the {of}'s clip, {frames[0]:g} to {frames[-1]:g}; choose one in it."
+                f"Frame {value:g} is outside of the {of}'s clip, {frames[0]:g} to {frames[-1]:g}; choose one in it, or "
+                "give the clip that frame and press Read Clips."
             )
     return put_pair(clip, frame, answer)
 

@@ -7,7 +7,7 @@ from benchmarks._map_source import CLIPS, clip
 from benchmarks.baselines.variance_score import variance_scores
 from solvers.core.errors import InputError
 from solvers.mapping.global_motion import GlobalMotion
-from solvers.mapping.pair_suggestion import RowSpace, confidence, scores, suggest
+from solvers.mapping.pair_suggestion import RowSpace, confidence, scores, suggest, worth
 from solvers.mapping.pose_features import PoseFeatures
 from solvers.regression.ridge import NOISE, PoseRidge, posterior_variance
 
@@ -92,6 +92,8 @@ def test_bad_input_is_named(source):
         (lambda: RowSpace.of(np.where(np.arange(FRAMES)[:, None] == 7, np.nan, source)), "not finite at its frame 7"),
         (lambda: RowSpace.of(np.zeros((4, 3))), "all zero"),
         (lambda: RowSpace.of(source, np.ones(FRAMES, bool)), "excluded"),
+        (lambda: RowSpace.of(source, weights=np.zeros(FRAMES)), "excluded"),
+        (lambda: RowSpace.of(source, weights=np.full(FRAMES, -1.0)), "zero or more"),
     ):
         with pytest.raises(InputError, match=words):
             request()
@@ -120,3 +122,65 @@ def test_integrated_picks_beat_uniform_ones_and_the_papers():
     integrated, paper, uniform = np.transpose(errors)
     assert (integrated < paper).all() and (integrated < uniform).all()
     assert integrated.mean() < 0.8 * paper.mean() and integrated.mean() < 0.9 * uniform.mean()
+
+
+def _picked(space, source, count=6):
+    picks = []
+    for _ in range(count):
+        picks.append(int(np.argmax(scores(space, source[picks]))))
+    return picks
+
+
+def test_weights_that_are_all_alike_pick_as_none_do(source):
+    plain, alike = RowSpace.of(source), RowSpace.of(source, weights=np.full(FRAMES, 7.0))
+    np.testing.assert_array_equal(scores(alike, source[:2]), scores(plain, source[:2]))
+    assert _picked(alike, source) == _picked(plain, source)
+
+
+def test_weighted_scores_are_those_of_the_weighted_posterior(source, rng):
+    weights = rng.uniform(0, 3, FRAMES)
+    weights[:9] = 0.0
+    normal = weights * (FRAMES - 9) / weights.sum()
+    got = scores(RowSpace.of(source, weights=weights), source[:2])
+    covariance = source @ np.linalg.inv(source[:2].T @ source[:2] / NOISE + np.eye(40)) @ source.T
+    want = (covariance**2 * normal).sum(axis=1) / (np.diag(covariance) + NOISE)
+    np.testing.assert_allclose(got, np.where(weights > 0.0, want, 0.0), rtol=1e-9, atol=1e-12)
+    _, left = worth(RowSpace.of(source, weights=weights), source[:2])
+    assert left == pytest.approx(normal @ posterior_variance(source, source[:2]))
+
+
+@pytest.mark.parametrize("excluded", [None, np.arange(3 * FRAMES) % 50 == 0])
+def test_frames_that_are_repeated_pick_as_if_they_were_not_where_they_weigh_the_less(source, excluded):
+    times = np.random.default_rng(3).integers(1, 4, FRAMES)
+    repeated = np.repeat(np.arange(FRAMES), times)
+    once = RowSpace.of(source, None if excluded is None else excluded[:FRAMES])
+    more = RowSpace.of(
+        source[repeated],
+        None if excluded is None else excluded[:FRAMES][repeated],
+        weights=(1.0 / times)[repeated],
+    )
+    assert [repeated[pick] for pick in _picked(more, source[repeated])] == _picked(once, source)
+
+
+def test_a_loop_that_matters_is_picked_within_and_made_surer(rng):
+    """A loop that is played all day beside rare, large poses: without weights most pairs went to those."""
+    turn = 2 * np.pi * np.arange(200) / 25
+    loop = np.stack((np.cos(turn), np.sin(turn), np.cos(2 * turn), np.sin(2 * turn)), axis=1) @ rng.normal(size=(4, 30))
+    rare = 3.0 * rng.normal(size=(60, 5)) @ rng.normal(size=(5, 30))
+    rows = np.concatenate((loop, rare)) / 20
+    rows = np.concatenate((rows, np.ones((260, 1))), axis=1)
+    matters = (np.arange(260) < 200).astype(float)
+    plain, weighted = RowSpace.of(rows), RowSpace.of(rows, weights=matters)
+    picks = {name: _picked(space, rows) for name, space in (("plain", plain), ("weighted", weighted))}
+    assert max(picks["weighted"]) < 200 <= max(picks["plain"])
+    left = {name: posterior_variance(rows[:200], rows[at]).mean() for name, at in picks.items()}
+    assert left["weighted"] < 0.5 * left["plain"]
+    found = suggest(scores(weighted, rows[:0]), np.arange(260.0))
+    assert len(found) > 2 and max(found) < 200
+
+
+def test_the_gain_is_the_share_of_what_is_left(source):
+    score, left = worth(RowSpace.of(source), source[[3, 9]])
+    before, after = (posterior_variance(source, source[at]).sum() for at in ([3, 9], [3, 9, 17]))
+    assert score[17] / left == pytest.approx((before - after) / before)
+    assert (score <= left).all()

@@ -218,10 +218,18 @@ def test_pairs_that_are_not_there(ob, settings):
         says(MAP, button, "no pairs")
     ob = MAP.add_ready()
     bpy.context.scene.frame_set(77)
-    refused(ob, "map_add_pair", "Frame 77 is outside.*1 to 40")
+    refused(ob, "map_add_pair", "Frame 77 is outside.*1 to 40.*give Source Range that frame")
     refused(ob, "map_remove_pair", "no pair 8", index=7)
     ob.motion_loom_map.active_pair = -1
     refused(ob, "map_show_pair", "no pair")
+
+
+@pytest.mark.parametrize("frame", (-3.0, 24.4, 300.0, float("nan")))
+def test_a_pair_beyond_the_range_of_the_target(frame):
+    """It was made with the last frame of the range, without a word."""
+    ob = MAP.add_ready()
+    ob.motion_loom_map.target_frame = frame
+    refused(ob, "map_add_pair", "Target frame .* is outside the target's range, 1 to 24; .*Learn Again")
 
 
 def test_a_pair_outside_after_learning_another_range(tmp_path):
