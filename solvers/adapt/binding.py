@@ -145,8 +145,8 @@ class Binding:
         return {}
 
     @cached_property
-    def owned(self) -> dict[tuple, Relations]:
-        """Relations of touching joints to what they touch alone, by what the user chose; see ``terms``."""
+    def owned(self) -> dict[tuple, object]:
+        """What ``attachment.owned`` has made of the binding, by what the user chose."""
         return {}
 
     def among(self, kept: np.ndarray) -> Binding:

@@ -180,15 +180,19 @@ class Relations:
         indices = matrix.indices + np.repeat(block, np.diff(matrix.indptr))
         return sparse.csr_matrix((matrix.data, indices, matrix.indptr), shape=(matrix.shape[0], states * count))
 
-    def displaced(self, positions: np.ndarray, carry: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Displacements and blended rotations of the joints in the changed environment.
+    def blended(self, carry: np.ndarray) -> np.ndarray:
+        """Carries (S, N, K) of the descriptors, S = 1 or F, blended for each joint: (F, J, K)."""
+        return (self.spread(len(carry)) @ carry.reshape(-1, carry.shape[-1])).reshape(self.frames, self.joints, -1)
 
-        positions: (F, J, 3) source joints.  carry: (S, N, 12) of ``carries``, S = 1 or F.
-        Returns displacements (F, J, 3) and rotation changes sum w (Q - I) (F, J, 3, 3).
-        """
-        blended = (self.spread(len(carry)) @ carry.reshape(-1, 12)).reshape(self.frames, self.joints, 12)
-        turn = blended[..., 3:].reshape(self.frames, self.joints, 3, 3)
-        return blended[..., :3] + np.einsum("fjab,fjb->fja", turn, positions), turn
+
+def displaced(positions: np.ndarray, blended: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Displacements and blended rotations of joints in the changed environment.
+
+    positions: (F, J, 3) source joints.  blended: (F, J, 12) ``carries`` blended for each.
+    Returns displacements (F, J, 3) and rotation changes sum w (Q - I) (F, J, 3, 3).
+    """
+    turn = blended[..., 3:].reshape(*blended.shape[:2], 3, 3)
+    return blended[..., :3] + np.einsum("fjab,fjb->fja", turn, positions), turn
 
 
 def carries(origins: np.ndarray, new_origins: np.ndarray, turn: np.ndarray) -> np.ndarray:

@@ -25,18 +25,17 @@ from ..warp.joint_limits import WEIGHT as LIMIT_WEIGHT
 from ..warp.joint_limits import LimitSprings
 from ..warp.terms import Bend, Facing, Targets
 from . import clearance
+from .attachment import owned
 from .binding import BETWEEN_REACH, CONTACT_WEIGHT, Binding
 from .covered_joints import CoveredJoints, covered_joints, window
 from .covered_places import CoveredPlaces
 from .options import ATTACH, AVOID, AdaptOptions, SurfaceUse
 from .posture import Posture
 from .pushes import smoothed
-from .relationship import Relations, carries
+from .relationship import Relations, carries, displaced
 from .upright import headings
 
 COLLISION_WEIGHT, HOLD_WEIGHT, FEEDBACK_WEIGHT = 20.0, 20.0, 10.0
-# Seconds over which a joint that touches one object leaves the others, and goes back to them as it takes off.
-OWNER_SMOOTHING = 0.3
 # Beyond this distance (metres at 1.8 m) a body of another size keeps the open space as it is.
 SCALED_CLEARANCE = 0.12
 # Metres at 1.8 m that a target may travel to leave an object by the side it was on.
@@ -79,7 +78,7 @@ class AdaptTerms:
         self._limits = None
         if options.limits is not None:
             self._limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
-        self._attached = _owned(binding, uses, options.contact_reach, self.contact)
+        self._attached = owned(binding, uses, options.contact_reach, self.contact)
         self._avoided = np.array([use.influence if use.mode == AVOID else 0.0 for use in uses])
         # All joints in one piece with the source's turns; roots where they are.
         still = quat.identity(tree.bodies, len(weight))
@@ -131,21 +130,22 @@ class AdaptTerms:
 
         carry: of ``carries``, normals: (S, N, 3) of the descriptors now; S = 1 or one state a row.
         """
-        size, attached = self.options.scale, self._attached.part(rows)
-        shift, turn = self._displaced(attached, rows, carry)
+        size, attached = self.options.scale, self._attached
+        shift, turn = self._displaced(rows, carry, attached.blended(rows, carry))
         if self._avoided.any():
             relations = self._pushing.part(rows)
-            pushed, _ = self._displaced(relations, rows, carry)
+            pushed, _ = self._displaced(rows, carry, relations.blended(carry))
             normal = relations.mean_normals(normals)
             # Against where everything else takes the joint: what moves along with it does not come closer.
             closer = np.einsum("fjk,fjk->fj", pushed - relations.sums()[..., None] * shift, normal)
             shift = shift + np.maximum(closer, 0.0)[..., None] * normal
         if size != 1.0:
-            shift = shift + (size - 1.0) * self._grown(rows, self._mean_normals(attached, rows, carry, normals))
+            shift = shift + (size - 1.0) * self._grown(rows, self._mean_normals(rows, carry, normals))
         return shift, turn
 
-    def _mean_normals(self, relations: Relations, rows: slice, carry: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    def _mean_normals(self, rows: slice, carry: np.ndarray, normals: np.ndarray) -> np.ndarray:
         """Blended normals (f, J, 3) of what is around each joint, as upright as the joint is."""
+        relations = self._attached.part(rows)
         mean = relations.mean_normals(normals)
         if self._level is None:
             return mean
@@ -153,14 +153,15 @@ class AdaptTerms:
         level = relations.mean_normals(np.einsum("snab,sncb,snc->sna", heading, whole, normals))
         return mean + self._level[rows][..., None] * (level - mean)
 
-    def _displaced(self, relations: Relations, rows: slice, carry: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Displacements (f, J, 3) by some relations, and turns (f, 1 + J, 3, 3) as ``shifts`` returns them."""
+    def _displaced(self, rows: slice, carry: np.ndarray, blended: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Displacements (f, J, 3) by carries blended for each joint (f, J, 12 or 24), and turns (f, 1 + J, 3, 3) as
+        ``shifts`` returns them."""
         source, share = self.binding.track.positions[rows], self.shares[rows, 0]
-        shift, turn = relations.displaced(source, carry[..., :12])
+        shift, turn = displaced(source, blended[..., :12])
         mean = np.einsum("fj,fjab->fab", share, turn)
         if self._level is not None and not np.array_equal(carry[..., :12], carry[..., 12:]):
             level = self._level[rows]
-            level_shift, level_turn = relations.displaced(source, carry[..., 12:])
+            level_shift, level_turn = displaced(source, blended[..., 12:])
             # Not the mean of the blended turns: the feet that touch a slope would tilt the root.
             root = self.posture.root_level[rows].mean(axis=1)
             mean = mean + root[:, None, None] * (np.einsum("fj,fjab->fab", share, level_turn) - mean)
@@ -354,39 +355,6 @@ def _lowered(least, covered, joints):
         near = np.delete(least, k, axis=0).min(axis=0)
         out[k] -= share.max(axis=0)[joints] * np.maximum(least[k] - near, 0.0)
     return out
-
-
-def _attached(binding, uses):
-    """The joints' relations to the objects that they are attached to.
-
-    What an object of less influence leaves of a joint follows the objects of full influence.
-    """
-    influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
-    relations = binding.relations_to(influence > 0).weighted(influence[binding.points.object_index])
-    whole = influence == 1.0
-    if whole.all() or not whole.any():
-        return relations
-    return relations.completed(binding.relations_to(whole))
-
-
-def _owned(binding, uses, reach, contact):
-    """Relations of joints that touch something to that alone, as far as it attaches: what else is near only repels."""
-    influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
-    key = (influence.tobytes(), reach)
-    if key in binding.owned:
-        return binding.owned[key]
-    contact = contact * influence[:, None, None]
-    share = 1.0 - contact.max(axis=0) + contact
-    relations = _attached(binding, uses)
-    if (share < 1.0).any():
-        share = np.moveaxis(smoothed(np.moveaxis(share, 1, -1), binding.dt, OWNER_SMOOTHING), -1, 1)
-        # What rounding leaves of a smoothed one.
-        share[share > 1.0 - 1e-6] = 1.0
-        relations = relations.claimed(share, binding.points.object_index)
-    # A slider that is dragged asks again at every step; another choice takes the one before's memory.
-    binding.owned.clear()
-    binding.owned[key] = relations
-    return relations
 
 
 def _affinities(binding, uses, options, contact):

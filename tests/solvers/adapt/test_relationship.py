@@ -11,6 +11,7 @@ from solvers.adapt.relationship import (
     NEGLIGIBLE_WEIGHT,
     Relations,
     carries,
+    displaced,
     normalised_over_time,
     relate,
     window_weights,
@@ -138,17 +139,17 @@ def test_a_joint_that_loses_sight_of_everything_for_a_while_is_not_torn_away(cas
     filled = normalised_over_time(raw, 1e6)  # frames so far apart that nothing is smoothed
     assert np.array_equal(filled[25], filled[19]) and np.array_equal(filled[35], filled[40])
     changed, turn, shift = moved(case)
-    displacement, _ = relations.displaced(joints, carry_of(case.bind, changed))
+    displacement, _ = displaced(joints, relations.blended(carry_of(case.bind, changed)))
     carried = turn.apply(joints[:, 1]) + shift
     assert np.abs(joints[:, 1] + displacement[:, 1] - carried).max() < 1e-12
 
 
 def test_surroundings_moved_as_one_carry_their_joints_rigidly(case):
     """And where nothing changed they stay."""
-    still = case.relations().displaced(case.joints, carry_of(case.bind, case.bind))
+    still = displaced(case.joints, case.relations().blended(carry_of(case.bind, case.bind)))
     assert max(np.abs(part).max() for part in still) < 1e-12
     changed, turn, shift = moved(case)
-    displacement, blended = case.relations().displaced(case.joints, carry_of(case.bind, changed))
+    displacement, blended = displaced(case.joints, case.relations().blended(carry_of(case.bind, changed)))
     carried = turn.apply(case.joints.reshape(-1, 3)).reshape(case.joints.shape) + shift
     error = case.joints + displacement - carried
     assert np.abs(error[:, :-1]).max() < 1e-12
@@ -160,7 +161,7 @@ def test_targets_are_the_weighted_sum_of_carried_places(case, rng):
     changed, *_ = moved(case)
     changed = changed[0] + 0.2 * rng.normal(size=changed[0].shape), changed[1]
     relations = case.relations()
-    shift, _ = relations.displaced(case.joints, carry_of(case.bind, changed))
+    shift, _ = displaced(case.joints, relations.blended(carry_of(case.bind, changed)))
     weights = relations.weights.toarray().reshape(FRAMES, JOINTS, -1)
     turns = changed[1][0] @ np.swapaxes(case.axes[0], -1, -2)
     for frame, joint in ((0, 0), (30, 2), (59, 3)):
@@ -174,12 +175,12 @@ def test_an_environment_that_moves_is_solved_frame_by_frame(case, rng):
     """S = F states give what each frame gives with its own state alone."""
     bind, changed = animated(case, rng), animated(case, rng, 0.3)
     relations = relate(case.joints, bind[0], bind[1][..., 0], DT, HEIGHT)
-    shift, turn = relations.displaced(case.joints, carry_of(bind, changed))
+    shift, turn = displaced(case.joints, relations.blended(carry_of(bind, changed)))
     for frame in range(0, FRAMES, 9):
         rows = relations.weights[frame * JOINTS : (frame + 1) * JOINTS]
         one = Relations(rows, 1, JOINTS)
         states = [tuple(part[[frame]] for part in side) for side in (bind, changed)]
-        own_shift, own_turn = one.displaced(case.joints[[frame]], carry_of(*states))
+        own_shift, own_turn = displaced(case.joints[[frame]], one.blended(carry_of(*states)))
         assert np.abs(own_shift[0] - shift[frame]).max() < 1e-12
         assert np.abs(own_turn[0] - turn[frame]).max() < 1e-12
         own, whole = one.mean_normals(states[1][1][..., 0]), relations.mean_normals(changed[1][..., 0])
@@ -192,7 +193,7 @@ def test_one_side_may_stand_still(case, rng, moves):
     repeated = tuple(np.repeat(part, FRAMES, axis=0) for part in still)
     relations = case.relations()
     pairs = ((side, still), (side, repeated)) if moves == "before" else ((still, side), (repeated, side))
-    ours, theirs = (relations.displaced(case.joints, carry_of(*pair)) for pair in pairs)
+    ours, theirs = (displaced(case.joints, relations.blended(carry_of(*pair))) for pair in pairs)
     for a, b in zip(ours, theirs, strict=True):
         assert np.abs(a - b).max() < 1e-12
 
