@@ -11,13 +11,11 @@ from scipy.sparse import csr_matrix, diags
 from ..core.small import dot
 from ..surface.cotangent import SurfaceOperators, surface_operators
 from ..surface.poisson import PoissonSystem
-from ..surface.weld import coincident_pairs
+from ..surface.weld import staying_together
 from .body_parts import BodyParts
 
 # Hold of the predicted places against the gradients: they say where a limb is, the gradients what shape it has.
 PULL = 0.01
-# Captured meshes come in single precision: vertices that stay together do so to this share of the mesh's size.
-_STAY_TOGETHER = 1e-5
 _TINY = np.float32(1e-30)
 
 
@@ -135,7 +133,7 @@ class Stitcher:
         surface = surface_operators(vertices, triangles)
         faces, rows = PartFaces.of(parts, surface, triangles)
         numbers = np.concatenate(parts.members)
-        same = _staying_together(vertices, captured)
+        same = staying_together([vertices, *captured])
         share = surface.mass / surface.mass.sum()
         radius = float(np.sqrt(share @ np.sum((vertices - share @ vertices) ** 2, axis=1)))
         n = len(numbers)
@@ -233,16 +231,3 @@ def _factors(captured: np.ndarray, surface: SurfaceOperators, rows: np.ndarray) 
         height = np.sqrt(np.maximum(dot(second, second) - along * along, 0.0))
         row[:] = np.stack((length, along, height))[:, rows]
     return out
-
-
-def _staying_together(vertices: np.ndarray, captured: np.ndarray) -> np.ndarray:
-    """(V,) for each vertex the first of those that lie where it lies, in the reference and in all captured meshes."""
-    same, size = np.arange(len(vertices)), float(np.ptp(vertices, axis=0).max())
-    pairs = coincident_pairs(vertices)
-    if not len(pairs):
-        return same
-    away = np.abs(captured[:, pairs[:, 0]] - captured[:, pairs[:, 1]]).max(axis=(0, 2))
-    low, high = pairs[away <= _STAY_TOGETHER * size].T
-    # Of three or more each is paired with the first.
-    np.minimum.at(same, high, low)
-    return same
