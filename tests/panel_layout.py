@@ -26,6 +26,9 @@ class Layout:
         assert icon in ICONS, icon
         self.drawn.append(text)
 
+    def separator(self):
+        """Nothing is written."""
+
     def progress(self, factor, text):
         self.drawn.append(text)
 

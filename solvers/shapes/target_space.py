@@ -12,6 +12,7 @@ from ..core.steps import result_of, within
 from ..regression.gram_pca import gram_pca_steps
 from ..regression.latent_box import LatentBox
 from ..surface.poisson import PoissonSystem
+from ..surface.weld import staying_together
 from .shape_space import ShapeSpace
 
 # Vertices that move less than this share of the mesh's radius do not move.
@@ -24,20 +25,25 @@ _BATCH_COMPONENTS = 8
 class TargetSpace:
     """Principal components of a target's poses.
 
-    rest (V, 3): the first frame, object space.  triangles (T, 3).  mean (K,) and basis (D, K), float32: of the numbers
-    of ``shape_space``, gradients of faces with places (Rhodin et al. 2014, section 4).  coefficients (F, D): the learnt
-    frames.  box: the interval of each coefficient.
+    rest (V, 3): the first frame, object space.  triangles (T, 3).  same (V,): the vertex that stands for each, itself
+    unless others stay together with it in all learnt frames, as imported meshes have them along seams and hard edges;
+    the W that stand for all are what the rest is about, and the others go where they go.  mean (K,) and basis (D, K),
+    float32: of the numbers of ``shape_space``, gradients of faces with places (Rhodin et al. 2014, section 4).
+    coefficients (F, D): the learnt frames.  box: the interval of each coefficient.
     """
 
     rest: np.ndarray
     triangles: np.ndarray
+    same: np.ndarray
     mean: np.ndarray
     basis: np.ndarray
     coefficients: np.ndarray
     box: LatentBox
     shape: ShapeSpace
     system: PoissonSystem
-    # Vertices are what the faces ask for + place_mean + place_basis coefficients: (3, V) and (3 V, D).
+    # (V,) of each vertex the number among the W.
+    welded: np.ndarray
+    # Those are where the faces ask for + place_mean + place_basis coefficients: (3, W) and (3 W, D).
     place_mean: np.ndarray
     place_basis: np.ndarray
 
@@ -56,7 +62,7 @@ class TargetSpace:
             return out
         vertices = self.placed(coefficients)
         vertices += self.system.solve(self.shape.divergence(self.face_pose(coefficients)))
-        return np.ascontiguousarray(vertices.T)
+        return vertices.T.take(self.welded, axis=0)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All that is needed to build the same space again."""
@@ -64,6 +70,7 @@ class TargetSpace:
             "edge": np.array(self.box.edge),
             "rest": self.rest,
             "triangles": self.triangles,
+            "same": self.same,
             "mean": self.mean,
             "basis": self.basis,
             "coefficients": self.coefficients,
@@ -71,14 +78,16 @@ class TargetSpace:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TargetSpace:
-        """Of what ``to_arrays`` gave."""
+        """Of what ``to_arrays`` gave; where that has no ``same``, as it once had not, each vertex moves by itself."""
+        rest, triangles = arrays["rest"], arrays["triangles"]
+        same = np.asarray(arrays.get("same", np.arange(len(rest))))
         kept = {name: np.asarray(arrays[name]) for name in ("mean", "basis", "coefficients")}
-        shape = ShapeSpace.build(arrays["rest"], arrays["triangles"])
         box = LatentBox.around(kept["coefficients"], str(arrays["edge"]))
-        return result_of(_assembled(shape, arrays["triangles"], box=box, **kept))
+        mesh = _Mesh.of(rest, triangles, same)
+        return result_of(_assembled(mesh, ShapeSpace.build(*mesh.welded_rest), box=box, **kept))
 
     def placed(self, coefficients: np.ndarray) -> np.ndarray:
-        """The part (3, V) of the vertices that is linear in the coefficients."""
+        """The part (3, W) of the places that is linear in the coefficients."""
         moved = self.place_basis @ coefficients.astype(np.float32)
         return self.place_mean + moved.reshape(3, -1)
 
@@ -94,8 +103,11 @@ def learn_target_steps(
     *,
     components: int = 50,
     variance: float = 0.999,
+    same: np.ndarray | None = None,
 ) -> Generator[float, None, TargetSpace]:
     """The space of a target's frames (F, V, 3), object space, with triangles (T, 3); yields shares of the way.
+
+    same: (V,) what ``weld.staying_together`` finds in these frames, where it is known already.
 
     As many components as reach a share of the variance, at most ``components``.  Travel counts as variance like
     everything else: take it out of the vertices first where it is to be controlled otherwise.
@@ -105,20 +117,47 @@ def learn_target_steps(
     """
     vertices, triangles = _checked(vertices), np.asarray(triangles)
     _check_motion(vertices, triangles)
-    shape = ShapeSpace.build(vertices[0].astype(float), triangles)
+    mesh = _Mesh.of(vertices[0].astype(float), triangles, staying_together(vertices) if same is None else same)
+    shape = ShapeSpace.build(*mesh.welded_rest)
     yield 0.05
-    poses = yield from within(shape.poses_steps(vertices), 0.05, 0.5)
+    poses = yield from within(shape.poses_steps(mesh.welded(vertices)), 0.05, 0.5)
     yield from within(shape.unwrap_steps(poses), 0.5, 0.65)
     weights = shape.weights.astype(np.float32)
     poses *= weights
     pca = yield from within(gram_pca_steps(poses, components, variance), 0.65, 0.85)
     mean, basis = pca.mean / weights, pca.basis / weights
     box = LatentBox.around(pca.coefficients)
-    steps = _assembled(shape, triangles, mean, basis, pca.coefficients, box)
+    steps = _assembled(mesh, shape, mean, basis, pca.coefficients, box)
     return (yield from within(steps, 0.85, 1.0))
 
 
-def _assembled(shape, triangles, mean, basis, coefficients, box):
+@dataclass(frozen=True)
+class _Mesh:
+    """rest (V, 3), triangles (T, 3), same (V,); kept (W,): the vertices that stand for all.  numbers (V,): of the one
+    that stands for each, among those."""
+
+    rest: np.ndarray
+    triangles: np.ndarray
+    same: np.ndarray
+    kept: np.ndarray
+    numbers: np.ndarray
+
+    @classmethod
+    def of(cls, rest: np.ndarray, triangles: np.ndarray, same: np.ndarray) -> _Mesh:
+        kept, numbers = np.unique(same, return_inverse=True)
+        return cls(rest, triangles, same, kept, numbers.reshape(-1))
+
+    @property
+    def welded_rest(self) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices (W, 3) and triangles (T, 3); those that have become a line or a point have no area any more."""
+        return self.rest[self.kept], self.numbers[self.triangles]
+
+    def welded(self, vertices: np.ndarray) -> np.ndarray:
+        """(F, W, 3) of vertices (F, V, 3)."""
+        return vertices if len(self.kept) == len(self.same) else vertices[:, self.kept]
+
+
+def _assembled(mesh, shape, mean, basis, coefficients, box):
     """The space with everything prepared that does not change from frame to frame."""
     count, length = shape.rest.shape[0], shape.face_length
     place_mean, place_basis = (shape.radius * array[..., length:].astype(float) for array in (mean, basis))
@@ -130,14 +169,16 @@ def _assembled(shape, triangles, mean, basis, coefficients, box):
         place_basis[rows] = system.solve(positions=place_basis[rows])
         yield start / len(basis)
     return TargetSpace(
-        rest=shape.rest,
-        triangles=triangles,
+        rest=mesh.rest,
+        triangles=mesh.triangles,
+        same=mesh.same,
         mean=mean,
         basis=basis,
         coefficients=coefficients,
         box=box,
         shape=shape,
         system=system,
+        welded=mesh.numbers,
         place_mean=place_mean,
         place_basis=np.ascontiguousarray(place_basis.reshape(len(basis), -1).T, np.float32),
     )

@@ -14,6 +14,7 @@ from ..mesh.bake import accuracy_text, options_of, written_text
 from ..mesh.command import add_bake_arguments, apply_bake, mesh_named, played_steps, require_player
 from .learn import learn_steps
 from .model import require_two_pairs
+from .notes import notes_of_target
 from .pair_file import pair_file, read_pairs, save_pairs_of, use_pairs
 from .pairs import contradiction_text, next_pairs
 from .run import bake_steps
@@ -84,7 +85,7 @@ def run(context, args) -> dict:
         print(f"motion_loom map: {contradiction_text(report['contradiction'])}", file=sys.stderr)
     suggestions, notes = _next_pairs(context.scene, ob)
     given = [ob, *((settings.source,) if args.source is not None else ())]
-    notes += shared_names(context.scene, given) + names_of_collections(context.scene, given[1:])
+    notes += notes_of_target(ob) + shared_names(context.scene, given) + names_of_collections(context.scene, given[1:])
     return report | {"next_pairs": suggestions, "notes": notes}
 
 

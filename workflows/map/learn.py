@@ -31,6 +31,7 @@ from ...solvers.mapping.source_motion import SourceModel
 from ...solvers.mapping.steady_points import steady_weights
 from ...solvers.mapping.travel_estimators import TravelEstimators
 from ...solvers.shapes.target_space import learn_target_steps
+from ...solvers.surface.weld import staying_together
 from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed
 from ..mesh.faces import faces_mark
@@ -143,12 +144,13 @@ def learn_sequence(
 ) -> Generator[tuple[float, str], None, LearntTarget]:
     """What is learnt of a target's vertices over time. fps: scene frames a second.  remove: see ``global_motion``."""
     text = "Learning the target"
-    vertices, translation, yaw, pivot = yield from relayed(_grounded(sequence, remove), 0.45, 0.55, text)
+    same = staying_together(sequence.vertices)
+    vertices, translation, yaw, pivot = yield from relayed(_grounded(sequence, remove, same), 0.45, 0.55, text)
     place = sequence.worlds[0]
     if not np.linalg.cond(place[:3, :3]) < _FLAT:
         raise InputError(f"'{ob.name}' has a scale of zero at frame {sequence.frames[0]:g}; give it another one.")
     local = (vertices - place[:3, 3].astype(np.float32)) @ np.linalg.inv(place[:3, :3]).T.astype(np.float32)
-    learning = learn_target_steps(local, sequence.triangles, components=components)
+    learning = learn_target_steps(local, sequence.triangles, components=components, same=same)
     space = yield from relayed(learning, 0.55, 0.9, text)
     yield 0.9, "Learning how it travels"
     if remove == NONE:
@@ -172,14 +174,18 @@ def _read_target(context, ob):
     return (yield from relayed(steps, 0.2, 0.45, "Reading the target"))
 
 
-def _grounded(sequence: MeshSequence, remove: str) -> Generator[float, None, tuple]:
-    """World vertices (F, V, 3) float32 without ground motion, that motion (F, 2) and (F,), and its pivot (3,)."""
+def _grounded(sequence: MeshSequence, remove: str, same: np.ndarray) -> Generator[float, None, tuple]:
+    """World vertices (F, V, 3) float32 without ground motion, that motion (F, 2) and (F,), and its pivot (3,).
+
+    same: (V,) the vertex that stands for each; the others count nothing, for a seam weighs as any other place.
+    """
     count = len(sequence.vertices)
     out = np.empty_like(sequence.vertices)
     translation, yaw = np.empty((count, 2)), np.empty(count)
     few = evenly_spaced_indices(count, _STEADY_FRAMES)
-    weights = steady_weights(_world(sequence, few))
-    ground, before = GlobalMotion(_world(sequence, slice(0, 1))[0], remove, weights), None
+    seen, reference, twins = _world(sequence, few), _world(sequence, slice(0, 1))[0], same != np.arange(len(same))
+    seen[:, twins] = reference[twins] = np.nan
+    ground, before = GlobalMotion(reference, remove, steady_weights(seen)), None
     for start in range(0, count, _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
         before = ground.track(_world(sequence, rows), before)

@@ -12,6 +12,7 @@ from ...solvers.core.interpolation import BetweenRows
 from ...solvers.mapping.source_motion import SourceModel, SourceStream
 from ...solvers.mapping.travel_estimators import TravelEstimators
 from ...solvers.shapes.target_space import TargetSpace
+from ...solvers.surface.weld import weld
 from ..core.stored_arrays import (
     StoredKind,
     by_part,
@@ -40,7 +41,7 @@ class LearntTarget:
     matrix at the first frame.  pivot: (3,) world, about which it turns.  travel: how its pose moves it.
     floor: the lowest it ever was, world, metres; minus infinity where all of its movement is pose.
     vertices, faces, mark: how many the mesh had, and ``mesh.faces.faces_mark`` of it, to tell later whether it is still
-    that one."""
+    that one.  loose: how many vertices lie where others do and move by themselves, as files from before have them."""
 
     space: TargetSpace
     frames: np.ndarray
@@ -51,6 +52,7 @@ class LearntTarget:
     vertices: int
     faces: int
     mark: str
+    loose: int = 0
 
     def coefficients_at(self, frames: np.ndarray) -> np.ndarray:
         """(N, D) at frames (N,), on the line between the learnt ones; InputError for one that is not a number."""
@@ -95,6 +97,9 @@ def unpack_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
         sizes = require_shapes(arrays, _TARGET)
         require_rising(arrays["frames"])
         require_indices(arrays["space triangles"], 0, sizes["V"], "triangles")
+        if "space same" in arrays:  # what was learnt before vertices were kept together has none
+            require_shapes(arrays, {"space same": f"iu {sizes['V']}"})
+            require_indices(arrays["space same"], 0, sizes["V"], "same")
         learnt = _unpacked_target(arrays, header)
         if learnt.space.vertices_of(learnt.space.coefficients[0]).shape != (sizes["V"], 3):
             raise ValueError("the poses are of other vertices")
@@ -107,7 +112,8 @@ def _unpacked_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarge
     space, travel = TargetSpace.from_arrays(parts["space"]), TravelEstimators.from_arrays(parts["travel"])
     places = arrays["frames"], arrays["place"], arrays["pivot"]
     mesh = header["vertices"], header["faces"], header.get("mark", "")
-    return LearntTarget(space, *places, travel, float(arrays["floor"]), *mesh)
+    loose = 0 if "same" in parts["space"] else int((weld(space.rest) != np.arange(len(space.rest))).sum())
+    return LearntTarget(space, *places, travel, float(arrays["floor"]), *mesh, loose)
 
 
 def pack_clip(clip: SourceClip) -> tuple[dict[str, np.ndarray], dict]:

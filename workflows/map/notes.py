@@ -1,0 +1,16 @@
+"""What the user should know of a target beside its result: shown in the panel, and in the command's notes."""
+
+from __future__ import annotations
+
+from .model import target_of
+
+
+def notes_of_target(ob) -> list[str]:
+    """Of what was learnt; raises as ``target_of``."""
+    loose = target_of(ob).loose
+    if not loose:
+        return []
+    return [
+        f"Learnt by an earlier version: of the vertices, {loose:,} lie where others do and move by themselves, so "
+        "seams and hard edges may come apart; Learn Again keeps them together"
+    ]
