@@ -94,8 +94,17 @@ _LOSES_TEXT = """
 Within 2 % is a tie. Raw points put centroids half-way exactly, by their nature. Nearest and weighted pairs show nothing but poses of the target, or mixtures of them, so that bad edges tell little of them; what they lose is the motion: see the pose and the peak acceleration.
 
 """  # noqa: E501
+_CRACKS_TEXT = """
+## Meshes that are split at seams and hard edges
+
+How far vertices come apart that lie together in all frames of the target, the widest over the mesh's diagonal: rigs as they are imported, each by six pairs from its own joints, as they move and twice as far from their mean. Beside it what that is if each vertex moves by itself.
+
+| rig | crack % | by itself % |
+|---|---|---|
+"""  # noqa: E501
 # What is printed as 0.
 _NOTHING = 5e-5
+_CRACK, _SPLIT = "crack_pct_", "split_pct_"
 _NAMES = {"points": "raw points", "gradients": "bare gradients", "combined": "ours"}
 
 
@@ -104,6 +113,7 @@ def page(figures: dict, halves: dict, found: dict, machine: dict) -> str:
     parts = [_INTRO.format(**machine, load=machine["load_average"]), _speed(figures)]
     parts.append(_WAYS_TEXT.format(pairs=PAIRS, bad=100 * BAD))
     parts += [_case(name, ways) for name, ways in found.items()]
+    parts += [_CRACKS_TEXT, _cracks(figures)] if any(key.startswith(_CRACK) for key in figures) else []
     parts += [_HALF_TEXT, _halves(halves), _LOSES_TEXT, _loses(found, halves)]
     return "".join(parts)
 
@@ -119,6 +129,12 @@ def _speed(figures: dict) -> str:
         if key in figures:
             lines.append(f"| {key} | {_number(figures[key])} | {'' if bar is None else f'{bar:g}'} | {text} |")
     return "\n".join(lines) + "\n"
+
+
+def _cracks(figures: dict) -> str:
+    rigs = [key.removeprefix(_CRACK) for key in figures if key.startswith(_CRACK)]
+    rows = [f"| {rig} | {_number(figures[_CRACK + rig])} | {_number(figures[_SPLIT + rig])} |" for rig in rigs]
+    return "\n".join(rows) + "\n"
 
 
 def _case(name: str, ways: dict) -> str:

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 TABLE = ROOT / "docs" / "manual" / "map_measures.md"
 PICTURE = TABLE.parent / "images" / "map_compared.png"
-SOLVERS, IN_BLENDER = ("target", "source", "stream"), ("frame", "bake", "memory", "mesh_source")
+SOLVERS, IN_BLENDER = ("target", "source", "stream"), ("frame", "bake", "memory", "mesh_source", "cracks")
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def main() -> None:
     for group in args.only or SOLVERS + IN_BLENDER:
         for key, value in _GROUPS[group]().items():
             figures[key] = float(f"{value:.4g}")
-            print(f"{key:24} {figures[key]:10.4g}", flush=True)
+            print(f"{key:40} {figures[key]:10.4g}", flush=True)
     from benchmarks import _adapt_speed
 
     load = {"load_average_before_after": [round(before, 2), round(os.getloadavg()[0], 2)]}
@@ -87,6 +87,13 @@ def _stream() -> dict[str, float]:
     return _map_stream.measured()
 
 
+def _cracks() -> dict[str, float]:
+    importlib.import_module("checkout").enable()
+    from benchmarks import _map_cracks
+
+    return _map_cracks.crack_figures()
+
+
 def _set_clock(*modules) -> None:
     for module in modules:
         module.clock = _clocks[-1]
@@ -116,6 +123,7 @@ _GROUPS: dict[str, Callable[[], dict[str, float]]] = {
     "bake": _in_blender(False, "bake_figures"),
     "memory": _in_blender(False, "memory_figures"),
     "mesh_source": _in_blender(True, "mesh_source_figures"),
+    "cracks": _cracks,
 }
 
 if __name__ == "__main__":
