@@ -1,0 +1,95 @@
+"""How high a surface is above or below points: the highest of its faces on the upright line through each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.errors import InputError
+
+# Faces a cell of the grid has, about.
+_IN_A_CELL = 4
+_MOST_CELLS = 1 << 20
+# Of a face: points so far outside of it still count, so that none falls between two.
+_EDGE = 1e-9
+_BATCH = 1 << 18
+
+
+class GroundHeights:
+    """Of vertices (V, 3), world, Z up, and triangles (T, 3), in their order in a grid seen from above.
+
+    Upright faces have no height; under an overhang the upper face counts.  Raises InputError where no face lies flat
+    enough to stand on, or a vertex is not a number.
+    """
+
+    def __init__(self, vertices: np.ndarray, triangles: np.ndarray):
+        vertices, triangles = np.asarray(vertices, float), np.asarray(triangles, int).reshape(-1, 3)
+        if not np.isfinite(vertices).all():
+            raise InputError("A vertex of the ground is not a number; repair the mesh, or choose another ground.")
+        corners = vertices[triangles]
+        first, second = corners[:, 1, :2] - corners[:, 0, :2], corners[:, 2, :2] - corners[:, 0, :2]
+        area = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
+        spans = np.abs(first).sum(axis=1) * np.abs(second).sum(axis=1)
+        flat = np.abs(area) > 1e-12 * np.maximum(spans, 1e-300)
+        if not flat.any():
+            raise InputError("The ground has no face to stand on; choose a mesh that can be seen from above.")
+        self._origin, self._area = corners[flat, 0], area[flat]
+        self._first, self._second = (corners[flat, k] - corners[flat, 0] for k in (1, 2))
+        self._build(corners[flat, :, :2])
+
+    def _build(self, corners: np.ndarray) -> None:
+        low, high = corners.min(axis=1), corners.max(axis=1)
+        self._low = low.min(axis=0)
+        size = np.maximum(high.max(axis=0) - self._low, 1e-12)
+        cells = np.clip(len(corners) / _IN_A_CELL, 1, _MOST_CELLS)
+        self._cell = float(np.sqrt(size[0] * size[1] / cells)) or float(size.max())
+        # A long and narrow surface has as many cells along its length.
+        self._cell = max(self._cell, float(size.max()) / _MOST_CELLS * 2)
+        self._shape = np.floor(size / self._cell).astype(int) + 1
+        start, end = (self._cells(edge) for edge in (low, high))
+        width = end - start + 1
+        count = width[:, 0] * width[:, 1]
+        face = np.repeat(np.arange(len(corners)), count)
+        step = np.arange(len(face)) - np.repeat(np.cumsum(count) - count, count)
+        x, y = start[face, 0] + step // width[face, 1], start[face, 1] + step % width[face, 1]
+        number = x * self._shape[1] + y
+        order = np.argsort(number, kind="stable")
+        self._faces = face[order]
+        self._starts = np.searchsorted(number[order], np.arange(self._shape[0] * self._shape[1] + 1))
+
+    def _cells(self, points: np.ndarray) -> np.ndarray:
+        """(N, 2) of points (N, 2), those outside in the nearest one."""
+        return np.clip(np.floor((points - self._low) / self._cell).astype(int), 0, self._shape - 1)
+
+    def __call__(self, points: np.ndarray) -> np.ndarray:
+        """(N,) heights at points (N, 3) or (N, 2), NaN where there is no ground below or above."""
+        points = np.asarray(points, float)[:, :2]
+        out = np.full(len(points), -np.inf)
+        cells = self._cells(points)
+        number = cells[:, 0] * self._shape[1] + cells[:, 1]
+        starts, counts = self._starts[number], self._starts[number + 1] - self._starts[number]
+        ends = np.cumsum(counts)
+        for begin in _batches(ends):
+            self._highest(points, starts, counts, begin, out)
+        return np.where(np.isfinite(out), out, np.nan)
+
+    def _highest(self, points, starts, counts, some: slice, out: np.ndarray) -> None:
+        """The highest face over some of the points (N, 2), into out (N,)."""
+        point = np.repeat(np.arange(some.start, some.stop), counts[some])
+        step = np.arange(len(point)) - np.repeat(np.cumsum(counts[some]) - counts[some], counts[some])
+        face = self._faces[starts[point] + step]
+        away = points[point] - self._origin[face, :2]
+        first, second = self._first[face], self._second[face]
+        u = (away[:, 0] * second[:, 1] - away[:, 1] * second[:, 0]) / self._area[face]
+        v = (first[:, 0] * away[:, 1] - first[:, 1] * away[:, 0]) / self._area[face]
+        inside = (u >= -_EDGE) & (v >= -_EDGE) & (u + v <= 1.0 + _EDGE)
+        heights = self._origin[face, 2] + u * first[:, 2] + v * second[:, 2]
+        np.maximum.at(out, point[inside], heights[inside])
+
+
+def _batches(ends: np.ndarray) -> list[slice]:
+    """Points of which so many faces are looked at together: ends (N,) faces up to each."""
+    if not len(ends):
+        return []
+    cuts = np.searchsorted(ends, np.arange(_BATCH, ends[-1], _BATCH))
+    edges = np.unique(np.concatenate(([0], cuts, [len(ends)])))
+    return [slice(int(start), int(end)) for start, end in zip(edges[:-1], edges[1:], strict=True)]
