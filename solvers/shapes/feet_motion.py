@@ -1,0 +1,137 @@
+"""What the feet of a mesh do over time: their vertices in the world, how high above the ground, and how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..core.errors import InputError
+from ..core.lag import checked_times
+from .mesh_feet import MeshFeet
+
+# From places (N, 3), world, to the height (N,) of the ground below or above them, NaN where there is none.
+Ground = Callable[[np.ndarray], np.ndarray]
+# Of the way between the low and high heights of a foot's middle, and of the body's height.
+_LOW, _LOW_LEAST = 0.5, 0.03
+
+
+@dataclass(frozen=True)
+class FootPoints:
+    """Of K feet, one or more: vertices (N,) of the mesh, those of one foot after the other, and which are soles.
+
+    Raises InputError where there are no feet.
+    """
+
+    feet: MeshFeet
+
+    def __post_init__(self):
+        if not len(self.feet):
+            raise InputError("No foot was found: nothing of this mesh comes down to the ground by itself.")
+
+    @cached_property
+    def vertices(self) -> np.ndarray:
+        """(N,)."""
+        return np.concatenate([foot.vertices for foot in self.feet.feet])
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """(K,) how many of them each foot has."""
+        return np.array([len(foot.vertices) for foot in self.feet.feet])
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """(K,) where each foot's begin."""
+        return np.cumsum(self.counts) - self.counts
+
+    @cached_property
+    def soles(self) -> np.ndarray:
+        """(S,) numbers, among the N, of the vertices of all soles, one after the other."""
+        pairs = zip(self.starts, self.feet.feet, strict=True)
+        return np.concatenate([start + np.searchsorted(foot.vertices, foot.sole) for start, foot in pairs])
+
+    @cached_property
+    def sole_counts(self) -> np.ndarray:
+        """(K,)."""
+        return np.array([len(foot.sole) for foot in self.feet.feet])
+
+    @cached_property
+    def sole_starts(self) -> np.ndarray:
+        """(K,)."""
+        return np.cumsum(self.sole_counts) - self.sole_counts
+
+    @cached_property
+    def highest_low(self) -> np.ndarray:
+        """(K,) above the ground: a foot whose middle is higher does not stand."""
+        low, high = (np.array([getattr(foot, name) for foot in self.feet.feet]) for name in ("low", "high"))
+        return low - self.feet.ground + np.maximum(_LOW * (high - low), _LOW_LEAST * self.feet.height)
+
+    @property
+    def height(self) -> float:
+        """Of the body."""
+        return self.feet.height
+
+    def __len__(self) -> int:
+        return len(self.feet)
+
+
+@dataclass(frozen=True)
+class FeetMotion:
+    """feet: K of a mesh.  times: (F,) seconds.  points: (F, N, 3) world, metres, Z up, of ``FootPoints.vertices``.
+    places: (F, 2) where the body is over the ground, which tells how fast it goes.  ground: None for the level one that
+    was found with the feet."""
+
+    feet: FootPoints
+    times: np.ndarray
+    points: np.ndarray
+    places: np.ndarray
+    ground: Ground | None = None
+
+    def __post_init__(self):
+        shapes = self.points.shape, self.places.shape
+        expected = (len(self.times), len(self.feet.vertices), 3), (len(self.times), 2)
+        if shapes != expected:
+            raise InputError(f"Points and places of feet have shapes {shapes}, expected {expected}.")
+        checked_times(self.times, len(self.points))
+
+    def moved(self, by: np.ndarray) -> FeetMotion:
+        """The same, all of it moved by (F, 3)."""
+        return replace(self, points=self.points + by[:, None], places=self.places + by[:, :2])
+
+    @cached_property
+    def clearances(self) -> np.ndarray:
+        """(F, K) of the lowest point of each foot above the ground, negative below it."""
+        return np.minimum.reduceat(self._heights, self.feet.starts, axis=1)
+
+    @cached_property
+    def middles(self) -> np.ndarray:
+        """(F, K) heights of the feet's middles above the ground."""
+        return np.add.reduceat(self._heights, self.feet.starts, axis=1) / self.feet.counts
+
+    @cached_property
+    def _heights(self) -> np.ndarray:
+        """(F, N) above the ground; what has none below it is above the level one."""
+        if self.ground is None:
+            return self.points[..., 2] - self.feet.feet.ground
+        found = self.ground(self.points.reshape(-1, 3)).reshape(self.points.shape[:2])
+        return self.points[..., 2] - np.where(np.isfinite(found), found, self.feet.feet.ground)
+
+    @cached_property
+    def soles(self) -> np.ndarray:
+        """(F, S, 3) the vertices of all soles, one sole after the other."""
+        return self.points[:, self.feet.soles]
+
+    @cached_property
+    def sole_steps(self) -> np.ndarray:
+        """(F - 1, K, 2) by how much the middle of each sole moves over the ground from frame to frame."""
+        sums = np.add.reduceat(self.soles[..., :2], self.feet.sole_starts, axis=1)
+        return np.diff(sums / self.feet.sole_counts[:, None], axis=0)
+
+    @cached_property
+    def slides(self) -> np.ndarray:
+        """(F - 1, K) metres a second over the ground, the mean over the vertices of each sole."""
+        steps = np.diff(self.soles[..., :2], axis=0)
+        speeds = np.sqrt(np.einsum("fsi,fsi->fs", steps, steps)) / np.diff(self.times)[:, None]
+        return np.add.reduceat(speeds, self.feet.sole_starts, axis=1) / self.feet.sole_counts

@@ -1,0 +1,57 @@
+"""How well feet stand, in figures: before they are held, after it, and in the target's own clips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .feet_motion import FeetMotion
+from .foot_habits import FootHabits, away_from, levels, standing_slides
+from .foot_plants import PlantTrack
+from .plant_fields import PlantFields
+
+
+@dataclass(frozen=True)
+class PlantFigures:
+    """feet: how many.  slide: metres a second over the ground, the mean over the vertices of standing soles; own: in
+    the target's own clips.  away: how far the lowest point is from where it is to be while anything stands, metres, at
+    the worst moment.  stands: share of the frames in which a foot does.  rooted_m: how far the body was moved over the
+    ground, at most.  short: how many runs were out of reach and are held in part."""
+
+    feet: int
+    slide_before: float
+    slide_after: float
+    slide_own: float
+    away_before: float
+    away_after: float
+    stands: float
+    rooted_m: float
+    short: int
+
+
+def plant_figures(motion: FeetMotion, habits: FootHabits, fields: PlantFields, found: PlantTrack) -> PlantFigures:
+    """Of what feet did, see ``plant_track``, and of what was found for it."""
+    after = planted(motion, fields, found)
+    slides = [_mean(standing_slides(each, found.stands)) for each in (motion, after)]
+    aways = [_farthest(each, habits, found.stands) for each in (motion, after)]
+    way = float(np.linalg.norm(found.root[:, :2] - found.root[:1, :2], axis=1).max()) if found.is_rooted else 0.0
+    stands = float(found.stands.any(axis=1).mean())
+    return PlantFigures(len(motion.feet), *slides, habits.mean_slide, *aways, stands, way, len(found.short))
+
+
+def planted(motion: FeetMotion, fields: PlantFields, found: PlantTrack) -> FeetMotion:
+    """The feet as they are held."""
+    moved = np.einsum("nh,fhi->fni", fields.fields[motion.feet.vertices], found.offsets)
+    return replace(motion, points=motion.points + moved + found.root[:, None], places=motion.places + found.root[:, :2])
+
+
+def _farthest(motion: FeetMotion, habits: FootHabits, stands: np.ndarray) -> float:
+    """Metres, of the standing foot that is nearest to where it is to be."""
+    away = np.abs(away_from(levels(motion, stands, habits.level), motion, stands))
+    some = ~np.isnan(away).all(axis=1)
+    return float(np.nanmin(away[some], axis=1).max(initial=0.0))
+
+
+def _mean(values: np.ndarray) -> float:
+    return 0.0 if np.isnan(values).all() else float(np.nanmean(values))

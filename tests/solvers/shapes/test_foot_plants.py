@@ -1,0 +1,168 @@
+"""Feet that are held: own clips stay, others stand as they do there, wherever, however turned, at any frame rate."""
+
+import numpy as np
+import pytest
+
+from benchmarks.datasets import data_folder
+from solvers.core.errors import InputError
+from solvers.shapes.feet_motion import FeetMotion, FootPoints
+from solvers.shapes.foot_habits import learn_habits, share_beyond
+from solvers.shapes.foot_plants import plant_track, ramp
+from solvers.shapes.mesh_feet import MeshFeet, find_feet, lowest_ground
+from solvers.shapes.plant_fields import plant_fields
+from solvers.shapes.plant_figures import plant_figures, planted
+from tests.standing import captured, turned
+from tests.walking_body import HIPS, PART, feet_motion, feet_of, walk
+
+CENTIMETRE = 0.01 / 1.8  # of a body's height
+
+
+@pytest.fixture(scope="module")
+def own():
+    """The body's feet, fields and habits."""
+    times, vertices, triangles, places, _ = walk()
+    feet = feet_of(vertices, triangles)
+    return feet, plant_fields(vertices[0], triangles, feet), learn_habits([feet_motion(vertices, times, places, feet)])
+
+
+def slid(own, slip=0.2, sink=0.05, fps=24.0, ground=None):
+    times, vertices, _, places, _ = walk(fps=fps, slip=slip, sink=sink)
+    return feet_motion(vertices, times, places, own[0], ground)
+
+
+def test_a_clip_of_its_own_stays_as_it_is(own):
+    feet, fields, habits = own
+    found = plant_track(slid(own, 0.0, 0.0), habits, fields)
+    assert np.abs(found.root).max() < 1e-3 and np.abs(found.offsets).max() < 1e-3 * feet.height
+    assert not found.is_rooted and not found.short
+
+
+@pytest.mark.parametrize("name", ["human_samba", "human_crane", "walking_cat", "horse_gallop"])
+@pytest.mark.captures
+@pytest.mark.skipif(data_folder() is None, reason="the folder of captures is not there")
+def test_captured_clips_stay_as_they_are(name):
+    vertices, triangles = captured(name)
+    feet = FootPoints(find_feet(vertices, triangles, lowest_ground(vertices)))
+    motion = feet_motion(vertices, np.arange(len(vertices)) / 24.0, vertices.mean(axis=1)[:, :2], feet)
+    found = plant_track(motion, learn_habits([motion]), plant_fields(vertices[0], triangles, feet))
+    assert not found.is_rooted
+    moved = planted(motion, plant_fields(vertices[0], triangles, feet), found).points - motion.points
+    assert np.abs(moved).max() <= 1e-3 / 1.8 * feet.height
+
+
+@pytest.mark.parametrize("fps", (24.0, 60.0))
+def test_feet_that_slide_and_sink_stand_as_in_their_own_clips(own, fps):
+    _, fields, habits = own
+    motion = slid(own, fps=fps)
+    found = plant_track(motion, habits, fields)
+    figures = plant_figures(motion, habits, fields, found)
+    assert figures.slide_before > 0.15 and figures.slide_after < 0.15 * figures.slide_before
+    assert figures.away_before > 0.045 and figures.away_after < CENTIMETRE * own[0].height
+    assert not found.is_rooted and figures.feet == 4 and figures.short == 0
+
+
+def test_what_is_more_than_in_own_clips_is_taken_away_and_no_more(own):
+    """What is left is at most 1.1 times as much; nothing is done about less."""
+    found = np.array([0.0, 0.9, 1.0, 1.1, 1.2, 2.0, 20.0])
+    left = found * (1.0 - share_beyond(found, np.ones(7), 0.0))
+    np.testing.assert_allclose(left[:4], found[:4])
+    assert (left <= 1.1).all() and left[-1] < 0.02
+    feet, fields, habits = own
+    sloppy = slid(own, 0.2, 0.0)
+    within = plant_track(sloppy, learn_habits([sloppy]), fields)
+    assert np.abs(within.offsets).max() < 1e-9
+    whole = plant_track(sloppy, learn_habits([sloppy]), fields, in_full=True)
+    assert plant_figures(sloppy, habits, fields, whole).slide_after < 0.03
+
+
+def test_shifts_turns_about_up_and_scale_change_nothing_else(own):
+    feet, fields, habits = own
+    motion = slid(own)
+    expected = plant_track(motion, habits, fields)
+    times, vertices, triangles, places, _ = walk(slip=0.2, sink=0.05)
+    _, right, _, way, _ = walk()
+
+    def moved(values):
+        return 2.5 * turned(values, 1.1) + [4.0, -7.0, 3.0]
+
+    def over_ground(values):
+        return moved(np.pad(values, ((0, 0), (0, 1))))[:, :2]
+
+    there = feet_of(moved(right), triangles, 3.0)
+    own_there = learn_habits([feet_motion(moved(right), times, over_ground(way), there)])
+    found = plant_track(feet_motion(moved(vertices), times, over_ground(places), there), own_there, fields)
+    np.testing.assert_array_equal(found.stands, expected.stands)
+    np.testing.assert_allclose(found.root, 2.5 * turned(expected.root, 1.1), atol=1e-9)
+    np.testing.assert_allclose(found.offsets, 2.5 * turned(expected.offsets, 1.1), atol=1e-9)
+
+
+def test_a_body_that_glides_is_moved_until_it_stands_and_is_never_turned(own):
+    """A body that walks on the spot, where its own clips travel, is carried on by its feet."""
+    feet, fields, habits = own
+    times, vertices, _, places, _ = walk()
+    glides = feet_motion(vertices - np.pad(places, ((0, 0), (0, 1)))[:, None], times, 0 * places, feet)
+    found = plant_track(glides, habits, fields)
+    assert found.is_rooted
+    np.testing.assert_allclose(found.root[-1, :2], places[-1] - places[0], atol=0.1 * places[-1, 1])
+    assert plant_figures(glides, habits, fields, found).slide_after < 0.1
+    # One whose own clips are on the spot is right as it is.
+    alone = plant_track(glides, learn_habits([glides]), fields)
+    assert not alone.is_rooted and np.abs(alone.offsets).max() < 1e-9
+
+
+def test_who_climbs_keeps_the_height_of_each_step(own):
+    feet, fields, habits = own
+    times, vertices, _, places, stands = walk(slip=0.1)
+    for leg in range(4):
+        step = np.cumsum(np.diff(stands[:, leg].astype(int), prepend=0) == 1) * 0.2
+        vertices[:, PART * (leg + 1) : PART * (leg + 2), 2] += step[:, None]
+    found = plant_track(feet_motion(vertices, times, places, feet), habits, fields)
+    assert found.stands.any(axis=1).mean() > 0.5 and not found.is_rooted
+    assert np.abs(found.root[:, 2]).max() < 0.01 and np.abs(found.offsets[..., 2]).max() < 0.01
+
+
+def test_a_picked_ground_is_met_on_slopes_and_at_any_height(own):
+    """The ground rises by 0.2 in 1 and lies 1 m up; the body has been carried there."""
+    feet, fields, habits = own
+
+    def ground(points):
+        return 1.0 + 0.2 * points[:, 1]
+
+    flat = slid(own, 0.1, 0.0, ground=ground)
+    up = ground(np.pad(flat.places, ((0, 0), (0, 1))))
+    carried, there = flat.moved(np.outer(up, [0.0, 0.0, 1.0])), habits.on_picked_ground()
+    found = plant_track(carried, there, fields)
+    figures = plant_figures(carried, there, fields, found)
+    assert figures.away_before > 0.02
+    assert figures.stands > 0.8 and figures.away_after < CENTIMETRE * feet.height
+
+
+def test_what_is_out_of_reach_is_held_in_part_and_told(own):
+    feet, fields, habits = own
+    times, vertices, _, places, _ = walk()
+    standing_still = np.repeat(vertices[:1], len(times), axis=0)
+    drift = np.stack((0 * times, 0.25 * times, 0 * times), axis=1)[:, None]
+    motion = feet_motion(standing_still + drift, times, 0 * places, feet)
+    found = plant_track(motion, habits, fields)
+    assert found.short and np.abs(found.offsets).max() <= 0.2 * feet.height + 1e-9
+
+
+def test_a_foot_is_let_go_smoothly():
+    seconds = np.linspace(0.0, 0.2, 201)
+    values = ramp(seconds)
+    assert values[0] == 1.0 and values[-1] == 0.0 and (np.diff(values) <= 0.0).all()
+    assert np.abs(np.diff(values, 2)).max() < 1e-3
+
+
+def test_a_body_without_feet_and_points_of_others_are_refused(own):
+    with pytest.raises(InputError, match="No foot"):
+        FootPoints(MeshFeet((), 1.0, 0.0))
+    with pytest.raises(InputError, match="shapes"):
+        FeetMotion(own[0], np.arange(2.0), np.zeros((2, 3, 3)), np.zeros((2, 2)))
+
+
+def test_one_frame_alone_is_left_as_it_is(own):
+    feet, fields, habits = own
+    times, vertices, _, places, _ = walk(slip=0.2, sink=0.0)
+    found = plant_track(feet_motion(vertices[:1], times[:1], places[:1], feet), habits, fields)
+    assert not found.root.any() and np.abs(found.offsets).max() < 1e-9 and HIPS > 0

@@ -1,0 +1,68 @@
+"""Feet that are held while they are performed: nothing of the future, what stands stays, own clips stay nearly so."""
+
+import numpy as np
+import pytest
+
+from solvers.shapes.foot_habits import learn_habits
+from solvers.shapes.live_plants import LivePlants
+from solvers.shapes.plant_fields import plant_fields
+from tests.walking_body import feet_motion, feet_of, walk
+
+
+@pytest.fixture(scope="module")
+def own():
+    times, vertices, triangles, places, _ = walk()
+    feet = feet_of(vertices, triangles)
+    return feet, plant_fields(vertices[0], triangles, feet), learn_habits([feet_motion(vertices, times, places, feet)])
+
+
+def performed(own, seconds=8.0, fps=24.0, frames=None, **options):
+    """Roots (F, 3), offsets (F, H, 3) and the motion."""
+    feet, fields, habits = own
+    times, vertices, _, places, _ = walk(seconds, fps, **options)
+    motion = feet_motion(vertices, times, places, feet)
+    live = LivePlants(feet, habits, fields, None, in_full=False)
+    steps = [live.step(*now) for now in zip(motion.points[:frames], motion.places, times, strict=False)]
+    return *(np.stack(parts) for parts in zip(*steps, strict=True)), motion
+
+
+def sole_speeds(own, root, offsets, motion):
+    """(F - 1, K) of soles that stand by themselves: those near the ground in a walk that is told."""
+    _, fields, _ = own
+    moved = np.einsum("nh,fhi->fni", fields.fields[motion.feet.vertices], offsets) + root[:, None]
+    return type(motion)(motion.feet, motion.times, motion.points + moved, motion.places).slides
+
+
+@pytest.mark.parametrize("fps", (24.0, 60.0))
+def test_feet_that_slide_are_held_once_that_is_known(own, fps):
+    root, offsets, motion = performed(own, fps=fps, slip=0.2)
+    stands = walk(8.0, fps)[4]
+    late = (stands[1:] & stands[:-1]) & (motion.times[1:] > 5.0)[:, None]
+    held = sole_speeds(own, root, offsets, motion)[late]
+    assert np.median(motion.slides[late]) > 0.2 and np.median(held) < 0.35 * np.median(motion.slides[late])
+
+
+def test_a_clip_of_its_own_stays_as_it_is(own):
+    root, offsets, motion = performed(own)
+    assert np.abs(root).max() < 1e-3 and np.abs(offsets).max() < 0.01 * motion.feet.height
+
+
+def test_nothing_of_the_future_is_used(own):
+    root, offsets, _ = performed(own, slip=0.2)
+    early, less, _ = performed(own, frames=70, slip=0.2)
+    np.testing.assert_array_equal(early, root[:70])
+    np.testing.assert_array_equal(less, offsets[:70])
+
+
+def test_the_same_moment_twice_is_the_same_and_silence_ends_it(own):
+    feet, fields, habits = own
+    times, vertices, _, places, _ = walk(4.0, slip=0.3)
+    live = LivePlants(feet, habits, fields, None, in_full=True)
+    points = vertices[:, feet.vertices]
+    for now in zip(points, places, times, strict=True):
+        last = live.step(*now)
+    again = live.step(points[-1], places[-1], times[-1])
+    np.testing.assert_array_equal(again[1], last[1])
+    assert np.abs(last[1]).max() > 0.0
+    root, offsets = live.step(points[0], places[0], times[-1] + 2.0)
+    assert not root.any() and not offsets.any()
