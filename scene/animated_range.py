@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from . import actions
+from .cache_range import cache_ranges
 from .channels import scene_frames
 from .frames import MET
 from .movers import Mover, movers_of, owners_of
@@ -20,8 +21,29 @@ def animated_range(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) 
     Where something goes on beyond all keys, see ``joined_range``.  None where nothing moves them.
     """
     objects = list(objects)
-    keyed = [pair for owner in owners_of(objects) for pair in _keyed_ranges(owner)]
-    return joined_range(scene, keyed, [mover for mover in movers_of(objects) if mover.is_endless])
+    return joined_range(scene, _own_ranges(objects), _endless(objects))
+
+
+def range_to_read(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) -> tuple[float, float, str | None]:
+    """``animated_range``, else the scene's range, and in words why the scene's range is in it; None where it is not."""
+    objects = list(objects)
+    found, movers = animated_range(scene, objects), _endless(objects)
+    if found is None:
+        return float(scene.frame_start), float(scene.frame_end), "those of the scene, as nothing is known to move it"
+    own = joined_range(scene, _own_ranges(objects), [])
+    if found == own:
+        return *found, None
+    goes_on = movers if own is None else [mover for mover in movers if _goes_on(scene, mover, *own)]
+    return *found, f"with those of the scene, as {goes_on[0].what}"
+
+
+def _own_ranges(objects: list[bpy.types.Object]) -> list[tuple[float, float]]:
+    """First and last action time of keys, strips and cache files of all that animates objects."""
+    return [pair for owner in owners_of(objects) for pair in (*_keyed_ranges(owner), *cache_ranges(owner))]
+
+
+def _endless(objects: list[bpy.types.Object]) -> list[Mover]:
+    return [mover for mover in movers_of(objects) if mover.is_endless]
 
 
 def joined_range(

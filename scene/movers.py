@@ -14,6 +14,7 @@ import bpy
 import numpy as np
 
 from . import actions
+from .cache_range import cache_range
 from .curve_extent import extent
 from .interference import targets_of
 from .reached import node_trees
@@ -70,6 +71,7 @@ def movers_of(objects: Iterable[bpy.types.Object], played: tuple | None = None) 
         is_own = owner in objects
         found += _keyed(owner, is_own, played if is_own else None)
         found += (Mover(-math.inf, math.inf, what, is_foreign=True) for what in _endless(owner, read))
+        found += (Mover(*ends, what, is_foreign=True) for ends, what in _played(owner))
     return found
 
 
@@ -156,11 +158,19 @@ def _endless(owner: bpy.types.ID, read: set[tuple[bpy.types.ID, str]]) -> Iterat
         if constraint.type in _TIMED_CONSTRAINTS:
             yield f"constraint '{constraint.name}' of '{owner.name}' goes by the frame"
     for modifier in owner.modifiers:
-        if modifier.type in _TIMED_MODIFIERS:
+        if modifier.type in _TIMED_MODIFIERS and cache_range(owner, modifier) is None:
             yield f"modifier '{modifier.name}' of '{owner.name}' goes by the frame"
     body = owner.rigid_body
     if body is not None and body.type == "ACTIVE" and body.enabled and not body.kinematic:
         yield f"'{owner.name}' is a rigid body"
+
+
+def _played(owner: bpy.types.ID) -> Iterator[tuple[tuple[float, float], str]]:
+    """Caches of an ID that have an end, with what they are."""
+    for modifier in owner.modifiers if isinstance(owner, bpy.types.Object) else ():
+        ends = cache_range(owner, modifier)
+        if ends is not None:
+            yield ends, f"modifier '{modifier.name}' of '{owner.name}' plays a file"
 
 
 def _has_timed_nodes(tree: bpy.types.NodeTree) -> bool:

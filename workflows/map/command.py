@@ -12,6 +12,7 @@ from ..core.base import run_to_end
 from ..core.list_entries import resized
 from ..mesh.bake import accuracy_text, options_of, written_text
 from ..mesh.command import add_bake_arguments, apply_bake, mesh_named, played_steps, require_player
+from .doubts import source_doubts
 from .learn import learn_steps
 from .model import require_two_pairs
 from .notes import notes_of_target
@@ -84,9 +85,11 @@ def run(context, args) -> dict:
     if report["contradiction"]:
         print(f"motion_loom map: {contradiction_text(report['contradiction'])}", file=sys.stderr)
     suggestions, notes = _next_pairs(context.scene, ob)
+    notes += [*source_doubts(ob), *notes_of_target(ob)]
     given = [ob, *((settings.source,) if args.source is not None else ())]
-    notes += notes_of_target(ob) + shared_names(context.scene, given) + names_of_collections(context.scene, given[1:])
-    return report | {"next_pairs": suggestions, "notes": notes}
+    notes += shared_names(context.scene, given) + names_of_collections(context.scene, given[1:])
+    read = {"read": settings.clip_summary, "learnt": settings.learnt_summary}
+    return report | read | {"next_pairs": suggestions, "notes": notes}
 
 
 def _next_pairs(scene, ob) -> tuple[list[dict[str, float]], list[str]]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
 from ...scene import binding_store, live_mesh
-from ...scene.animated_range import animated_range
+from ...scene.animated_range import range_to_read
 from ...scene.discarding import discard
 from ...scene.frames import frames_around, require_range
 from ...scene.mesh_sequence import MeshSequence, key_poses, mesh_sequence_steps
@@ -36,6 +37,7 @@ from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed
 from ..mesh.faces import faces_mark
 from ..mesh.live import require_copy_if_live
+from .doubts import all_doubts, doubts_of
 from .store import LearntTarget, SourceClip, pack_clip, pack_target
 
 # Largest over smallest scale above which an object counts as flat.
@@ -43,6 +45,7 @@ _FLAT = 1e6
 _REMOVED = {"FULL": ALL, "PLACE": TRANSLATION, "NONE": NONE}
 _MOST_NUMBERS = 4e8  # that poses are learnt from, single precision
 _STEADY_FRAMES = 50  # from which the steady points of a target are found
+_DOUBTED_POINTS = 300  # by which a target's motion is looked through for what is doubtful
 _AT_ONCE = 64  # frames whose ground motion is taken off together, in double precision
 
 
@@ -75,7 +78,7 @@ def learn_steps(context, ob) -> Steps:
     require_copy_if_live(ob, settings)
     source = source_of(settings)
     _require_in_scene(context.scene, settings.source)
-    frames = source_frames(context.scene, settings)
+    frames, because = source_frames(context.scene, settings)
     _require_room(settings, len(frames), len(source.names))
     yield 0.0, "Reading the source"
     names, positions = yield from relayed(point_track_steps(context, source, frames), 0.0, 0.2, "Reading the source")
@@ -85,11 +88,11 @@ def learn_steps(context, ob) -> Steps:
         model = SourceModel.fit(names, positions, times, _REMOVED[settings.ground], tracked)
     clip = SourceClip(model, positions, frames, fps, source.record())
     with live_mesh.shown(context, ob):
-        sequence = yield from _read_target(context, ob)
+        sequence, of_target = yield from _read_target(context, ob)
     learnt = yield from learn_sequence(sequence, fps, settings.components, _REMOVED[settings.target_ground], ob)
     yield 0.99, "Storing"
     with restored_after_error(ob):
-        return _store(ob, learnt, clip)
+        return _store(ob, learnt, clip, because, of_target)
 
 
 def _require_room(settings, frames: int, points: int) -> None:
@@ -116,27 +119,34 @@ def _named(source) -> Iterator[None]:
         raise InputError(f"'{source.name}': {error}") from error
 
 
-def source_frames(scene, settings) -> np.ndarray:
-    """Scene frames (F,) of the source that are read; InputError for an empty range."""
+def source_frames(scene, settings) -> tuple[np.ndarray, str | None]:
+    """Scene frames (F,) of the source that are read, and why the scene's range is in them, None where it is not.
+
+    Raises InputError for an empty range.
+    """
     if settings.use_source_range:
-        start, end = settings.source_start, settings.source_end
+        start, end, because = settings.source_start, settings.source_end, None
     else:
         objects = [settings.source] if settings.source else list(settings.source_collection.all_objects)
-        start, end = animated_range(scene, objects) or (scene.frame_start, scene.frame_end)
+        start, end, because = range_to_read(scene, objects)
     source = settings.source or settings.source_collection
-    return _frames(start, end, "source", source)
+    return _frames(start, end, "source", source), because
 
 
-def target_frames(scene, ob) -> np.ndarray:
-    """Scene frames (F,) of the target that are learnt; InputError for an empty range."""
-    settings = ob.motion_loom_map
+def target_frames(scene, ob) -> tuple[np.ndarray, str | None]:
+    """Scene frames (F,) of the target that are learnt, and why the scene's range is in them, None where it is not.
+
+    Raises InputError for an empty range.
+    """
+    settings, because = ob.motion_loom_map, None
     if settings.use_target_range:
         frames = _frames(settings.target_start, settings.target_end, "target", ob)
     else:
-        frames = _frames(*(animated_range(scene, [ob]) or (scene.frame_start, scene.frame_end)), "target", ob)
+        *ends, because = range_to_read(scene, [ob])
+        frames = _frames(*ends, "target", ob)
     # Of a long range every second or third frame is learnt: the poses of a target repeat.
     numbers = 3 * len(ob.data.vertices) + 6 * max(len(ob.data.loops) - 2 * len(ob.data.polygons), 1)
-    return frames[:: int(np.ceil(len(frames) * numbers / _MOST_NUMBERS))]
+    return frames[:: int(np.ceil(len(frames) * numbers / _MOST_NUMBERS))], because
 
 
 def learn_sequence(
@@ -162,16 +172,24 @@ def learn_sequence(
         travel = TravelEstimators.learn(space.coefficients, times, translation, yaw, vertices)
     mesh = len(ob.data.vertices), len(ob.data.polygons), faces_mark(ob)
     floor = -np.inf if remove == NONE else float(vertices[..., 2].min())
-    return LearntTarget(space, sequence.frames, place, pivot, travel, floor, *mesh)
+    doubts = () if sequence.poses else _doubts(sequence, fps, remove, yaw)
+    return LearntTarget(space, sequence.frames, place, pivot, travel, floor, *mesh, doubts=doubts)
+
+
+def _doubts(sequence: MeshSequence, fps: float, remove: str, yaw: np.ndarray) -> tuple[str, ...]:
+    some = evenly_spaced_indices(sequence.vertices.shape[1], _DOUBTED_POINTS)
+    points = _world(replace(sequence, vertices=sequence.vertices[:, some]), slice(None))
+    return doubts_of(sequence.name, "Target Without", remove, points, yaw, (sequence.frames, fps))
 
 
 def _read_target(context, ob):
     if ob.motion_loom_map.target_motion == "SHAPE_KEYS":
         yield 0.2, "Reading the target"
-        return key_poses(context, ob)
+        return key_poses(context, ob), None
     instead = ", or learn its shape keys as poses" if ob.data.shape_keys else ""
-    steps = mesh_sequence_steps(context, ob, target_frames(context.scene, ob), instead)
-    return (yield from relayed(steps, 0.2, 0.45, "Reading the target"))
+    frames, because = target_frames(context.scene, ob)
+    steps = mesh_sequence_steps(context, ob, frames, instead)
+    return (yield from relayed(steps, 0.2, 0.45, "Reading the target")), because
 
 
 def _grounded(sequence: MeshSequence, remove: str, same: np.ndarray) -> Generator[float, None, tuple]:
@@ -208,7 +226,8 @@ def _frames(start: float, end: float, of: str, owner) -> np.ndarray:
     return np.arange(first, last + 1, dtype=float)
 
 
-def _store(ob, learnt: LearntTarget, clip: SourceClip) -> str:
+def _store(ob, learnt: LearntTarget, clip: SourceClip, *because: str | None) -> str:
+    """because: why the scene's range is in the frames of the source, and of the target."""
     settings = ob.motion_loom_map
     replaced = settings.learnt, settings.clip
     settings.learnt = binding_store.save(ob.name, *pack_target(learnt))
@@ -216,12 +235,19 @@ def _store(ob, learnt: LearntTarget, clip: SourceClip) -> str:
     space = learnt.space
     first, last = learnt.frames[0], learnt.frames[-1]
     settings.learnt_summary = (
-        f"{len(space.rest)} vertices, {counted(space.components, 'component')}, frames {first:g} to {last:g}"
+        f"{len(space.rest)} vertices, {counted(space.components, 'component')}, "
+        f"{_frames_text(learnt.frames, because[1])}"
     )
     points = counted(len(clip.model.names), "point")
-    settings.clip_summary = f"{points}, frames {clip.frames[0]:g} to {clip.frames[-1]:g}"
+    settings.clip_summary = f"{points}, {_frames_text(clip.frames, because[0])}"
     settings.suggestions, settings.suggestion = "", -1
     settings.target_frame = min(max(settings.target_frame, first), last)
     for mesh in replaced:
         discard(mesh)
-    return f"Learnt '{ob.name}': {settings.learnt_summary}; travel: {learnt.travel.note}"
+    told = "; ".join((settings.learnt_summary, f"travel: {learnt.travel.note}"))
+    return " ".join((f"Learnt '{ob.name}': {told}", *all_doubts(ob)))
+
+
+def _frames_text(frames: np.ndarray, because: str | None) -> str:
+    text = f"frames {frames[0]:g} to {frames[-1]:g}"
+    return f"{text} ({because})" if because else text

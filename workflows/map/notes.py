@@ -7,10 +7,11 @@ from .model import target_of
 
 def notes_of_target(ob) -> list[str]:
     """Of what was learnt; raises as ``target_of``."""
-    loose = target_of(ob).loose
+    loose, doubts = target_of(ob).loose, target_of(ob).doubts
     if not loose:
-        return []
+        return [*doubts]
     return [
         f"Learnt by an earlier version: of the vertices, {loose:,} lie where others do and move by themselves, so "
-        "seams and hard edges may come apart; Learn Again keeps them together"
+        "seams and hard edges may come apart; Learn Again keeps them together",
+        *doubts,
     ]

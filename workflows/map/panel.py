@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...solvers.core.errors import InputError, MotionLoomError
 from ..interface.panel_parts import Shown, draw_range, draw_status, draw_text, draw_toggles, is_live
 from ..mesh.panel import draw_bake, draw_mesh, draw_problem, is_baked
+from .doubts import source_doubts
 from .model import confidence_now, target_of
 from .notes import notes_of_target
 from .pairs import suggested_gains
@@ -47,11 +48,12 @@ def _draw_learn(layout, shown: Shown) -> None:
         box = layout.box().column(align=True)
         for text, icon in ((chosen.clip_summary, "OUTLINER_OB_ARMATURE"), (chosen.learnt_summary, "MESH_DATA")):
             draw_text(box, shown.context, text, icon)
+        _draw_notes(box, shown, source_doubts)
         _draw_notes(box, shown, notes_of_target)
     shown.workflow.button(layout, "fit", text="Learn Target" if chosen.learnt is None else "Learn Again")
 
 
-def _draw_notes(layout, shown: Shown, notes_of: Callable[[Any], list[str]]) -> None:
+def _draw_notes(layout, shown: Shown, notes_of: Callable[[Any], Iterable[str]]) -> None:
     try:
         notes = notes_of(shown.ob)
     except MotionLoomError:

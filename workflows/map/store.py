@@ -41,7 +41,8 @@ class LearntTarget:
     matrix at the first frame.  pivot: (3,) world, about which it turns.  travel: how its pose moves it.
     floor: the lowest it ever was, world, metres; minus infinity where all of its movement is pose.
     vertices, faces, mark: how many the mesh had, and ``mesh.faces.faces_mark`` of it, to tell later whether it is still
-    that one.  loose: how many vertices lie where others do and move by themselves, as files from before have them."""
+    that one.  loose: how many vertices lie where others do and move by themselves, as files from before have them.
+    doubts: sentences on its motion, see ``doubts``; files from before have none."""
 
     space: TargetSpace
     frames: np.ndarray
@@ -53,6 +54,7 @@ class LearntTarget:
     faces: int
     mark: str
     loose: int = 0
+    doubts: tuple[str, ...] = ()
 
     def coefficients_at(self, frames: np.ndarray) -> np.ndarray:
         """(N, D) at frames (N,), on the line between the learnt ones; InputError for one that is not a number."""
@@ -88,7 +90,8 @@ def pack_target(learnt: LearntTarget) -> tuple[dict[str, np.ndarray], dict]:
     parts = {"space": learnt.space.to_arrays(), "travel": learnt.travel.to_arrays()}
     arrays, texts = flattened(parts, " ")
     arrays |= {"frames": learnt.frames, "place": learnt.place, "pivot": learnt.pivot, "floor": np.array(learnt.floor)}
-    return arrays, _LEARNT.header(vertices=learnt.vertices, faces=learnt.faces, mark=learnt.mark, **texts)
+    mesh = {"vertices": learnt.vertices, "faces": learnt.faces, "mark": learnt.mark}
+    return arrays, _LEARNT.header(**mesh, doubts=list(learnt.doubts), **texts)
 
 
 def unpack_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
@@ -113,7 +116,9 @@ def _unpacked_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarge
     places = arrays["frames"], arrays["place"], arrays["pivot"]
     mesh = header["vertices"], header["faces"], header.get("mark", "")
     loose = 0 if "same" in parts["space"] else int((weld(space.rest) != np.arange(len(space.rest))).sum())
-    return LearntTarget(space, *places, travel, float(arrays["floor"]), *mesh, loose)
+    doubts = header.get("doubts", [])
+    require_texts(doubts, len(doubts), "doubts")
+    return LearntTarget(space, *places, travel, float(arrays["floor"]), *mesh, loose, tuple(doubts))
 
 
 def pack_clip(clip: SourceClip) -> tuple[dict[str, np.ndarray], dict]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...scene import binding_store
-from ...scene.animated_range import animated_range
+from ...scene.animated_range import range_to_read
 from ...scene.frames import frame_now, frames_around, show_frame
 from ...solvers.core.errors import InputError, MotionLoomError
 from ...solvers.mapping.pair_suggestion import RowSpace, scores, suggest
@@ -67,9 +67,11 @@ def add_clip(context) -> str:
     ranges = [_range_of(context.scene, owner) for owner in (of_source, of_target)]
     clip = settings.clips.add()
     clip.source, clip.target = of_source, of_target
-    (clip.source_start, clip.source_end), (clip.target_start, clip.target_end) = ranges
+    (clip.source_start, clip.source_end), (clip.target_start, clip.target_end) = (ends for ends, _ in ranges)
     settings.active_clip = len(settings.clips) - 1
-    return f"Clip {len(settings.clips)}: '{of_source.name}' and '{of_target.name}'"
+    sides = zip((of_source, of_target), ranges, strict=True)
+    told = [f"frames of '{owner.name}' are {because}" for owner, (_, because) in sides if because]
+    return "; ".join((f"Clip {len(settings.clips)}: '{of_source.name}' and '{of_target.name}'", *told))
 
 
 def _first_like(objects, subject):
@@ -78,9 +80,10 @@ def _first_like(objects, subject):
     return next((other for other in objects if other.type == "MESH" and len(other.data.vertices) == count), None)
 
 
-def _range_of(scene, ob) -> tuple[int, int]:
-    start, end = animated_range(scene, [ob]) or (scene.frame_start, scene.frame_end)
-    return frames_around(start, end)
+def _range_of(scene, ob) -> tuple[tuple[int, int], str | None]:
+    """First and last frame, and why the scene's range is in them, None where it is not."""
+    start, end, because = range_to_read(scene, [ob])
+    return frames_around(start, end), because
 
 
 def remove_clip(context, index: int) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...scene import binding_store, live_mesh
-from ...scene.animated_range import animated_range
+from ...scene.animated_range import range_to_read
 from ...scene.discarding import discard
 from ...scene.frames import frames_around, require_range
 from ...scene.mesh_sequence import MeshSequence, mesh_sequence_steps
@@ -242,17 +242,20 @@ def _store(context, ob, used: list, source: _Side, target: _Side) -> str:
 # ------------------------------------------------------------------------------------------------------ new clip
 
 
-def performed_frames(scene, settings) -> np.ndarray:
-    """Scene frames (F,) of the new clip; InputError for an empty range."""
+def performed_frames(scene, settings) -> tuple[np.ndarray, str | None]:
+    """Scene frames (F,) of the new clip, and why the scene's range is in them, None where it is not.
+
+    Raises InputError for an empty range.
+    """
     if settings.use_performed_range:
-        start, end = settings.performed_start, settings.performed_end
+        start, end, because = settings.performed_start, settings.performed_end, None
     else:
-        start, end = animated_range(scene, [settings.performed]) or (scene.frame_start, scene.frame_end)
+        start, end, because = range_to_read(scene, [settings.performed])
     require_range(start, end, "The range of the new clip")
     start, end = frames_around(start, end)
     if end < start:
         raise InputError(f"The range of the new clip, {start} to {end}, is empty; let it end after it starts.")
-    return np.arange(start, end + 1.0)
+    return np.arange(start, end + 1.0), because
 
 
 def performed_object(context, ob):
@@ -283,7 +286,7 @@ def other_faces(performed, remedy: str) -> str:
 def read_clip_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
     """Read the new clip as it is now; nothing is changed, see ``store_clip``."""
     performed, subjects = performed_object(context, ob), subjects_of(ob)
-    frames = performed_frames(context.scene, ob.motion_loom_transfer)
+    frames, because = performed_frames(context.scene, ob.motion_loom_transfer)
     count = len(subjects.source.reference)
     if 3.0 * len(frames) * count > _MOST_NUMBERS:
         raise InputError(
@@ -309,7 +312,7 @@ def read_clip_steps(context, ob) -> Generator[tuple[float, str], None, NewClip]:
     fps, scale = frames_per_second(context.scene), clip_scale(vertices, subjects.source)
     if scale != 1.0:  # else exactly as the subject's own clips were read
         vertices = vertices / np.float32(scale)
-    return NewClip(subjects.source.read(vertices), frames, samples, places, fps, scale)
+    return NewClip(subjects.source.read(vertices), frames, samples, places, fps, scale, because)
 
 
 def store_clip(ob, clip: NewClip) -> None:
@@ -323,6 +326,7 @@ def _keep_clip(settings, clip: NewClip) -> None:
     old, settings.clip = settings.clip, binding_store.save(settings.id_data.name, *pack_clip(clip))
     size = "" if clip.scale == 1.0 else f", {clip.scale:.3g} times the subject's size"
     held = ", one pose that is held" if clip.is_held else ""
-    frames = f"frames {clip.frames[0]:g} to {clip.frames[-1]:g}"
+    because = f" ({clip.because})" if clip.because else ""
+    frames = f"frames {clip.frames[0]:g} to {clip.frames[-1]:g}{because}"
     settings.clip_summary = f"'{settings.performed.name}', {frames}{size}{held}"
     discard(old)

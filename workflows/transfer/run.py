@@ -38,7 +38,7 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
     require_copy_if_live(ob, settings)
     require_subject(ob)
     learnt = learnt_of(ob)
-    known = performed_frames(context.scene, settings)
+    known, _ = performed_frames(context.scene, settings)
     frames = bake_frames(known, options)
     count = len(subjects_of(ob).target.reference)
     require_space(options, count, len(frames))
@@ -59,6 +59,7 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
             "trained_as_set": is_trained(ob),
             "rate_as_read": frames_per_second(context.scene) == subjects_of(ob).fps,
             "learnt": settings.learnt_summary,
+            "new_clip": settings.clip_summary,
             "travel_m": float(np.linalg.norm(np.diff(track.translations[:, :2], axis=0), axis=1).sum()),
             "seconds": time.perf_counter() - began,
         }
@@ -72,7 +73,7 @@ def costs(context, ob) -> dict[str, str]:
     if settings.performed is None:
         return {}
     try:
-        frames = len(bake_frames(performed_frames(context.scene, settings), options_of(settings)))
+        frames = len(bake_frames(performed_frames(context.scene, settings)[0], options_of(settings)))
         count = len(subjects_of(ob).target.reference)
     except MotionLoomError:
         return {}

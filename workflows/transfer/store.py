@@ -64,7 +64,7 @@ class NewClip:
 
     samples: (S,) some vertices.  places: (F, S, 3) float32 where they were, world, metres: tells later whether the clip
     is still so.  fps: scene frames a second.  scale: how many times larger it is than the subject; the track is of the
-    subject's size.
+    subject's size.  because: why the scene's range is in the frames, where that was found out now.
     """
 
     track: SubjectTrack
@@ -73,6 +73,7 @@ class NewClip:
     places: np.ndarray
     fps: float
     scale: float
+    because: str | None = None
 
     @property
     def is_held(self) -> bool:

@@ -13,8 +13,8 @@ def test_a_clip_that_ends_between_frames_keeps_its_last_pose():
     skin = scenes.add_grid("Skin", (0, 1), (0, 1))
     key(skin, "location", {1.4: 0.0, 24.4: 1.0}, index=0)
     skin.motion_loom_transfer.performed = skin
-    for frames in (
+    for frames, because in (
         learn.target_frames(bpy.context.scene, skin),
         read.performed_frames(bpy.context.scene, skin.motion_loom_transfer),
     ):
-        assert (frames[0], frames[-1]) == (1, 25)
+        assert (frames[0], frames[-1]) == (1, 25) and because is None
