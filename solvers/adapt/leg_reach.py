@@ -22,11 +22,12 @@ _HOLD, _SMOOTHING = 0.15, 0.1
 class Legs:
     """The L legs of a skeleton, joints in the track's order.
 
-    upper, lower: (L,) the joints from which to which each reaches over its two longest bones.  joints: (L, J) bool, all
-    from the one to the other.  longest: (L,) metres from end to end that each may reach.
+    upper, middle, lower: (L,) joints of its two longest bones: hip, knee, ankle.  joints: (L, J) bool, all three.
+    longest: (L,) metres from end to end that each may reach.
     """
 
     upper: np.ndarray
+    middle: np.ndarray
     lower: np.ndarray
     joints: np.ndarray
     longest: np.ndarray
@@ -56,7 +57,7 @@ class Legs:
         np.put_along_axis(joints, legs, True, axis=1)
         reach = np.linalg.norm(positions[:, legs[:, 0]] - positions[:, legs[:, 2]], axis=-1)
         longest = np.percentile(reach, _LONGEST, axis=0) if len(legs) else np.zeros(0)
-        return cls(legs[:, 2], legs[:, 0], joints, longest)
+        return cls(legs[:, 2], legs[:, 1], legs[:, 0], joints, longest)
 
     def carrying(self, share: np.ndarray, body: np.ndarray, gravity: np.ndarray) -> np.ndarray:
         """(F, J) in [0, 1] how much each joint belongs to a leg that carries the body.

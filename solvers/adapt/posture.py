@@ -10,6 +10,7 @@ from . import clearance
 from .binding import Binding
 from .leg_reach import Legs
 from .options import AdaptOptions
+from .straight_limbs import StraightLimbs
 from .upright import closeness
 
 # m^2 at 1.8 m: resistance of a joint to leave its source pose, of a body to leave the turn of its surroundings, of the
@@ -59,6 +60,11 @@ class Posture:
     @cached_property
     def _legs(self) -> Legs:
         return Legs.of(self.binding.tree, self.body, self.binding.effectors)
+
+    @cached_property
+    def straight_limbs(self) -> StraightLimbs:
+        """Limbs of the source that are straight at some frames."""
+        return StraightLimbs.of(self._legs, self.binding.tree, self.body, self.binding.dt)
 
     def facing_weight(self) -> np.ndarray:
         """(B, F) m^2 by which bodies face their surroundings' turns."""

@@ -115,6 +115,7 @@ class AdaptTerms:
         quats = frame_quaternions if facing.ndim == 2 else quat
         parents = facing[tree.parents[tree.roots : tree.bodies]]
         between = quats.conj_mul(parents, facing[tree.roots :])
+        between = self._bent(rows, between, targets)
         terms = (
             Targets(targets, affinity),
             Bend(between, part(self._stiffness, rows)),
@@ -123,6 +124,13 @@ class AdaptTerms:
             None if self._limits is None else self._limits.take(rows),
         )
         return Goals(part(self.offsets, rows), tuple(term for term in terms if term is not None))
+
+    def _bent(self, rows: slice | int, between: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """See ``StraightLimbs.bent``; for some frames or a single one without the axis of frames."""
+        limbs, roots = self.posture.straight_limbs, self.binding.tree.roots
+        if isinstance(rows, slice | np.ndarray):
+            return limbs.bent(rows, between, targets, roots)
+        return limbs.bent(slice(rows, rows + 1), between[..., None], targets[..., None], roots)[..., 0]
 
     def shifts(self, rows: slice, carry: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Displacements (f, J, 3) of the track's joints and turns of their surroundings, less the identity (f, 1 + J,

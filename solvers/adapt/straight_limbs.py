@@ -1,0 +1,92 @@
+"""Limbs that are straight in the source bend to their own side where they become shorter.
+
+A straight leg whose hip sinks has two equally good poses, its knee before and behind it: solved frame by frame it pops
+from one to the other. So what such a limb keeps of its source pose is not that it is straight, but the bend to the side
+of the frames around by which it is as long as it is asked to be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..rotations import quaternions as quat
+from ..skeleton.joint_tree import JointTree
+from .clearance import smoothstep
+from .leg_reach import Legs
+from .pushes import smoothed
+
+# Radians: a limb that is bent by less is straight, one that is bent by more than the second bends on by itself.
+_STRAIGHT, _BENT = 0.1, 0.35
+# Share of a limb's length by which it may become shorter before it bends.
+_ROOM = 1e-4
+# Seconds around a frame in which it is looked to which side a limb bends: nearby, and where it is straight for longer.
+_NEARBY, _LONGER = 0.15, 1.0
+# Sine of a bend below which no side is known.
+_UNKNOWN = 0.02
+
+
+@dataclass(frozen=True)
+class StraightLimbs:
+    """Of L limbs over F frames of the source, at the body's present size.
+
+    upper, middle, lower: (L,) joints, tree order.  axis: (L, 3, F) unit, world, about which the lower bone turns
+    against the upper one as the limb bends.  share: (L, F) in [0, 1] how straight it is.
+    bones: (L, 2, F) metres of the upper and the lower one.  length: (L, F) metres from end to end.
+    """
+
+    upper: np.ndarray
+    middle: np.ndarray
+    lower: np.ndarray
+    axis: np.ndarray
+    share: np.ndarray
+    bones: np.ndarray
+    length: np.ndarray
+
+    @classmethod
+    def of(cls, legs: Legs, tree: JointTree, body: np.ndarray, dt: float) -> StraightLimbs:
+        """body: (F, J, 3) the source pose at the body's size, track order.  dt: seconds a frame."""
+        hip, knee, ankle = (body[:, joints] for joints in (legs.upper, legs.middle, legs.lower))
+        above, below = _unit(knee - hip), _unit(ankle - knee)
+        bend = np.moveaxis(np.cross(above, below), 0, -1)
+        side = smoothed(bend, dt, _NEARBY) + smoothed(bend, dt, _LONGER)
+        # Only what is square to the limb bends it.
+        along = np.moveaxis(_unit(above + below), 0, -1)
+        side -= np.einsum("lkf,lkf->lf", side, along)[:, None] * along
+        size = np.linalg.norm(side, axis=1)
+        axis = side / np.maximum(size, 1e-12)[:, None]
+        angle = np.arctan2(np.einsum("lkf,lkf->lf", bend, axis), np.einsum("flk,flk->lf", above, below))
+        share = (size > _UNKNOWN) * smoothstep((_BENT - angle) / (_BENT - _STRAIGHT))
+        bones = np.stack([np.linalg.norm(v, axis=-1).T for v in (knee - hip, ankle - knee)], axis=1)
+        joints = (tree.rank[joints] for joints in (legs.upper, legs.middle, legs.lower))
+        return cls(*joints, axis, share, bones, np.linalg.norm(ankle - hip, axis=-1).T)
+
+    def bent(self, rows: slice, between: np.ndarray, targets: np.ndarray, roots: int) -> np.ndarray:
+        """Turns from parents to bodies (B - R, 4, f) that are wanted, of ``terms.Bend``, with these limbs bent as far
+        as their targets (J, 3, f) ask."""
+        share, length = self.share[:, rows], self.length[:, rows]
+        limb, frame = np.nonzero(share)
+        wanted = np.linalg.norm(targets[self.lower[limb], :, frame] - targets[self.upper[limb], :, frame], axis=-1)
+        length = length[limb, frame]
+        wanted = np.minimum(wanted + _ROOM * length, length)
+        chosen = np.flatnonzero(wanted < length)
+        if not chosen.size:
+            return between
+        limb, frame, wanted, length = (part[chosen] for part in (limb, frame, wanted, length))
+        bones = self.bones[:, :, rows][limb, :, frame].T
+        angle = share[limb, frame] * (_bend(*bones, wanted) - _bend(*bones, length))
+        turn = quat.exp(angle * self.axis[:, :, rows][limb, :, frame].T)
+        out, body = between.copy(), self.middle[limb] - roots
+        out[body, :, frame] = quat.mul(between[body, :, frame].T, turn).T
+        return out
+
+
+def _bend(upper, lower, length):
+    """Angles (K,) between the bones of a limb that is so long."""
+    cosine = (length**2 - upper**2 - lower**2) / (2 * upper * lower)
+    return np.arccos(np.clip(cosine, -1.0, 1.0))
+
+
+def _unit(vectors):
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
