@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from ..core.errors import InputError
 from ..core.subsampling import evenly_spaced
 from ..surface.edges import unique_edges
-from ..surface.weld import weld
+from ..surface.weld import staying_together
 
 # Of the body's height: what ever comes so near to the ground belongs to a foot, what is longer is a belly or a flank,
 # and pieces whose centroids stay so close are of one foot, as the claws of a paw are.
@@ -24,8 +24,6 @@ _SMALLEST, _LEAST = 0.15, 0.0035
 _SUNK = 0.12
 _SOLE = 0.25  # of a foot's vertices, the lowest in as large a share of its frames
 _LOW, _HIGH = 0.1, 0.9
-# Of the mesh's size: captured meshes come in single precision.
-_TOGETHER = 1e-5
 _FRAMES = 64  # at most, in which it is looked at what stays together
 
 
@@ -87,14 +85,20 @@ def lowest_ground(vertices: np.ndarray) -> float:
 
 
 def find_feet(
-    vertices: np.ndarray, triangles: np.ndarray, ground: float, may_stand: np.ndarray | None = None
+    vertices: np.ndarray,
+    triangles: np.ndarray,
+    ground: float,
+    may_stand: np.ndarray | None = None,
+    same: np.ndarray | None = None,
 ) -> MeshFeet:
     """The feet of vertices (F, V, 3), Z up, in any unit, with triangles (T, 3), from all that the body does.
 
     ground: its height, see ``lowest_ground``.  may_stand: (V,) bool, False for vertices that are no foot whatever they
-    do; all may where None.  What comes within 6 % of the body's height of the ground in any frame, or below it, is
-    joined over faces and over vertices that stay together, as along seams of an imported mesh.  The order of the feet
-    is that of their first vertices.  A body that never comes down to the ground, lies on it, or is sunk in it has none.
+    do; all may where None.  same: (V,) what ``weld.staying_together`` finds in these frames, where it is known already.
+
+    What comes within 6 % of the body's height of the ground in any frame, or below it, is joined over faces and over
+    vertices that stay together, as along seams of an imported mesh.  The order of the feet is that of their first
+    vertices.  A body that never comes down to the ground, lies on it, or is sunk in it has none.
 
     Raises InputError for vertices of another shape, none of them, or ones that are no numbers, for faces that name
     vertices which are not there, and for a ground that is no number.
@@ -105,7 +109,8 @@ def find_feet(
     near = heights.min(axis=0) <= ground + _NEAR * height
     if may_stand is not None:
         near = near & np.asarray(may_stand, bool)
-    pieces = _pieces(vertices, triangles, near)
+    same = staying_together(evenly_spaced(vertices, _FRAMES)) if same is None else same
+    pieces = _pieces(triangles, same, near)
     pieces = [piece for piece in _joined(vertices, pieces, height) if _length(vertices, piece) <= _LONGEST * height]
     largest = max(pieces, key=len, default=np.empty(0, int))
     is_body = lowest_ground(vertices) < ground - _SUNK * height or _share(vertices[0], triangles, largest) < _LEAST
@@ -124,24 +129,14 @@ def _checked(vertices, triangles, ground):
     return vertices, triangles
 
 
-def _pieces(vertices: np.ndarray, triangles: np.ndarray, near: np.ndarray) -> list[np.ndarray]:
+def _pieces(triangles: np.ndarray, same: np.ndarray, near: np.ndarray) -> list[np.ndarray]:
     """Indices (N,) of each connected piece of what is near (V,)."""
-    of = np.flatnonzero(near)
     edges, _ = unique_edges(triangles[near[triangles].all(axis=1)])
-    pairs = np.searchsorted(of, np.concatenate((edges, _staying_together(vertices, of))))
-    links = csr_matrix((np.ones(len(pairs), np.int8), pairs.T), (len(of), len(of)))
-    return _grouped(of, connected_components(links, directed=False)[1])
-
-
-def _staying_together(vertices: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Pairs (P, 2) of the vertices ``of`` that lie together in all frames."""
-    if not len(of):
-        return np.empty((0, 2), int)
-    some = evenly_spaced(vertices, _FRAMES)[:, of].astype(float)
-    tolerance = _TOGETHER * max(float(np.ptp(vertices[0], axis=0).max()), 1e-30)
-    first = weld(some[0], tolerance)
-    together = (np.abs(some - some[:, first]).max(axis=(0, 2)) <= tolerance) & (first != np.arange(len(of)))
-    return np.stack((of[first[together]], of[together]), axis=1)
+    seams = np.flatnonzero(near & near[same] & (same != np.arange(len(same))))
+    one, other = np.concatenate((edges, np.stack((same[seams], seams), axis=1))).T
+    links = csr_matrix((np.ones(len(one), np.int8), (one, other)), (len(near), len(near)))
+    of = np.flatnonzero(near)
+    return _grouped(of, connected_components(links, directed=False)[1][of])
 
 
 def _joined(vertices: np.ndarray, pieces: list[np.ndarray], height: float) -> list[np.ndarray]:
