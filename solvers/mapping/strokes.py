@@ -1,0 +1,164 @@
+"""How fast a body goes, from the strokes of its feet: each pushes it along while it is low and moves back.
+
+Nothing here is learnt of a motion but which way is back and how high each foot is lifted, so the same steps cover the
+same ground at every tempo and frame rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from ..core.errors import InputError
+from ..core.lag import checked_times
+from ..shapes.mesh_feet import MeshFeet
+
+# Of the way between a foot's low and high: below the first it stands for sure, above the second it is lifted.
+_STANDS, _LIFTED = 0.2, 0.6
+# Of the RMS speed of feet: what moves back as fast pushes with all its weight; what moves slower at all may rest.
+_PUSHES = 0.35
+# Of the RMS speed in the feet's own motion: slower ones tremble.
+_TREMBLES = 0.2
+# Feet that count together before their speed is the body's, and the share of all that make it rest.
+_ENOUGH, _AT_REST = 0.5, 0.5
+# Seconds: a Gaussian over a whole clip, a single pole live; over how many the RMS speed is taken live, and a gap after
+# which a live body has stood.
+SMOOTHING, _MEMORY, SILENT = 0.05, 1.0, 0.5
+# Feet that go to and fro on one line, and forward while they are high, make strokes.
+_ON_A_LINE, _AGREED = 0.7, 0.45
+
+
+@dataclass(frozen=True)
+class Strokes:
+    """low, high (K,): heights of the K feet's centroids.  forward: (2,) unit vector, the way that feet go while they
+    are high.  speed: RMS of their own along it, metres a second.  on_a_line: 0 to 1, 1 - the smaller over the larger
+    eigenvalue of their horizontal velocities.  agreed: -1 to 1, how surely the median foot goes forward while high."""
+
+    low: np.ndarray
+    high: np.ndarray
+    forward: np.ndarray
+    speed: float
+    on_a_line: float
+    agreed: float
+
+    @classmethod
+    def learn(cls, feet: MeshFeet, vertices: np.ndarray, times: np.ndarray) -> Strokes:
+        """Of a body's own motion: vertices (F, V, 3) metres, Z up, place and heading out; times (F,) seconds.
+
+        Raises InputError where it has no feet, and for fewer than two frames.
+        """
+        times = checked_times(times, len(vertices))
+        if not len(feet) or len(vertices) < 2:
+            raise InputError("No part of the target steps on the ground; give a stride instead.")
+        low, high = np.array([(foot.low, foot.high) for foot in feet.feet]).T
+        velocity = _velocity(feet.soles(vertices), times)
+        values, axes = np.linalg.eigh(np.einsum("fki,fkj->ij", velocity, velocity))
+        lift = np.clip(_lift(feet.centroids(vertices), low, high), 0.0, 1.0) - 0.5
+        votes = lift * (velocity @ axes[:, 1])
+        agreed = votes.sum(axis=0) / np.maximum(np.abs(votes).sum(axis=0), 1e-300)
+        sign = 1.0 if agreed.sum() >= 0.0 else -1.0
+        speed = float(np.sqrt(np.mean((velocity @ axes[:, 1]) ** 2)))
+        on_a_line = 1.0 - float(values[0] / max(values[1], 1e-300))
+        return cls(low, high, sign * axes[:, 1], speed, on_a_line, sign * float(np.median(agreed)))
+
+    @property
+    def why_not(self) -> str | None:
+        """In words, why these feet tell no way; None where they do."""
+        if not self.speed > 0.0:
+            return "its feet do not move"
+        if self.on_a_line < _ON_A_LINE:
+            return "its feet move to all sides"
+        return None if self.agreed > _AGREED else "its feet do not go one way while high and back while low"
+
+    def velocity(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """Ground velocity (F - 1, 2) between frames, metres a second, of soles and centroids (F, K, 3) of the feet.
+
+        soles, centroids: of a pose without place and heading.  times: (F,) seconds.  Minus the mean velocity of feet,
+        weighed by how low they are and whether they move back; zero where most are low and still; in flight it goes
+        straight from the last one known to the next.
+        """
+        velocity = _velocity(soles, times)
+        lift = _lift(centroids, self.low, self.high)
+        pushed, known = self._pushed(velocity, lift, self._speed(velocity))
+        if not known.any():
+            return np.zeros_like(pushed)
+        middle = 0.5 * (times[1:] + times[:-1])
+        pushed = np.stack([np.interp(middle, middle[known], column) for column in pushed[known].T], axis=1)
+        return gaussian_filter1d(pushed, SMOOTHING / np.diff(times).mean(), axis=0, mode="nearest")
+
+    def stream(self) -> StrokeStream:
+        """The same of a body that is seen one moment at a time; it cannot look ahead."""
+        return StrokeStream(self)
+
+    def _speed(self, velocity: np.ndarray) -> float:
+        return max(float(np.sqrt(np.mean((velocity @ self.forward) ** 2))), _TREMBLES * self.speed)
+
+    def _pushed(self, velocity: np.ndarray, lift: np.ndarray, speed: float) -> tuple[np.ndarray, np.ndarray]:
+        """Velocity (N, 2) of the body and whether it is known (N,), of feet (N, K, 2) that are lifted (N, K)."""
+        low = np.clip((_LIFTED - lift) / (_LIFTED - _STANDS), 0.0, 1.0)
+        least = max(_PUSHES * speed, 1e-300)
+        weights = low * np.clip(-(velocity @ self.forward) / least, 0.0, 1.0)
+        total = weights.sum(axis=1)
+        pushes = total > _ENOUGH
+        still = low * np.clip(1.0 - np.linalg.norm(velocity, axis=2) / least, 0.0, 1.0)
+        rests = ~pushes & (still.mean(axis=1) > _AT_REST)
+        mean = np.einsum("nk,nki->ni", weights, velocity) / np.maximum(total, 1e-300)[:, None]
+        return np.where(pushes[:, None], -mean, 0.0), pushes | rests
+
+
+class StrokeStream:
+    """One body's strokes as they come: it knows the last moment, and how fast feet were of late."""
+
+    def __init__(self, strokes: Strokes):
+        self._strokes = strokes
+        self._last: tuple[float, np.ndarray, np.ndarray] | None = None
+        self._square, self._memory = 0.0, 0.0
+        self._smooth: np.ndarray | None = None
+        self._known = np.zeros(2)
+
+    def step(self, soles: np.ndarray, centroids: np.ndarray, time: float) -> np.ndarray:
+        """Ground velocity (2,) at a time in seconds, of soles and centroids (K, 3); see ``Strokes.velocity``.
+
+        In flight the last one known is held.  A time that is not later than the last one changes nothing.
+        """
+        last, now = self._last, (float(time), np.array(soles, float), np.array(centroids, float))
+        if last is not None and time <= last[0]:
+            return self._now()
+        self._last = now
+        if last is None or time - last[0] > SILENT:
+            self._smooth, self._known = None, np.zeros(2)
+            return self._now()
+        elapsed = time - last[0]
+        times, both = np.array((last[0], now[0])), np.stack((last[1], now[1]))
+        velocity = _velocity(both, times)
+        lift = _lift(np.stack((last[2], now[2])), self._strokes.low, self._strokes.high)
+        pushed, known = self._strokes._pushed(velocity, lift, self._speed(velocity, elapsed))
+        if known[0]:
+            self._known = pushed[0]
+        if self._smooth is None:
+            self._smooth = self._known
+        self._smooth = self._smooth + (1.0 - np.exp(-elapsed / SMOOTHING)) * (self._known - self._smooth)
+        return self._now()
+
+    def _now(self) -> np.ndarray:
+        return np.zeros(2) if self._smooth is None else self._smooth
+
+    def _speed(self, velocity: np.ndarray, elapsed: float) -> float:
+        """RMS along the axis over about the last second."""
+        kept = np.exp(-elapsed / _MEMORY)
+        self._square = kept * self._square + (1.0 - kept) * float(np.mean((velocity @ self._strokes.forward) ** 2))
+        self._memory = kept * self._memory + (1.0 - kept)
+        return max(float(np.sqrt(self._square / self._memory)), _TREMBLES * self._strokes.speed)
+
+
+def _velocity(points: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """(F - 1, K, 2) horizontal, of points (F, K, 3)."""
+    return np.diff(points[..., :2], axis=0) / np.diff(times)[:, None, None]
+
+
+def _lift(centroids: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """(F - 1, K) of centroids (F, K, 3) half-way between frames: 0 at their low height, 1 at their high one."""
+    height = 0.5 * (centroids[1:, :, 2] + centroids[:-1, :, 2])
+    return (height - low) / np.maximum(high - low, 1e-300)

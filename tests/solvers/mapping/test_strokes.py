@@ -1,0 +1,134 @@
+"""A body goes as far as the strokes of its feet ask for: at every tempo and rate, from a clip and live."""
+
+import numpy as np
+import pytest
+
+from solvers.core.errors import InputError
+from solvers.mapping.strokes import Strokes
+from solvers.shapes.mesh_feet import find_feet
+
+STROKE, DUTY, CYCLE = 0.5, 0.4, 0.5
+SPEED = STROKE / (DUTY * CYCLE)
+_BOX = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6],
+                 [0, 6, 4], [1, 5, 7], [1, 7, 3]])  # fmt: skip
+TRIANGLES = np.concatenate([_BOX + 8 * number for number in range(5)])
+_CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (0, 1)], float)
+
+
+def horse(phase, duty=DUTY, offset=0.25):
+    """A trunk on four stumps that step on the spot towards -Y: vertices (F, 40, 3) of phases (F,) in cycles.
+
+    duty: share of the cycle that a stump stands.  offset: in cycles, of each stump after the one before.
+    """
+    phase = np.asarray(phase, float)
+    parts = [np.broadcast_to(_CORNERS * [0.4, 0.8, 0.5] + [0, 0, 1], (len(phase), 8, 3))]
+    for number in range(4):
+        turn = (phase + number * offset) % 1.0
+        stands, back = turn < duty, np.clip((turn - duty) / (1.0 - duty), 0.0, 1.0)
+        y = np.where(stands, turn / duty - 0.5, 0.5 - back) * STROKE
+        z = np.where(stands, 0.0, 0.3 * np.sin(np.pi * back))
+        stump = np.repeat((_CORNERS * [0.1, 0.1, 1.0])[None], len(phase), axis=0)
+        stump[..., 2] = np.where(stump[..., 2] > 0.5, 1.0, z[:, None])
+        stump[..., 0] += (-0.3, 0.3)[number % 2]
+        stump[..., 1] += (-0.6, 0.6)[number // 2] + y[:, None]
+        parts.append(stump)
+    return np.concatenate(parts, axis=1)
+
+
+def frames(cycles, fps, tempo=1.0, **gait):
+    times = np.arange(round(cycles * CYCLE * fps / tempo) + 1) / fps
+    return horse(times * tempo / CYCLE, **gait), times
+
+
+@pytest.fixture(scope="module")
+def learnt():
+    """Feet, and the strokes learnt of two cycles at 24 frames a second."""
+    vertices, times = frames(2, 24)
+    feet = find_feet(vertices, TRIANGLES, 0.0)
+    return feet, Strokes.learn(feet, vertices, times)
+
+
+def way(strokes, feet, vertices, times):
+    velocity = strokes.velocity(feet.soles(vertices), feet.centroids(vertices), times)
+    return (velocity * np.diff(times)[:, None]).sum(axis=0)
+
+
+def live_velocity(strokes, feet, vertices, times):
+    stream = strokes.stream()
+    moments = zip(feet.soles(vertices), feet.centroids(vertices), times, strict=True)
+    return np.array([stream.step(*moment) for moment in moments])
+
+
+@pytest.mark.parametrize("tempo", (1 / 3, 0.5, 1.0, 2.0))
+@pytest.mark.parametrize("fps", (24, 30, 60))
+def test_the_same_steps_cover_the_same_ground(learnt, fps, tempo):
+    feet, strokes = learnt
+    assert strokes.why_not is None
+    vertices, times = frames(8, fps, tempo)
+    ideal = np.array([0.0, -8 * CYCLE * SPEED])
+    # With six frames a cycle, two of them are half stance and half swing.
+    within = (0.08 if CYCLE * fps / tempo > 8 else 0.14) * abs(ideal[1])
+    np.testing.assert_allclose(way(strokes, feet, vertices, times), ideal, atol=within)
+    live = live_velocity(strokes, feet, vertices, times)[1:] * np.diff(times)[:, None]
+    np.testing.assert_allclose(live.sum(axis=0), ideal, atol=within)
+
+
+def test_flight_goes_on(learnt):
+    """All feet push together for a fifth of the cycle, and then fly: they cover ground all the time."""
+    vertices, times = frames(6, 60, duty=0.2, offset=0.0)
+    feet = find_feet(vertices, TRIANGLES, 0.0)
+    found = way(Strokes.learn(feet, vertices, times), feet, vertices, times)
+    np.testing.assert_allclose(found, [0.0, -6 * STROKE / 0.2], rtol=0.1, atol=1e-9)
+
+
+def test_backwards_is_backwards_and_a_turned_larger_body_goes_its_own_way(learnt):
+    feet, strokes = learnt
+    vertices, times = frames(4, 24)
+    back = Strokes.learn(feet, vertices[::-1], times)
+    np.testing.assert_allclose(way(back, feet, vertices[::-1], times), -way(strokes, feet, vertices, times), rtol=0.05)
+    cosine, sine = np.cos(0.7), np.sin(0.7)
+    turn = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+    moved = 3.0 * vertices @ turn.T + [5.0, 7.0, 11.0]
+    there = find_feet(moved, TRIANGLES, 11.0)
+    found = way(Strokes.learn(there, moved, times), there, moved, times)
+    ours = way(Strokes.learn(feet, vertices, times), feet, vertices, times)
+    np.testing.assert_allclose(found, 3.0 * turn[:2, :2] @ ours, rtol=1e-6)
+
+
+def test_a_body_that_stands_still_between_two_walks_stays_there(learnt):
+    """Feet that stand push nothing: what was known last must not be held."""
+    feet, strokes = learnt
+    fps = 60
+    times = np.arange(4 * fps + 1) / fps
+    phase = np.clip(times, 0.0, 1.1) + np.clip(times - 3.0, 0.0, None)
+    vertices = horse(phase / CYCLE)
+    stands = (times > 1.4) & (times < 2.8)
+    batch = strokes.velocity(feet.soles(vertices), feet.centroids(vertices), times)
+    assert np.abs(batch[stands[1:]]).max() < 0.01 * SPEED < 0.5 * SPEED < -batch[30, 1]
+    assert np.abs(live_velocity(strokes, feet, vertices, times)[stands]).max() < 0.01 * SPEED
+
+
+def test_a_stream_forgets_what_it_has_not_seen_and_time_that_stands(learnt):
+    feet, strokes = learnt
+    vertices, times = frames(4, 30)
+    soles, centroids = feet.soles(vertices), feet.centroids(vertices)
+    stream = strokes.stream()
+    for moment in zip(soles, centroids, times, strict=True):
+        found = stream.step(*moment)
+    np.testing.assert_array_equal(stream.step(soles[3], centroids[3], times[-1]), found)
+    assert np.linalg.norm(found) > 0.8 * SPEED
+    np.testing.assert_array_equal(stream.step(soles[3], centroids[3], times[-1] + 2.0), 0.0)
+
+
+def test_feet_that_make_no_strokes_say_so(learnt, rng):
+    feet, _ = learnt
+    vertices, times = frames(4, 24)
+    assert "do not move" in Strokes.learn(feet, np.repeat(vertices[:1], len(times), axis=0), times).why_not
+    aside = vertices.copy()
+    aside[:, 8:, 0] += 0.25 * np.sin(2 * np.pi * 2.7 * times)[:, None]
+    assert "to all sides" in Strokes.learn(feet, aside, times).why_not
+    shuffled = vertices.copy()
+    shuffled[:, 8:, 1] = vertices[0, 8:, 1] + 0.3 * np.sin(2 * np.pi * 5.3 * times)[:, None]
+    assert "one way while high" in Strokes.learn(feet, shuffled, times).why_not
+    with pytest.raises(InputError, match="steps on the ground"):
+        Strokes.learn(find_feet(vertices, TRIANGLES, -3.0), vertices, times)
