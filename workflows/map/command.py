@@ -15,9 +15,9 @@ from ..mesh.command import add_bake_arguments, apply_bake, mesh_named, played_st
 from .doubts import source_doubts
 from .learn import learn_steps
 from .model import require_two_pairs
-from .notes import notes_of_target
+from .notes import notes_of_pairs, notes_of_target
 from .pair_file import pair_file, read_pairs, save_pairs_of, use_pairs
-from .pairs import contradiction_text, next_pairs
+from .pairs import contradiction_text, next_pairs, odd_text
 from .run import bake_steps
 from .weighing import CUSTOM, MARKERS, PREVIEW, WHOLE, range_that_matters
 
@@ -85,7 +85,7 @@ def run(context, args) -> dict:
     if report["contradiction"]:
         print(f"motion_loom map: {contradiction_text(report['contradiction'])}", file=sys.stderr)
     suggestions, notes = _next_pairs(context.scene, ob)
-    notes += [*source_doubts(ob), *notes_of_target(ob)]
+    notes += [*source_doubts(ob), *notes_of_target(ob), *notes_of_pairs(ob)]
     given = [ob, *((settings.source,) if args.source is not None else ())]
     notes += shared_names(context.scene, given) + names_of_collections(context.scene, given[1:])
     read = {"read": settings.clip_summary, "learnt": settings.learnt_summary}
@@ -108,7 +108,10 @@ def summary(report: dict) -> str:
         f"confidence {report['confidence_mean']:.0%}, travels {report['travel_m']:.2f} m"
     )
     text = ", ".join(filter(None, (text, accuracy_text(report))))
-    return f"{text}; {contradiction_text(report['contradiction'])}" if report["contradiction"] else text
+    odd, contradiction = report["odd_pair"], report["contradiction"]
+    return "; ".join(
+        filter(None, (text, contradiction and contradiction_text(contradiction), odd and odd_text(tuple(odd.values()))))
+    )
 
 
 def command_of(context, ob, program: str) -> str:

@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 from .model import target_of
+from .pairs import odd_one, odd_text
+
+
+def notes_of_pairs(ob) -> list[str]:
+    """Of the pairs; raises as ``target_of``, and InputError for one that cannot be."""
+    odd = odd_one(ob)
+    return [_sentence(odd_text(odd))] if odd else []
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def notes_of_target(ob) -> list[str]:

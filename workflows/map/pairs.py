@@ -8,6 +8,7 @@ from ...scene import binding_store
 from ...scene.frames import frame_now, show_frame
 from ...scene.point_source import points_now
 from ...solvers.core.errors import InputError, MotionLoomError
+from ...solvers.mapping.odd_pair import odd_pair
 from ...solvers.mapping.pair_suggestion import RowSpace, worth
 from ...solvers.mapping.pair_suggestion import suggest as best_frames
 from ...solvers.regression.ridge import contradiction
@@ -199,6 +200,32 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def odd_one(ob) -> tuple[int, float, float] | None:
+    """The number, from 1, of the pair in use that the others contradict most, its target frame, and the one that
+    answers to its source by them; None where they agree or do not tell."""
+
+    def make() -> tuple:
+        return (odd_pair(*pair_rows(ob), target_of(ob).space.coefficients),)
+
+    settings = ob.motion_loom_map
+    if sum(pair.use for pair in settings.pairs) < 2:
+        return None
+    (found,) = kept(ob, "map odd pair", pairs_mark(ob), make)
+    if found is None:
+        return None
+    number, pair = [(number, pair) for number, pair in enumerate(settings.pairs, start=1) if pair.use][found.pair]
+    return number, pair.target_frame, float(target_of(ob).frames[found.answer])
+
+
+def odd_text(odd: tuple[int, float, float]) -> str:
+    """In words."""
+    number, frame, answer = odd
+    return (
+        f"pair {number} is far off by the other pairs: they say target frame {answer:g} where it has {frame:g}; go to "
+        "it and look, change it, or switch off what is wrong"
+    )
+
+
 def _is_new(ob) -> bool:
     settings = ob.motion_loom_map
     return settings.learnt is None or settings.clip is None
@@ -219,8 +246,8 @@ def _performed(context, ob) -> str:
 
 def _told(ob, text: str) -> str:
     """With a warning where pairs contradict each other."""
-    found = contradicting(ob)
-    return f"{text}; {contradiction_text(found)}" if found else text
+    found, odd = contradicting(ob), odd_one(ob)
+    return "; ".join(filter(None, (text, found and contradiction_text(found), odd and odd_text(odd))))
 
 
 PAIRS = EntryList(

@@ -10,7 +10,7 @@ from ..interface.panel_parts import Shown, draw_range, draw_status, draw_text, d
 from ..mesh.panel import draw_bake, draw_mesh, draw_problem, is_baked
 from .doubts import source_doubts
 from .model import confidence_now, target_of
-from .notes import notes_of_target
+from .notes import notes_of_pairs, notes_of_target
 from .pairs import suggested_gains
 from .run import costs_of
 from .weighing import weights_of
@@ -91,6 +91,7 @@ def _draw_pairs(layout, shown: Shown) -> None:
         ends = layout.column(align=True)
         ends.prop(chosen, "weigh_start")
         ends.prop(chosen, "weigh_end")
+    _draw_notes(layout, shown, notes_of_pairs)
     _draw_confidence(layout, shown)
     layout.prop(chosen, "target_frame")
     layout.operator("motion_loom.map_add_pair", icon="ADD")

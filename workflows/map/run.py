@@ -15,7 +15,7 @@ from ..mesh.bake import MeshBakeOptions, bake_frames, options_of, report_of, req
 from ..mesh.live import require_copy_if_live
 from .follower import pose_of, read_again_steps, result_at, store_clip
 from .model import clip_of, confidence_of, map_of, require_learnt_mesh, target_of
-from .pairs import contradicting
+from .pairs import contradicting, odd_one
 from .store import SourceClip
 
 
@@ -40,6 +40,7 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
         return report_of(ob, known, frames, options, baked) | {
             "pairs": sum(pair.use for pair in ob.motion_loom_map.pairs),
             "contradiction": contradicting(ob),
+            "odd_pair": _odd_pair(ob),
             "components": target_of(ob).space.components,
             "confidence_mean": float(confidence_of(ob).mean()),
             "travel_m": float(np.linalg.norm(np.diff(result_at(ob, frames)[1], axis=0), axis=1).sum()),
@@ -47,6 +48,12 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
         }
 
     return (yield from within(write_steps(context, ob, result, options, "mapped", keep), 0.8, 1.0))
+
+
+def _odd_pair(ob) -> dict[str, float] | None:
+    """For JSON: the pair that the others contradict most, and the target frame that they say."""
+    odd = odd_one(ob)
+    return odd and dict(zip(("pair", "target_frame", "others_say"), odd, strict=True))
 
 
 def costs_of(ob) -> dict[str, str]:

@@ -9,6 +9,7 @@ from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import pc2
 from bl_ext.devrepo.motion_loom.workflows.map.doubts import all_doubts, source_doubts
 from bl_ext.devrepo.motion_loom.workflows.map.model import target_of
+from bl_ext.devrepo.motion_loom.workflows.map.notes import notes_of_pairs
 
 from tests import map_play as play
 from tests import map_scenes, mesh_steps, transfer_play
@@ -108,3 +109,25 @@ def test_a_clip_of_transfer_says_whose_range_it_is():
     mesh_steps.activate(bob)
     transfer_play.bake(bob)
     assert "goes by the frame" in settings.clip_summary
+
+
+def test_a_pair_that_is_off_is_named_until_it_is_mended(capfd):
+    """A source that was far off in a pair's phase was mapped without a word."""
+    shapes, faces = play.worm_shapes()
+    ob = play.learn(play.add_target(shapes=shapes, faces=faces), play.add_target("Other", shapes, faces))
+    settings = ob.motion_loom_map
+    play.pair(ob, *((frame, frame) for frame in range(1, 25, 3)))
+    assert "far off" not in capfd.readouterr().out and notes_of_pairs(ob) == []
+    settings.pairs[2].target_frame = 19.0
+    (note,) = notes_of_pairs(ob)
+    assert note.startswith("Pair 3 is far off by the other pairs: they say target frame") and "where it has 19" in note
+    play.bake(ob)
+    assert "pair 3 is far off" in capfd.readouterr().out
+    assert jobs.main(["map", "--target", "Worm", "--bake", "absolute-keys", "--json"]) == 0
+    report = json.loads(capfd.readouterr().out.splitlines()[-1])
+    assert report["odd_pair"]["pair"] == 3 and abs(report["odd_pair"]["others_say"] - 7) <= 2
+    assert any("Pair 3 is far off" in each for each in report["notes"])
+    settings.pairs[2].target_frame = report["odd_pair"]["others_say"]
+    assert notes_of_pairs(ob) == []
+    play.pair(ob, (16, 4))
+    assert "far off" in capfd.readouterr().out
