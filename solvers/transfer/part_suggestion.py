@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -13,6 +14,7 @@ from ..core.errors import InputError
 from ..surface.cotangent import lumped_mass
 from ..surface.weld import TOGETHER, coincident_pairs
 from .body_parts import surface_graph
+from .body_pieces import BodyPieces, carried
 
 # Points that distances are measured from, spread over the surface.
 _SAMPLES = 40
@@ -84,13 +86,38 @@ class _Body:
         return hill
 
 
+@dataclass(frozen=True)
+class Suggestion:
+    """parts: (K, V) bool, a torso and K - 1 limbs.  body: (V,) bool, where limbs were looked for: without what is worn
+    or held.  pieces: (V,) the loose piece that a vertex is of, for those that are not of the body."""
+
+    parts: np.ndarray
+    body: np.ndarray
+    pieces: np.ndarray
+
+    @property
+    def carried(self) -> int:
+        """How many loose pieces go along with a part."""
+        return len(np.unique(self.pieces[~self.body]))
+
+    def moving_along(self, vertices: np.ndarray, poses: np.ndarray) -> Suggestion:
+        """The same with those pieces in the part that they move with in other poses (F, V, 3) than vertices (V, 3)."""
+        return replace(self, parts=carried(self.parts, self.body, self.pieces, vertices, poses))
+
+
 def suggest_parts(vertices: np.ndarray, triangles: np.ndarray, count: int = 5) -> np.ndarray:
-    """Memberships (K, V) bool of a torso and count - 1 limbs, of vertices (V, 3) and triangles (T, 3).
+    """Memberships (K, V) bool of a torso and count - 1 limbs: see ``suggestion``."""
+    return suggestion(vertices, triangles, count).parts
+
+
+def suggestion(vertices: np.ndarray, triangles: np.ndarray, count: int = 5) -> Suggestion:
+    """A torso and count - 1 limbs, of vertices (V, 3) and triangles (T, 3).
 
     Limbs are the hills of remoteness that stay apart long (persistence: Edelsbrunner et al. 2002).  The large ones come
     first, and before them pairs of alike ones: legs and arms before a head, legs before horns, a head before a tail.
-    Each goes from its tip to where it is suddenly thicker, and shares a band with the torso there.  Small loose pieces
-    and vertices without a face go to one part, the one nearest to them.
+    Each goes from its tip to where it is suddenly thicker, and shares a band with the torso there.  Loose pieces that
+    are not of the body (``body_pieces``) change nothing of that: each goes wholly to the part that it touches.  Small
+    pieces of the body are in one part too, and vertices without a face go with the nearest vertex that has one.
 
     Free of place, size and mostly of pose.  Raises InputError where there are fewer limbs, saying how many there are.
     """
@@ -100,18 +127,45 @@ def suggest_parts(vertices: np.ndarray, triangles: np.ndarray, count: int = 5) -
     used, numbers = np.unique(triangles, return_inverse=True)
     if not len(used) or not np.isfinite(vertices).all():
         raise InputError("The mesh has no faces, or places that are not numbers; repair it.")
-    corners = numbers.reshape(-1, 3)
-    body = _Body.of(vertices[used], corners)
+    parts, body, pieces = _of_used(vertices[used], numbers.reshape(-1, 3), count)
+    if len(used) < len(vertices):
+        nearest = cKDTree(vertices[used]).query(vertices)[1]
+        parts, body, pieces = parts[:, nearest], body[nearest], pieces[nearest]
+    return Suggestion(parts, body, pieces)
+
+
+def _of_used(vertices: np.ndarray, triangles: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Parts (count, V), body (V,) and pieces (V,) of vertices that are all in faces."""
+    pieces = BodyPieces.of(vertices, triangles, surface_graph(vertices, triangles))
+    *likelier, last = pieces.chosen()
+    for body in likelier:
+        with suppress(InputError):
+            return _with_pieces(vertices, triangles, count, body, pieces.label)
+    return _with_pieces(vertices, triangles, count, last, pieces.label)
+
+
+def _with_pieces(vertices, triangles, count, body, label) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if body.all():
+        return _limbs_and_torso(vertices, triangles, count), body, label
+    number = np.cumsum(body) - 1
+    parts = np.zeros((count, len(vertices)), bool)
+    parts[:, body] = _limbs_and_torso(vertices[body], number[triangles[body[triangles[:, 0]]]], count)
+    return carried(parts, body, label, vertices), body, label
+
+
+def _limbs_and_torso(vertices: np.ndarray, corners: np.ndarray, count: int) -> np.ndarray:
+    """(count, V) of a body whose vertices are all in faces."""
+    body = _Body.of(vertices, corners)
     limbs = _limbs(body)
     if len(limbs) < count - 1:
         raise _too_few(len(limbs), count)
     limbs = _chosen(body, limbs, count - 1)
     parts = _parts(body, limbs, corners)
-    parts = _loose_pieces(parts, body, [limb.tip for limb in limbs], surface_graph(vertices[used], corners))
+    parts = _loose_pieces(parts, body, [limb.tip for limb in limbs], surface_graph(vertices, corners))
     kept = int(parts[1:].any(axis=1).sum())
     if kept < count - 1:
         raise _too_few(kept, count)
-    return parts[:, cKDTree(vertices[used]).query(vertices)[1]] if len(used) < len(vertices) else parts
+    return parts
 
 
 def _too_few(found: int, count: int) -> InputError:

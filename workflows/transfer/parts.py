@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from ...scene import live_mesh
+from ...scene.mesh_sequence import mesh_sequence_steps
 from ...scene.modifier_split import kept_switched_off
 from ...scene.part_groups import remove_parts, write_parts
 from ...scene.present import shape_now
 from ...scene.rigs import require_editable
 from ...scene.topology import read_triangles
 from ...solvers.core.errors import InputError, SceneError
+from ...solvers.core.steps import result_of
 from ...solvers.transfer.part_matching import match_parts
-from ...solvers.transfer.part_suggestion import suggest_parts
+from ...solvers.transfer.part_suggestion import Suggestion, suggestion
 from ..command_line.words import counted
 from ..core.list_entries import EntryList, entry_index, remove_chosen, resized
 from ..mesh.target import target_in, why_no_target
-from .read import source_subject
+from .read import source_subject, world_vertices
 
 TORSO = "Torso"
 _PREFIX = "Transfer "  # of the groups that are suggested
+_POSES = 12  # of the clips, that tell with which part a loose piece moves
 
 
 def why_no_suggestion(context) -> str | None:
@@ -46,9 +51,9 @@ def suggest_for(context, ob) -> str:
     found = []
     for subject in (source, ob):
         require_editable(subject)
-        found.append(_suggested(context, subject, settings.part_count))
-    (from_vertices, from_masks), (to_vertices, to_masks) = found
-    order = match_parts(from_vertices, from_masks, to_vertices, to_masks)
+        found.append(_suggested(context, subject, settings))
+    order = match_parts(*(value for vertices, one in found for value in (vertices[one.body], one.parts[:, one.body])))
+    from_masks, to_masks = (one.parts for _, one in found)
     names = [TORSO, *(f"Limb {number}" for number in range(1, len(from_masks)))]
     groups = [f"{_PREFIX}{name}" for name in names]
     of_subjects = (source, "source_group"), (ob, "target_group")
@@ -64,11 +69,18 @@ def suggest_for(context, ob) -> str:
     if settings.parts_read:
         settings.parts_read = "suggested since"
     told = f"Suggested {counted(len(names), 'part')} of '{source.name}' and '{ob.name}'"
+    worn = [
+        f"{counted(one.carried, 'loose piece')} of '{subject.name}'"
+        for subject, (_, one) in zip((source, ob), found, strict=True)
+        if one.carried
+    ]
+    if worn:
+        told += f"; {' and '.join(worn)}, taken for what it wears or holds, went to the parts that they go along with"
     return f"{told}: look at them; choose other groups, or paint over them"
 
 
-def _suggested(context, subject, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """World vertices (V, 3) of a subject as it is now, and masks (K, V) of its parts."""
+def _suggested(context, subject, settings) -> tuple[np.ndarray, Suggestion]:
+    """World vertices (V, 3) of a subject as it is now, and its parts."""
     with live_mesh.shown(context, subject), kept_switched_off(context.scene, subject):
         shape = shape_now(context.evaluated_depsgraph_get(), subject)
     if shape is None:
@@ -77,9 +89,27 @@ def _suggested(context, subject, count: int) -> tuple[np.ndarray, np.ndarray]:
         raise InputError(f"The modifiers of '{subject.name}' add or remove vertices; switch those off in viewports.")
     vertices = shape.positions @ shape.world[:3, :3].T + shape.world[:3, 3]
     try:
-        return vertices, suggest_parts(vertices, read_triangles(subject.data), count)
+        found = suggestion(vertices, read_triangles(subject.data), settings.part_count)
     except InputError as error:
         raise InputError(f"'{subject.name}': {error}") from error
+    poses = _poses(context, subject, settings) if found.carried else None
+    return vertices, found if poses is None else found.moving_along(vertices, poses)
+
+
+def _poses(context, subject, settings) -> np.ndarray | None:
+    """(F, V, 3) some poses of a subject in the clips of the list, those that can be read; None where there are none."""
+    of = "target" if subject == settings.id_data else "source"
+    clips = [clip for clip in settings.clips if clip.use and getattr(clip, of) is not None]
+    found, count = [], len(subject.data.vertices)
+    for clip in clips[:_POSES]:
+        owner, ends = getattr(clip, of), (getattr(clip, f"{of}_start"), getattr(clip, f"{of}_end"))
+        frames = np.unique(np.round(np.linspace(*ends, max(2, _POSES // len(clips)))))
+        # What cannot be read is refused with its reason by Read Clips.
+        with live_mesh.shown(context, settings.id_data), suppress(InputError, SceneError):
+            poses = world_vertices(result_of(mesh_sequence_steps(context, owner, frames, may_rest=True)))
+            if poses.shape[1] == count:
+                found.append(poses)
+    return np.concatenate(found) if found else None
 
 
 def add_part(context) -> str:

@@ -6,6 +6,8 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom.scene.part_groups import part_masks
+from bl_ext.devrepo.motion_loom.solvers.rotations.rigid import procrustes
 from bl_ext.devrepo.motion_loom.workflows.transfer.model import dense_of
 
 from tests import map_scenes, mesh_steps
@@ -16,6 +18,8 @@ from tests.transfer_play import FRAMES, TRANSFER, healthy, wanted
 pytestmark = [pytest.mark.usefixtures("silent"), pytest.mark.versions]
 
 NEW = TRANSFER.frames
+CUBE = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+SIDES = np.array(((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)))
 
 
 def size():
@@ -119,3 +123,28 @@ def test_names_for_scripts_in_the_manual():
     for name, values in re.findall(r"`(\w+)`: ([A-Z_, ]+) $", "\n".join(rows), re.MULTILINE):
         allowed = settings.bl_rna.properties[name].enum_items.keys()
         assert set(values.split(", ")) == set(allowed), name
+
+
+def test_what_is_worn_goes_with_what_it_moves_with(capfd):
+    """A box beside the torso that moves with the left limb, on both: it is that limb's, and is told."""
+    worn = []
+    for name, (shape, times, style) in play.CLIPS.items():
+        bodies, faces = play.shapes(shape, times, style)
+        tip = play.masks(shape)[1] & ~play.masks(shape)[0]
+        turns, shifts = procrustes(bodies[:, tip], bodies[0, tip])
+        box = bodies[0].mean(axis=0) + shape[2] * (0.1 * CUBE + [-0.2, 0.0, 0.35])
+        carried = np.einsum("fij,nj->fni", turns, box) + shifts[:, None]
+        ob = play.map_play.add_target(name, np.concatenate((bodies, carried), axis=1), [*faces, *(SIDES + len(tip))])
+        worn.append((ob, len(tip)))
+    (ann, _), (bob, _), _ = worn
+    play.add_clip(bob, ann)
+    bob.motion_loom_transfer.part_count = 3
+    mesh_steps.press("transfer_suggest_parts")
+    told = capfd.readouterr().out
+    assert "1 loose piece of 'Ann' and 1 loose piece of 'Bob'" in told
+    for ob, count in worn[:2]:
+        names = [f"Transfer Limb {number}" for number in (1, 2)]
+        torso, *limbs = part_masks(ob, ["Transfer Torso", *names])
+        left = limbs[int(map_scenes.positions(ob.data.shape_keys.key_blocks[0])[limbs[1]][:, 0].mean() < 0.0)]
+        assert left[count:].all() and not torso[count:].any()
+    play.press(bob, "fit")
