@@ -113,7 +113,7 @@ def adapt_steps(
     free, used = yield from problem.run(problem.batches(), problem.start, None, (0.0, 0.3))
     first = result = free
     unconverged = used >= MAX_ITERATIONS
-    if options.collision and problem.surfaces:
+    if problem.surfaces:
         clear = KeptClear(problem, free)
         yield from clear.steps()
         first, result, used, unconverged = clear.first, clear.result, used + clear.used, clear.unsettled
@@ -136,12 +136,13 @@ class _Problem:
     def __init__(self, binding: Binding, environment: list[MeshTrack], uses, options: AdaptOptions):
         self.terms = terms = AdaptTerms(binding, uses, options)
         self.tree = binding.tree
-        self.surfaces = [SurfaceTrack(environment[k]) for k in terms.heeded]
+        # Only what keeps clear of surfaces asks them.
+        self.surfaces = [SurfaceTrack(environment[k]) for k in terms.heeded] if options.collision else []
         self.batch = DEFORMING_BATCH if any(s.is_deforming for s in self.surfaces) else BATCH
         everything = slice(None)
         changed = descriptor_frames(binding.points, environment)
         carry, normals = terms.carries((binding.origins, binding.axes), changed), changed[1][..., 0]
-        places = self._covered_places(environment, changed) if options.collision and self.surfaces else None
+        places = self._covered_places(environment, changed) if self.surfaces else None
         self.covered = terms.covered(everything, places, normals, self._face_normals)
         shift, turn = terms.shifts(everything, carry, normals)
         if self.covered is not None:
