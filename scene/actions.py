@@ -233,13 +233,16 @@ def write_curve(holder, path: str, index: int, group, times, values, interpolati
     return curve
 
 
-def bend(curve, times, values, slopes) -> None:
-    """Make a curve cubic between its keys at action times (K,), values (K,), which it crosses with slopes (K,)."""
+def bend(curve, times, values, rises) -> None:
+    """Make a curve cubic between its keys at action times (K,), values (K,).
+
+    rises: (2, K) how far the left and the right handles lie above their keys, a third of the way to the next key: so
+    the curve's parameter is the time.
+    """
     points = curve.keyframe_points
-    spans = {"left": -np.diff(times, prepend=times[:1]), "right": np.diff(times, append=times[-1:])}
-    for name, span in spans.items():
-        third = span / 3.0
-        handle = np.column_stack((times + third, values + third * slopes)).astype(np.float32)
+    spans = np.diff(times, prepend=times[:1]), np.diff(times, append=times[-1:])
+    for name, third, rise in (("left", -spans[0] / 3.0, rises[0]), ("right", spans[1] / 3.0, rises[1])):
+        handle = np.column_stack((times + third, values + rise)).astype(np.float32)
         points.foreach_set(f"handle_{name}", handle.ravel())
         points.foreach_set(f"handle_{name}_type", np.full(len(times), _FREE, np.int32))
     points.foreach_set("interpolation", np.full(len(times), BEZIER, np.int32))

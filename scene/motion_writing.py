@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import bpy
 import numpy as np
 
 from ..solvers.core.errors import OutputError
-from ..solvers.skeleton.curve_reduction import slopes
 from ..solvers.skeleton.rig import Rig
+from ..solvers.skeleton.smooth_curves import Tangents
 from . import actions
 from .channels import SIZES, action_times, channels_of, rotation_now
 from .curve_extent import extent, varies
@@ -87,7 +89,7 @@ def write_motion(
     motion: BoneMotion,
     source: tuple | None = None,
     keys: np.ndarray | None = None,
-    smooth: bool = False,
+    tangents: Sequence[Tangents] | None = None,
 ) -> bpy.types.Action:
     """A new action, kept by a fake user, in which bones move as the motion says and all else as in the source action.
 
@@ -95,7 +97,7 @@ def write_motion(
     source: action and slot; by default what the object plays.
     keys: (F, B, 3) bool, the frames at which location, rotation and scale get keys; a channel without any keeps the
     curves of the source.  By default all frames, and the channels that `written_channels` names.
-    smooth: curves are cubic between keys, with the slopes that the motion has at them; else they run straight.
+    tangents: of location, rotation and scale at the keys, a frame; curves between them are cubic. None: straight.
     The source is not touched, and when something fails the new action is removed.
     Raises SceneError for an object that cannot be written, OutputError for a motion that is not a number.
     """
@@ -111,13 +113,13 @@ def write_motion(
         keys = np.repeat(needed[None], len(motion.frames), axis=0)
     with restored_after_error(ob):
         action, slot = actions.create(ob, name) if source is None else actions.copy(source, slot, name)
-        _write_bones(action, slot, motion, keys, action_times(context.scene, motion.frames), smooth)
+        _write_bones(action, slot, motion, keys, action_times(context.scene, motion.frames), tangents)
         action.use_fake_user = True
     return action
 
 
-def _write_bones(action, slot, motion: BoneMotion, keys: np.ndarray, times: np.ndarray, smooth: bool) -> None:
-    """Replace the curves of bones in an action by keys (F, B, 3) at times (F,); smooth: see ``write_motion``."""
+def _write_bones(action, slot, motion: BoneMotion, keys: np.ndarray, times: np.ndarray, tangents) -> None:
+    """Replace the curves of bones in an action by keys (F, B, 3) at times (F,); tangents: see ``write_motion``."""
     rig = motion.rig
     holder = actions.curve_list(action, slot, create=True)
     old = _bone_curves(holder)
@@ -125,12 +127,24 @@ def _write_bones(action, slot, motion: BoneMotion, keys: np.ndarray, times: np.n
     for number in np.flatnonzero(keys.any(axis=(0, 2))):
         bone, written = rig.names[number], {}
         curves = []
-        for channel, rows, chosen in zip(channels_of(rig, number), values, keys[:, number].T, strict=True):
+        for column, channel in enumerate(channels_of(rig, number)):
+            chosen = keys[:, number, column]
             if chosen.any():
-                slope = slopes(rows[:, number], times)[chosen] if smooth else None
-                written[channel] = times[chosen], rows[chosen, number], slope
+                rises = None
+                if tangents is not None:
+                    rises = _handle_rises(motion.frames[chosen], *(side[chosen, number] for side in tangents[column]))
+                written[channel] = times[chosen], values[column][chosen, number], rises
                 curves += old.get((bone, channel), [])
         _replace(holder, curves, bone, written)
+
+
+def _handle_rises(frames: np.ndarray, coming: np.ndarray, leaving: np.ndarray) -> np.ndarray:
+    """(2, K, n) how far the left and the right handle of keys at frames (K,), a third of the way to the next, lie above
+    their key.  coming, leaving: (K, n) a frame."""
+    thirds = np.diff(frames)[:, None] / 3.0
+    out = np.zeros((2, *coming.shape))
+    out[0, 1:], out[1, :-1] = -thirds * coming[1:], thirds * leaving[:-1]
+    return out
 
 
 def channel_sizes(rig: Rig) -> np.ndarray:
@@ -151,14 +165,14 @@ def _bone_curves(holder) -> dict[tuple[str, str], list]:
 def _replace(holder, curves: list, bone: str, channels: dict[str, tuple]) -> None:
     """Write a bone's channels in place of the curves they had.
 
-    channels: of each times (K,), rows (K, n) or wider, and their slopes, or None for straight curves.
+    channels: of each times (K,), rows (K, n) or wider, and the rises of handles, or None for straight curves.
     """
     for curve in curves:
         holder.fcurves.remove(curve)
     group = actions.group_named(holder, bone)
-    for channel, (times, rows, slope) in channels.items():
+    for channel, (times, rows, rises) in channels.items():
         path = actions.bone_path(bone, channel)
         for index in range(SIZES[channel]):
             curve = actions.write_curve(holder, path, index, group, times, rows[:, index])
-            if slope is not None:
-                actions.bend(curve, times, rows[:, index], slope[:, index])
+            if rises is not None:
+                actions.bend(curve, times, rows[:, index], rises[..., index])

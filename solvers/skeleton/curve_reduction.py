@@ -1,6 +1,6 @@
 """Which keys of a baked motion can be left out: the curves through the others keep every joint within an error.
 
-Keys stay on the dense motion and are chosen for curves that run straight between them.
+Keys stay on the dense motion, and cubic curves run between them, see ``smooth_curves``.
 Keys are taken away bottom-up, the cheapest first (Keogh et al. 2001, ICDM, section 2.3), here every second key of all
 curves at a time, as long as a bone's own curves move nothing that hangs on it by more than the error.  How the errors
 of a chain add up is then seen by forward kinematics, and keys go back in where a joint would leave its place.
@@ -9,12 +9,17 @@ F frames, B bones; a bone has three channels, in the order location, rotation, s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from scipy.ndimage import maximum_filter1d
 
 from ..core.errors import InputError
+from . import smooth_curves
 from .bone_channels import channels_to_basis
 from .kinematics import pose_matrices
 from .rig import Rig
+from .smooth_curves import Samples, Tangents, sampled
 
 LOCATION, ROTATION, SCALE = range(3)
 Channels = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -31,69 +36,62 @@ _BLOCK = 512
 
 def reduce_keys(
     rig: Rig, channels: Channels, times: np.ndarray, unit: np.ndarray, keyed: np.ndarray, error: float
-) -> np.ndarray:
-    """Which keys are needed, (F, B, 3) bool; the first and the last of each keyed channel always are.
+) -> tuple[np.ndarray, list[Tangents]]:
+    """Which keys are needed, (F, B, 3) bool, the first and the last of each keyed channel always; and the tangents of
+    each channel's curves there.
 
     channels: a row a key.  times: (F,) rising.  unit: (F,) metres a unit of the rig.  keyed: (B, 3) bool, channels
     that have keys at all.  error: metres that the head of any bone, and any point as far from it as the bone is long
-    (so that directions and twist count as well), may be off at the times and half way between them.
+    (so that directions and twist count as well), may be off at the times; half way between them by more, as far as
+    smooth and straight curves through all rows differ there.
     Raises InputError for an error below zero or times that do not rise.
     """
     if not 0.0 <= error < np.inf:
         raise InputError(f"The error of key reduction is {error:g}; give a length of zero or more.")
     if not (np.diff(times) > 0.0).all():
         raise InputError("Keys can only be left out of frames that rise.")
-    channels = tuple(rows.astype(np.float32).astype(float) for rows in channels)  # as curves keep them
-    costs = _Costs(rig, channels, unit)
+    samples = _sampled(channels, times)
+    costs = _Costs(rig, tuple(some.rows for some in samples), unit)
     bound = max(_MARGIN * error, _FLOOR * float(costs.weights[ROTATION].max()))
     keys = np.ones((len(times), *keyed.shape), bool)
     if len(times) > 2:
-        for channel, rows in enumerate(channels):
+        for channel, some in enumerate(samples):
             bones = np.flatnonzero(keyed[:, channel])
             if bones.size:
-                keys[:, bones, channel] = _thinned(costs, channel, bones, rows[:, bones], times, bound)
-        _refine(rig, channels, times, unit, keys, costs, bound)
-    return keys & keyed
+                keys[:, bones, channel] = _thinned(costs, channel, bones, some.of(bones), bound)
+        _refine(_Gaps(rig, samples, unit), keys, costs, bound)
+    return keys & keyed, [smooth_curves.fitted(some, keys[..., k]) for k, some in enumerate(samples)]
+
+
+def key_tangents(channels: Channels, times: np.ndarray, keys: np.ndarray) -> list[Tangents]:
+    """The tangents of each channel's curves at keys (F, B, 3) bool, at which they run nearest to all rows."""
+    keys = keys | ~keys.any(axis=0)
+    return [smooth_curves.fitted(some, keys[..., k]) for k, some in enumerate(_sampled(channels, times))]
+
+
+def played(channels: Channels, times: np.ndarray, keys: np.ndarray, tangents: Sequence[Tangents]) -> Channels:
+    """What curves through keys (F, B, 3) bool play at times (F,); a channel without any plays as it is."""
+    keys = keys | ~keys.any(axis=0)
+    return tuple(
+        smooth_curves.through(some, keys[..., k], tangents[k]) for k, some in enumerate(_sampled(channels, times))
+    )
 
 
 def key_error(
-    rig: Rig, channels: Channels, times: np.ndarray, unit: np.ndarray, keys: np.ndarray, smooth: bool = False
+    rig: Rig, channels: Channels, times: np.ndarray, unit: np.ndarray, keys: np.ndarray, tangents: Sequence[Tangents]
 ) -> float:
-    """Largest distance, metres, that left-out keys cause, at the times (F,) and half way between them.
+    """Largest distance, metres, that left-out keys cause, as ``reduce_keys`` counts it.
 
-    keys: (F, B, 3) bool; a channel without any is taken to play as it is.  smooth: see ``interpolated``.
-    The rest as in ``reduce_keys``.
+    keys: (F, B, 3) bool; a channel without any is taken to play as it is.
     """
-    keys = keys | ~keys.any(axis=0)
-    played = tuple(interpolated(rows, keys[..., k], times, smooth) for k, rows in enumerate(channels))
-    return float(_gaps(rig, channels, played, unit, np.ones(len(times), bool)).max())
+    gaps = _Gaps(rig, _sampled(channels, times), unit)
+    runs = [gaps.run(k, keys[..., k], tangents[k]) for k in range(3)]
+    return float(gaps.of(runs).max())
 
 
-def slopes(rows: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Change a unit of time of rows (F, ...) at times (F,), by central differences; zero for a single one."""
-    return np.gradient(rows, times, axis=0) if len(times) > 1 else np.zeros(rows.shape)
-
-
-def interpolated(rows: np.ndarray, keys: np.ndarray, times: np.ndarray, smooth: bool = False) -> np.ndarray:
-    """Rows (F, n, c) where there are keys (F, n), straight between them, held before the first and after the last.
-
-    smooth: cubic between them, with the slopes that the rows have at the keys (Hermite interpolation).
-    """
-    index = np.arange(len(rows))[:, None]
-    first, last = keys.argmax(axis=0), len(rows) - 1 - keys[::-1].argmax(axis=0)
-    before = np.maximum(np.maximum.accumulate(np.where(keys, index, 0), axis=0), first)
-    after = np.minimum.accumulate(np.where(keys, index, len(rows) - 1)[::-1], axis=0)[::-1]
-    before, after = np.minimum(before, last), np.clip(after, first, last)
-    span = times[after] - times[before]
-    share = np.where(span > 0.0, (times[:, None] - times[before]) / np.where(span > 0.0, span, 1.0), 0.0)
-    start, end = (np.take_along_axis(rows, at[..., None], axis=0) for at in (before, after))
-    share = share[..., None]
-    if not smooth:
-        return start + share * (end - start)
-    slope = slopes(rows, times)
-    leaving, coming = (span[..., None] * np.take_along_axis(slope, at[..., None], axis=0) for at in (before, after))
-    bend = (1.0 - share) * (leaving - (end - start)) + share * (end - start - coming)
-    return start + share * (end - start) + share * (1.0 - share) * bend
+def _sampled(channels: Channels, times: np.ndarray) -> list[Samples]:
+    """The channels, as precise as curves keep them."""
+    return [sampled(rows.astype(np.float32).astype(float), times) for rows in channels]
 
 
 class _Costs:
@@ -161,16 +159,17 @@ def _subtrees(rig: Rig) -> list[list[int]]:
     return below
 
 
-def _thinned(costs: _Costs, channel: int, bones, rows: np.ndarray, times: np.ndarray, limit: float) -> np.ndarray:
-    """Keys (F, n) bool that keep the cost of each of some bones (n,) within a limit, metres."""
-    keys = np.ones(rows.shape[:2], bool)
+def _thinned(costs: _Costs, channel: int, bones: np.ndarray, samples: Samples, limit: float) -> np.ndarray:
+    """Keys (F, n) bool that keep the cost of each of some bones (n,) about within a limit, metres."""
+    keys = np.ones(samples.rows.shape[:2], bool)
     active = np.arange(len(bones))  # columns that may still lose keys
     for level in _PASSES:
         while active.size:
             before = keys.sum(axis=0)
+            some = samples.of(active)
             for parity in (0, 1):
                 found = keys[:, active]
-                cost = _parity_cost(costs, channel, bones[active], rows[:, active], found, times, parity)
+                cost = _parity_cost(costs, channel, bones[active], some, found, parity)
                 keys[:, active] = found & ~(cost <= level * limit)
             if level < 1.0:
                 break  # the next level takes it up
@@ -178,13 +177,14 @@ def _thinned(costs: _Costs, channel: int, bones, rows: np.ndarray, times: np.nda
     return keys
 
 
-def _parity_cost(costs, channel, bones, rows, keys, times, parity) -> np.ndarray:
+def _parity_cost(costs: _Costs, channel: int, bones, samples: Samples, keys: np.ndarray, parity: int) -> np.ndarray:
     """(F, n) cost of leaving out each key of even or odd rank when those beside it stay; infinite elsewhere."""
     rank = np.cumsum(keys, axis=0)
     out = keys & (rank % 2 == parity)
     out[[0, -1]] = False
     rest = keys & ~out
-    cost = costs.of(channel, bones, interpolated(rows, rest, times))
+    tangents = smooth_curves.fitted(samples, rest)
+    cost = costs.of(channel, bones, smooth_curves.through(samples, rest, tangents))
     top, segment = _tops(cost, rest)
     return np.where(out, top[segment].reshape(cost.shape[::-1]).T, np.inf)
 
@@ -195,29 +195,28 @@ def _tops(values: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return np.maximum.reduceat(values.T.ravel(), np.flatnonzero(flags)), np.cumsum(flags) - 1
 
 
-def _refine(rig, channels, times, unit, keys, costs: _Costs, bound: float) -> None:
+def _refine(gaps: _Gaps, keys: np.ndarray, costs: _Costs, bound: float) -> None:
     """Put keys (F, B, 3) back in, in place, until no joint is off by more than the bound."""
-    played = [interpolated(rows, keys[..., k], times) for k, rows in enumerate(channels)]
-    bones = np.arange(len(rig.names))
-    cost = np.stack([costs.of(k, bones, rows) for k, rows in enumerate(played)], axis=-1)
-    changed = np.ones(len(times), bool)
-    gaps = np.zeros(cost.shape[:2])
+    every = np.arange(len(gaps.rig.names))
+    runs = [gaps.fitted_run(k, keys[..., k], every) for k in range(3)]
+    cost = np.stack([costs.of(k, every, run[0]) for k, run in enumerate(runs)], axis=-1)
     while True:
-        gaps[changed] = _gaps(rig, channels, played, unit, changed)[changed]
-        if not (gaps > bound).any():
+        found = gaps.of(runs)
+        found[found <= bound] = 0.0
+        if not found.any():
             return
-        added = _added(rig, cost, keys, np.where(gaps > bound, gaps, 0.0))
+        added = _added(gaps.rig, cost, keys, found)
+        while not added.any():
+            # Between two keys it is their tangents that are off, for what is fitted beside them.
+            found = maximum_filter1d(found, 3, axis=0)
+            added = _added(gaps.rig, cost, keys, found)
         keys |= added
-        changed[:] = False
-        for channel, rows in enumerate(channels):
+        for channel, run in enumerate(runs):
             bones = np.flatnonzero(added[..., channel].any(axis=0))
             if bones.size:
-                now = interpolated(rows[:, bones], keys[:, bones, channel], times)
-                changed |= (now != played[channel][:, bones]).any(axis=(1, 2))
-                played[channel][:, bones] = now
-                cost[:, bones, channel] = costs.of(channel, bones, now)
-        changed[:-1] |= changed[1:].copy()
-        changed[1:] |= changed[:-1].copy()
+                for old, new in zip(run, gaps.fitted_run(channel, keys[:, bones, channel], bones), strict=True):
+                    old[:, bones] = new
+                cost[:, bones, channel] = costs.of(channel, bones, run[0][:, bones])
 
 
 def _added(rig: Rig, cost: np.ndarray, keys: np.ndarray, gaps: np.ndarray) -> np.ndarray:
@@ -246,34 +245,60 @@ def _added(rig: Rig, cost: np.ndarray, keys: np.ndarray, gaps: np.ndarray) -> np
     return added.reshape(flat.shape[::-1]).T.reshape(keys.shape)
 
 
-def _gaps(rig: Rig, channels, played, unit: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """(F, B) metres that bones are off at frames that are wanted (F,), or half way to the frames beside them."""
-    out = np.zeros((len(unit), len(rig.names)))
-    chosen = np.flatnonzero(wanted)
-    for start in range(0, len(chosen), _BLOCK):
-        rows = chosen[start : start + _BLOCK]
-        out[rows] = _distances(rig, channels, played, unit, rows, rows)
-        following = np.minimum(rows + 1, len(unit) - 1)
-        half = _distances(rig, channels, played, unit, rows, following)
-        np.maximum.at(out, rows, half)
-        np.maximum.at(out, following, half)
-    return out
+Run = tuple[np.ndarray, np.ndarray]
+"""What a channel plays at the frames, (F, B, c), and half way between them, (F - 1, B, c)."""
 
 
-def _distances(rig: Rig, channels, played, unit, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """(n, B) metres that bones are off half way between frames rows (n,) and others (n,).
+class _Gaps:
+    """How far bones are off their places where curves run through fewer keys.
 
-    Curves run straight between frames, whether there are keys or not, so half way the mean of both is played.
+    dense: the run of each channel with keys at all frames.  places: of the bones then, at the frames and half way.
+    unknown: (F - 1, B) how far smooth curves through all frames are off straight ones half way.
     """
-    dense, reduced = (
-        _points(rig, tuple(0.5 * (values[rows] + values[others]) for values in run)) for run in (channels, played)
-    )
-    distance = np.linalg.norm(dense - reduced, axis=-2).max(axis=-1)
-    return distance * np.maximum(unit[rows], unit[others])[:, None]
 
+    def __init__(self, rig: Rig, samples: Sequence[Samples], unit: np.ndarray):
+        self.rig, self.samples = rig, samples
+        self.units = unit, np.maximum(unit[1:], unit[:-1])
+        every = np.arange(len(rig.names))
+        self.dense = [self.fitted_run(k, np.ones(some.rows.shape[:2], bool), every) for k, some in enumerate(samples)]
+        self.places = [self._points([run[side] for run in self.dense]) for side in (0, 1)]
+        straight = [0.5 * (some.rows[1:] + some.rows[:-1]) for some in samples]
+        self.unknown = self._apart(straight, 1)
 
-def _points(rig: Rig, channels: Channels) -> np.ndarray:
-    """(F, B, 3, 4) of each bone its points a bone's length along its axes, and its head; armature space."""
-    pose = pose_matrices(rig, channels_to_basis(rig, *channels))[..., :3, :]
-    pose[..., :3] = pose[..., :3] * rig.lengths[:, None, None] + pose[..., 3:]
-    return pose
+    def fitted_run(self, channel: int, keys: np.ndarray, bones: np.ndarray) -> Run:
+        """Of some bones (n,), with the best curves through keys (F, n) bool."""
+        samples = self.samples[channel].of(bones)
+        tangents = smooth_curves.fitted(samples, keys)
+        return smooth_curves.through(samples, keys, tangents), smooth_curves.half_way(samples, keys, tangents)
+
+    def run(self, channel: int, keys: np.ndarray, tangents: Tangents) -> Run:
+        """Of all bones, through keys (F, B) bool; without any they play as they are."""
+        samples, without = self.samples[channel], ~keys.any(axis=0)
+        keys = keys | without
+        found = smooth_curves.through(samples, keys, tangents), smooth_curves.half_way(samples, keys, tangents)
+        for rows, dense in zip(found, self.dense[channel], strict=True):
+            rows[:, without] = dense[:, without]
+        return found
+
+    def of(self, runs: Sequence[Run]) -> np.ndarray:
+        """(F, B) metres that bones are off at the frames, or half way to those beside them beyond what is unknown."""
+        out, halves = (self._apart([run[side] for run in runs], side) for side in (0, 1))
+        halves = np.maximum(halves - self.unknown, 0.0)
+        for beside in (out[1:], out[:-1]):
+            np.maximum(beside, halves, out=beside)
+        return out
+
+    def _apart(self, channels: Sequence[np.ndarray], side: int) -> np.ndarray:
+        """(n, B) metres from the places at the frames, or with side 1 half way."""
+        apart = np.linalg.norm(self._points(channels) - self.places[side], axis=-2).max(axis=-1)
+        return apart * self.units[side][:, None]
+
+    def _points(self, channels: Sequence[np.ndarray]) -> np.ndarray:
+        """(n, B, 3, 4) of each bone its points a bone's length along its axes, and its head; armature space."""
+        out = np.empty((*channels[0].shape[:2], 3, 4))
+        for start in range(0, len(out), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            pose = pose_matrices(self.rig, channels_to_basis(self.rig, *(part[rows] for part in channels)))
+            out[rows] = pose[..., :3, :]
+        out[..., :3] = out[..., :3] * self.rig.lengths[:, None, None] + out[..., 3:]
+        return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,8 @@ from ...scene.motion_writing import channel_sizes, moves_outside, written_channe
 from ...solvers.core.errors import InputError
 from ...solvers.core.vectors import mean_scale
 from ...solvers.skeleton.bone_channels import channels_to_basis
-from ...solvers.skeleton.curve_reduction import interpolated, key_error, reduce_keys
+from ...solvers.skeleton.curve_reduction import key_error, key_tangents, played, reduce_keys
+from ...solvers.skeleton.smooth_curves import Tangents
 
 
 @dataclass(frozen=True)
@@ -28,26 +30,23 @@ class KeyOptions:
 @dataclass(frozen=True)
 class Keys:
     """chosen: (F, B, 3) bool, for location, rotation and scale of each bone.  sizes: (B, 3) curves of each.
-    error: metres by which what is left out moves any joint, at the frames and half way between them.
-    smooth: curves are cubic between keys, with the motion's own slopes; else they run straight."""
+    error: metres by which what is left out moves any joint, see ``curve_reduction.reduce_keys``.
+    tangents: of the curves at the keys, where any is left out; without, curves run straight from frame to frame."""
 
     chosen: np.ndarray
     sizes: np.ndarray
     error: float
-    smooth: bool = False
+    tangents: Sequence[Tangents] | None = None
 
     @property
     def is_thinned(self) -> bool:
-        """Whether a channel that has keys has fewer than frames."""
-        return not (self.chosen | ~self.chosen.any(axis=0)).all()
+        return self.tangents is not None
 
     def played(self, motion: BoneMotion) -> BoneMotion:
         """The motion that these keys of one make; a channel without any plays on."""
         if not self.is_thinned:
             return motion
-        keys = self.chosen | ~self.chosen.any(axis=0)
-        channels = enumerate(motion.channels())
-        rows = (interpolated(part, keys[..., k], motion.frames, self.smooth) for k, part in channels)
+        rows = played(motion.channels(), motion.frames, self.chosen, self.tangents)
         return replace(motion, basis=channels_to_basis(motion.rig, *rows))
 
     def report(self) -> dict:
@@ -82,14 +81,22 @@ def choose_keys(
     unit = mean_scale(motion.object_world[:, :3, :3])
     rows = np.unique([*range(0, len(frames), options.step), len(frames) - 1])
     chosen = np.zeros((len(frames), *keyed.shape), bool)
-    if options.error is None:
-        chosen[rows] = keyed
-    else:
+    chosen[rows] = keyed
+    if options.error is not None:
         some = tuple(values[rows] for values in channels)
-        chosen[rows] = reduce_keys(motion.rig, some, frames[rows], unit[rows], keyed, options.error)
+        chosen[rows], found = reduce_keys(motion.rig, some, frames[rows], unit[rows], keyed, options.error)
+    sizes = channel_sizes(motion.rig)
     if chosen[:, keyed].all():
-        return Keys(chosen, channel_sizes(motion.rig), 0.0)
-    # Where curves run straight over several frames, a motion jerks. Reduced keys are those that straight curves need.
-    smooth = options.error is None
-    error = key_error(motion.rig, channels, frames, unit, chosen, smooth)
-    return Keys(chosen, channel_sizes(motion.rig), error, smooth)
+        return Keys(chosen, sizes, 0.0)
+    if options.error is None:
+        tangents = key_tangents(channels, frames, chosen)
+    else:
+        tangents = [_spread(some, rows, len(frames)) for some in found]
+    return Keys(chosen, sizes, key_error(motion.rig, channels, frames, unit, chosen, tangents), tangents)
+
+
+def _spread(tangents: Tangents, rows: np.ndarray, count: int) -> Tangents:
+    """Tangents at some rows, at their places among all."""
+    out = np.zeros((2, count, *tangents.coming.shape[1:]))
+    out[:, rows] = tangents
+    return Tangents(*out)

@@ -133,11 +133,11 @@ class Written:
     times: np.ndarray
 
 
-def write_action(context, ob, workflow, name: str | None, kind: str, motion, keys=None, smooth=False) -> Written:
+def write_action(context, ob, workflow, name: str | None, kind: str, motion, keys=None, tangents=None) -> Written:
     """A copy of the source action that moves the rig as a motion says; after an error nothing is left of it.
 
-    name: of the action, made from the source's and the kind where None.  keys, smooth: see ``write_motion``; all
-    channels that the source keys at all frames where None.
+    name: of the action, made from the source's and the kind where None.  keys, tangents: see ``write_motion``;
+    all channels that the source keys at all frames where None.
     """
     with source_played(ob, workflow):
         source, source_slot = source_of(ob)
@@ -147,7 +147,7 @@ def write_action(context, ob, workflow, name: str | None, kind: str, motion, key
         times = action_times(context.scene, motion.frames[[0, -1]])
         with restored_after_error(ob):
             name = name or result_name(origin, kind)
-            new = write_motion(context, ob, name, motion, source=(base, base_slot), keys=keys, smooth=smooth)
+            new = write_motion(context, ob, name, motion, source=(base, base_slot), keys=keys, tangents=tangents)
             slot = _slot_in(new, base_slot)
             if kind != LIVE:
                 for name in workflow.factors:
@@ -161,16 +161,16 @@ def write_action(context, ob, workflow, name: str | None, kind: str, motion, key
 
 
 def write_result(
-    context, ob, workflow, name: str | None, motion, assign: bool, keys=None, strip: bool = False, smooth: bool = False
+    context, ob, workflow, name: str | None, motion, assign: bool, keys=None, strip: bool = False, tangents=None
 ):
     """The new action of a motion, and "bone: constraint" for each constraint that it switches off.
 
-    keys, smooth: see ``write_motion``; all channels that the source keys at all frames where None.
+    keys, tangents: see ``write_motion``; all channels that the source keys at all frames where None.
     strip: an NLA strip of it instead of assigning it, mute where assign is false.
     Returns (name of the source, action, list). After an error nothing is left of it.
     """
     with restored_after_error(ob):
-        written = write_action(context, ob, workflow, name, workflow.done, motion, keys, smooth)
+        written = write_action(context, ob, workflow, name, workflow.done, motion, keys, tangents)
         new, slot = written.action, written.slot
         if strip:
             span = _span(new, slot, written.times)

@@ -136,7 +136,7 @@ def _written(context, ob, workflow, options: RigBakeOptions, result: RigResult, 
     elif was_live:
         play_live(context, ob, workflow, result)
     origin, new, silenced = write_result(
-        context, ob, workflow, options.name, result.motion, options.assign, keys.chosen, options.strip, keys.smooth
+        context, ob, workflow, options.name, result.motion, options.assign, keys.chosen, options.strip, keys.tangents
     )
     ended = was_live and (options.assign or options.strip)
     if ended:

@@ -127,13 +127,14 @@ def test_every_nth_frame_and_the_last(rig, dense):
 def test_fewer_keys_within_the_error(rig, dense, error):
     report = result(rig, error=error)
     assert report["keys"] < 0.8 * report["keys_of_all_frames"]
-    seen = apart(rig, dense)
-    assert seen <= error and report["key_error_mm"] == pytest.approx(1000 * seen, abs=0.02)
+    seen = np.linalg.norm(ends(rig) - dense, axis=-1)[::2].max()  # at the frames
+    assert seen <= error and report["key_error_mm"] <= 1000 * error
     assert sum(counts(rig).values()) > 0
 
 
-def test_curves_of_a_step_are_smooth(rig):
-    """Straight ones made every third frame jerk four times, while the solved motion was measured."""
+@pytest.mark.parametrize("options", [{"step": 3}, {"error": 0.005}])
+def test_curves_between_keys_are_smooth(rig, options):
+    """Straight ones made every third frame jerk four times, reduced ones two and a half times."""
     raise_step()
 
     def jerk(positions):
@@ -141,8 +142,8 @@ def test_curves_of_a_step_are_smooth(rig):
 
     result(rig)
     dense = jerk(ends(rig, np.arange(1, 25)))
-    result(rig, step=3)
-    assert jerk(ends(rig, np.arange(1, 25))) < 1.3 * dense
+    result(rig, **options)
+    assert jerk(ends(rig, np.arange(1, 25))) < 1.25 * dense
     curves = actions.all_curves(*actions.assigned(rig))
     assert any(key.interpolation == "BEZIER" for curve in curves for key in curve.keyframe_points)
 
@@ -150,7 +151,7 @@ def test_curves_of_a_step_are_smooth(rig):
 def test_reduced_keys_lie_on_the_step(rig):
     raise_step()
     result(rig, step=2)
-    steps = np.arange(1, 24, 2)  # between them the curves of fewer keys run straight, those of all steps do not
+    steps = np.arange(1, 24, 2)
     stepped = ends(rig, steps)
     report = result(rig, step=2, error=0.002)
     assert np.linalg.norm(ends(rig, steps) - stepped, axis=-1).max() <= 0.002

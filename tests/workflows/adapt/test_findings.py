@@ -51,11 +51,11 @@ def test_what_is_written_is_what_is_measured(bound, keys):
 
 
 def test_keys_that_are_left_out_show_in_the_measures(bound):
-    """Straight curves between few keys jerk; smooth ones between the keys of a step do not."""
+    """Curves between few keys are smooth, but go past places; straight ones jerked."""
     raise_step()
     dense, reduced, stepped = (adapted(bound, **keys) for keys in ({}, {"error": 0.03}, {"step": 3}))
     jerk, *others = (report["measures"]["jerk_mean_ratio"] for report in (dense, reduced, stepped))
-    assert others[0] > jerk + 0.2 > others[1]
+    assert max(others) < jerk + 0.2
     assert any("set Frame Step to 1" in text for text in reduced["warnings"])
     assert not any("Frame Step" in text for text in dense["warnings"])
 
