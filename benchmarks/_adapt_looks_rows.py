@@ -44,7 +44,7 @@ BUILDERS: dict[str, Callable[[], Scene]] = {
     **{f"{name}_half_staged": lambda name=name: staged_walk(name, True) for name in ("walker", "cmu_06_04")},
 }
 _DEVELOPED_ON = {"walker", "walker_staged", "walker_half_staged", "cmu_02_01", "cmu_02_01_staged", "pfnn_flat09"}
-_DEVELOPED_ON |= {"climb_0", "climb_0_split", "climb_0_walled", "climb_0_staged", "cmu_01_06"}
+_DEVELOPED_ON |= {"walk_left", "climb_0", "climb_0_split", "climb_0_walled", "climb_0_staged", "cmu_01_06"}
 _SLOPES = tuple(f"{way}_{degrees}" for way in ("up", "down", "across") for degrees in SLOPES)
 _HILLS = ("hills", "stairs_up", "stairs_down")
 _PLAIN = ("stretched", "lifted", "widened", "moved", "tilted")
