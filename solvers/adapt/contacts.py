@@ -24,12 +24,19 @@ class ContactCount:
     """Contacts of J effectors over F frames, (F, J) bool each.
 
     counted: those that can be kept;  kept: those of them that are;  covered: those whose place on the object is inside
-    another object now, which are neither kept nor lost.
+    another object now, which are neither kept nor lost.  partner: (F, J) number of the object that each contact is
+    with, the nearest where it is with several, of those whose place is not covered if there is any; -1 for none.
     """
 
     counted: np.ndarray
     kept: np.ndarray
     covered: np.ndarray
+    partner: np.ndarray
+
+    @property
+    def given_up(self) -> np.ndarray:
+        """(F, J) bool: contacts that the motion had and the result has not."""
+        return (self.counted & ~self.kept) | self.covered
 
 
 def touched(
@@ -59,4 +66,6 @@ def count_contacts(
     counted = open_.any(axis=0)
     shift = np.where(open_, after, np.inf) - size * np.where(open_, before, 0.0)
     kept = (np.abs(shift) <= KEPT * scale).any(axis=0)
-    return ContactCount(counted, kept, touching.any(axis=0) & ~counted)
+    some = touching.any(axis=0)
+    near = np.where(np.where(counted, open_, touching), before, np.inf)
+    return ContactCount(counted, kept, some & ~counted, np.where(some, near.argmin(axis=0), -1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,6 +64,37 @@ def contacts_at(found: Findings, joints: list[int]) -> tuple[np.ndarray, np.ndar
     return counted, counted & ~lost, contacts.covered[:, joints].any(axis=1) & ~counted
 
 
+@dataclass(frozen=True)
+class GivenUp:
+    """A contact that a result does not keep: of a bone with an object. covered: whether another object covers its place
+    there.  count: of frames.  spans: the first and the last frame of each run of them."""
+
+    bone: str
+    obj: str
+    covered: bool
+    count: int
+    spans: tuple[tuple[float, float], ...]
+
+
+def given_up(found: Findings) -> list[GivenUp]:
+    """The contacts that a result does not keep, those of most frames first."""
+    contacts, out = found.contacts, []
+    for bone, joints in joints_of_limbs(found).items():
+        for number, obj in enumerate(found.objects):
+            those = contacts.given_up & (contacts.partner == number)
+            for covered in (False, True):
+                rows = (those & (contacts.covered == covered))[:, joints].any(axis=1)
+                if rows.any():
+                    out.append(GivenUp(bone, obj, covered, int(rows.sum()), _spans(found.frames, rows)))
+    return sorted(out, key=lambda each: -each.count)
+
+
+def _spans(frames: np.ndarray, rows: np.ndarray) -> tuple[tuple[float, float], ...]:
+    """First and last of frames (F,) of each run of rows (F,) bool."""
+    change = np.flatnonzero(np.diff(rows, prepend=False, append=False))
+    return tuple((float(frames[start]), float(frames[end - 1])) for start, end in change.reshape(-1, 2))
+
+
 def _as_json(found: Findings) -> dict:
     names = "counted", "kept", "covered"
     return {
@@ -71,6 +102,10 @@ def _as_json(found: Findings) -> dict:
             bone: dict(zip(names, (int(part.sum()) for part in contacts_at(found, joints)), strict=True))
             for bone, joints in joints_of_limbs(found).items()
         },
+        "given_up": [
+            {"bone": each.bone, "object": each.obj, "covered": each.covered, "count": each.count, "frames": each.spans}
+            for each in given_up(found)
+        ],
         "worst": {
             "jump": _event(found, found.jump, "cm", 100.0),
             "ride": _ride_as_json(found),

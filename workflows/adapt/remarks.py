@@ -9,10 +9,12 @@ import numpy as np
 from ...solvers.adapt import findings
 from ...solvers.adapt.findings import Findings
 from ..command_line import words
-from .findings import bone_of, contacts_at, joints_of_limbs
+from .findings import GivenUp, bone_of, contacts_at, given_up, joints_of_limbs
 
 # Seconds of contact in all, below which a limb's share of kept ones says nothing, unless too many are lost of all.
 _BRIEF = 0.1
+# So many contacts, and runs of frames of each, a note names at most.
+_NAMED, _RUNS = 3, 3
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,17 @@ def remarks(found: Findings, is_thinned: bool = False, upright: float | np.ndarr
     steps = *_jump(found, first, upright), *_ride(found, first, upright)
     moves = *steps, *_turn(found, first, upright), *_jerk(found, first, upright)
     body = *_tilt(found, upright), *_balance(found), *_stretch(found)
-    return [*moves, *body, *_depth(found), *_loss(found), *_limbs(found)]
+    return [*moves, *body, *_depth(found), *_loss(found), *_limbs(found), *_given_up(found)]
+
+
+def note_of_given_up(found: Findings) -> list[str]:
+    """A sentence that names the contacts that the result does not keep; empty where it keeps all."""
+    lost = given_up(found)
+    if not lost:
+        return []
+    some = [f"{_contact(each)} at {_in_words(each)}{_reason(each)}" for each in lost[:_NAMED]]
+    more = [f"{len(lost) - _NAMED} more, see the report"] if len(lost) > _NAMED else []
+    return [f"Contacts that the result gives up: {'; '.join([*some, *more])}"]
 
 
 def _jump(found, first, upright):
@@ -201,8 +213,34 @@ def _limbs(found):
         frame, doubt = float(found.frames[first]), ""
         if share < least and count * found.dt >= brief:
             doubt = (
-                f"Bone '{bone}' keeps {of_frames} of contact, the first one lost at frame "
-                f"{frame:g}: raise its Bone Hold, set what it touches to Attach with its whole influence, or change "
-                "that by less"
+                f"Bone '{bone}' keeps {of_frames} of contact, the first one lost at frame {frame:g}, with "
+                f"'{_partner(found, joints, first)}': raise its Bone Hold, set that object to Attach with its whole "
+                "influence, or change it by less"
             )
         yield Remark(f"Contact {', '.join(shares)}", bone, frame, doubt)
+
+
+def _partner(found, joints, row):
+    """The object whose contact joints of a bone lose first at a frame."""
+    lost = found.contacts.given_up[row, joints]
+    return found.objects[found.contacts.partner[row, joints[int(lost.argmax())]]]
+
+
+def _given_up(found):
+    for each in given_up(found):
+        text = f"Gives up {_contact(each)} in {words.counted(each.count, 'frame')}{_reason(each)}"
+        yield Remark(text, each.bone, each.spans[0][0], "")
+
+
+def _contact(each: GivenUp) -> str:
+    return f"'{each.bone}' on '{each.obj}'"
+
+
+def _reason(each: GivenUp) -> str:
+    return ", where that is covered" if each.covered else ""
+
+
+def _in_words(each: GivenUp) -> str:
+    runs = [f"{first:g}" if first == last else f"{first:g} to {last:g}" for first, last in each.spans[:_RUNS]]
+    more = ["..."] if len(each.spans) > _RUNS else []
+    return f"frames {', '.join([*runs, *more])}" if each.count > 1 else f"frame {runs[0]}"

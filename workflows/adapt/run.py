@@ -14,7 +14,7 @@ from ..environment.sanity import roughest_frame, unsettled_note
 from ..rig.bake import RigBakeOptions, choose_keys_of, require_bakeable, write_steps
 from ..rig.factors import notes_of_kept_keys
 from .findings import measure_written
-from .remarks import Remark, remarks
+from .remarks import Remark, note_of_given_up, remarks
 from .report import keep_report
 from .solution import Solution, solve_steps
 
@@ -52,12 +52,13 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
     }
     yield 0.85, "Choosing keys"
     chosen = choose_keys_of(context, [ob], workflow, solution, options)
-    found, told = None, []
+    found, told, lost = None, [], []
     if options.measure:
         yield 0.9, "Measuring"
         report["measures"], found = measure_written(problem, chosen[0].played(solution.results[0].motion))
         told = [*_unsettled(problem, solution), *remarks(found, chosen[0].is_thinned, problem.options.upright)]
         report["warnings"] = [remark.doubt for remark in told if remark.doubt]
+        lost = note_of_given_up(found)
     report |= joints_report(ob, workflow)
     bound = (*workflow.settings_of(ob).notes.splitlines(), *notes_of_kept_keys(ob, workflow))
 
@@ -66,7 +67,7 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
 
     (written,) = yield from write_steps(context, [ob], workflow, problem, solution, options, chosen, keep)
     # The scene may have come to play longer since.
-    notes = list(dict.fromkeys((*bound, *written["notes"], *report.get("warnings", ()))))
+    notes = list(dict.fromkeys((*bound, *written["notes"], *report.get("warnings", ()), *lost)))
     return report | written | {"notes": notes, "seconds": time.perf_counter() - began}
 
 

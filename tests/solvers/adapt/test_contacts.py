@@ -58,6 +58,7 @@ def test_covered_places_are_neither_kept_nor_lost():
     covered[0, :5] = True
     found = counted(BEFORE + 0.5, covered)
     assert found.covered[:5, 0].all() and found.covered.sum() == 5
+    assert not found.counted[:5, 0].any() and found.given_up[:, 0].all()
     assert not found.counted[:5].any() and found.counted[5:, 0].all()
 
 
@@ -73,3 +74,16 @@ def test_of_coincident_objects_the_one_counts_that_is_not_covered():
     for order in ([0, 1], [1, 0]):
         found = count_contacts(before[order], after[order], touching[order], covered[order], 1.0, 1.0)
         assert found.kept.all() and not found.covered.any()
+
+
+def test_each_contact_is_with_the_nearest_object_that_is_not_covered():
+    assert np.array_equal(counted(BEFORE).partner[:, 0], ON_RAMP.astype(int)) and not counted(BEFORE).given_up.any()
+    assert (counted(BEFORE).partner[:, 1] == -1).all()
+    both = np.stack((TOE[0], TOE[0] + 0.001))[..., None] * np.ones(2)
+    touching = np.zeros(both.shape, bool)
+    touching[:, :, 0] = True
+    covered = np.zeros(both.shape, bool)
+    covered[0, 3], covered[:, 4] = True, True
+    found = count_contacts(both, both + 0.5, touching, covered, 1.0, 1.0)
+    assert found.partner[3, 0] == 1 and (np.delete(found.partner[:, 0], 3) == 0).all()
+    assert found.given_up[:, 0].all() and not found.given_up[:, 1].any() and found.covered.sum() == 1
