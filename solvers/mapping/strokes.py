@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+from scipy.interpolate import CubicSpline
+from scipy.ndimage import binary_opening, gaussian_filter1d
 
 from ..core.errors import InputError
 from ..core.lag import checked_times
@@ -23,21 +24,22 @@ _PUSHES = 0.35
 _TREMBLES = 0.2
 # Feet that count together before their speed is the body's, and the share of all that make it rest.
 _ENOUGH, _AT_REST = 0.5, 0.5
-# Seconds: a Gaussian over a whole clip, a single pole live; over how many the RMS speed is taken live, and a gap after
-# which a live body has stood.
-SMOOTHING, _MEMORY, SILENT = 0.05, 1.0, 0.5
+# Seconds: a Gaussian over a whole clip, and a single pole live; for how long feet are still that rest, and do not turn
+# round; over how many the RMS speed is taken live; a gap after which a live body has stood.
+_SMOOTHING, _POLE, _RESTS, _MEMORY, SILENT = 0.03, 0.05, 0.2, 1.0, 0.5
+# Moments a second between which a clip is looked at, so that its frame rate does not matter.
+_MOMENTS = 120.0
 # Feet that go to and fro on one line, and forward while they are high, make strokes.
 _ON_A_LINE, _AGREED = 0.7, 0.45
 
 
 @dataclass(frozen=True)
 class Strokes:
-    """low, high (K,): heights of the K feet's centroids.  forward: (2,) unit vector, the way that feet go while they
-    are high.  speed: RMS of their own along it, metres a second.  on_a_line: 0 to 1, 1 - the smaller over the larger
-    eigenvalue of their horizontal velocities.  agreed: -1 to 1, how surely the median foot goes forward while high."""
+    """feet: K of them, in metres.  forward: (2,) unit vector, the way that feet go while they are high.  speed: RMS of
+    their own along it, metres a second.  on_a_line: 0 to 1, 1 - the smaller over the larger eigenvalue of their
+    horizontal velocities.  agreed: -1 to 1, how surely the median foot goes forward while high."""
 
-    low: np.ndarray
-    high: np.ndarray
+    feet: MeshFeet
     forward: np.ndarray
     speed: float
     on_a_line: float
@@ -52,16 +54,15 @@ class Strokes:
         times = checked_times(times, len(vertices))
         if not len(feet) or len(vertices) < 2:
             raise InputError("No part of the target steps on the ground; give a stride instead.")
-        low, high = np.array([(foot.low, foot.high) for foot in feet.feet]).T
         velocity = _velocity(feet.soles(vertices), times)
         values, axes = np.linalg.eigh(np.einsum("fki,fkj->ij", velocity, velocity))
-        lift = np.clip(_lift(feet.centroids(vertices), low, high), 0.0, 1.0) - 0.5
+        lift = np.clip(_lift(feet, feet.centroids(vertices)), 0.0, 1.0) - 0.5
         votes = lift * (velocity @ axes[:, 1])
         agreed = votes.sum(axis=0) / np.maximum(np.abs(votes).sum(axis=0), 1e-300)
         sign = 1.0 if agreed.sum() >= 0.0 else -1.0
         speed = float(np.sqrt(np.mean((velocity @ axes[:, 1]) ** 2)))
         on_a_line = 1.0 - float(values[0] / max(values[1], 1e-300))
-        return cls(low, high, sign * axes[:, 1], speed, on_a_line, sign * float(np.median(agreed)))
+        return cls(feet, sign * axes[:, 1], speed, on_a_line, sign * float(np.median(agreed)))
 
     @property
     def why_not(self) -> str | None:
@@ -76,17 +77,33 @@ class Strokes:
         """Ground velocity (F - 1, 2) between frames, metres a second, of soles and centroids (F, K, 3) of the feet.
 
         soles, centroids: of a pose without place and heading.  times: (F,) seconds.  Minus the mean velocity of feet,
-        weighed by how low they are and whether they move back; zero where most are low and still; in flight it goes
-        straight from the last one known to the next.
+        weighed by how low they are and whether they move back; zero while most are still; in flight it goes straight
+        from the last one known to the next.
         """
-        velocity = _velocity(soles, times)
-        lift = _lift(centroids, self.low, self.high)
-        pushed, known = self._pushed(velocity, lift, self._speed(velocity))
-        if not known.any():
-            return np.zeros_like(pushed)
-        middle = 0.5 * (times[1:] + times[:-1])
-        pushed = np.stack([np.interp(middle, middle[known], column) for column in pushed[known].T], axis=1)
-        return gaussian_filter1d(pushed, SMOOTHING / np.diff(times).mean(), axis=0, mode="nearest")
+        parts = max(int(np.ceil(np.diff(times).mean() * _MOMENTS - 1e-6)), 1)
+        fine = np.interp(np.arange(parts * (len(times) - 1) + 1) / parts, np.arange(len(times)), times)
+        if parts > 1:
+            soles, centroids = (CubicSpline(times, points)(fine) for points in (soles, centroids))
+        velocity, step = _velocity(soles, fine), float(np.diff(fine).mean())
+        pushed, weight, still = self._pushed(velocity, _lift(self.feet, centroids), self._speed(velocity))
+        rests = (weight == 0.0) & binary_opening(still, np.ones(max(round(_RESTS / step), 1)))
+        known, weight = (weight > 0.0) | rests, np.where(rests, 1.0, weight)[:, None]
+        if known.any():
+            # A foot that comes down or leaves is slower than one that stands: flight goes on from the mean of a stance.
+            smooth = _smoothed(weight * pushed, step)[known] / _smoothed(weight, step)[known]
+            middle = 0.5 * (fine[1:] + fine[:-1])
+            pushed = np.stack([np.interp(middle, middle[known], column) for column in smooth.T], axis=1)
+        return _smoothed(pushed, step).reshape(-1, parts, 2).mean(axis=1)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Arrays that ``from_arrays`` makes the same of."""
+        told = np.array([self.speed, self.on_a_line, self.agreed])
+        return self.feet.to_arrays() | {"forward": self.forward, "told": told}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Strokes:
+        """The reverse of ``to_arrays``."""
+        return cls(MeshFeet.from_arrays(arrays), np.asarray(arrays["forward"], float), *arrays["told"].tolist())
 
     def stream(self) -> StrokeStream:
         """The same of a body that is seen one moment at a time; it cannot look ahead."""
@@ -95,17 +112,21 @@ class Strokes:
     def _speed(self, velocity: np.ndarray) -> float:
         return max(float(np.sqrt(np.mean((velocity @ self.forward) ** 2))), _TREMBLES * self.speed)
 
-    def _pushed(self, velocity: np.ndarray, lift: np.ndarray, speed: float) -> tuple[np.ndarray, np.ndarray]:
-        """Velocity (N, 2) of the body and whether it is known (N,), of feet (N, K, 2) that are lifted (N, K)."""
+    def _pushed(
+        self, velocity: np.ndarray, lift: np.ndarray, speed: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Velocity (N, 2) of the body, how surely it is pushed (N,), 0 to 1, and whether most feet are still (N,).
+
+        velocity (N, K, 2) and lift (N, K): of the feet.  What is not pushed has no velocity.
+        """
         low = np.clip((_LIFTED - lift) / (_LIFTED - _STANDS), 0.0, 1.0)
         least = max(_PUSHES * speed, 1e-300)
         weights = low * np.clip(-(velocity @ self.forward) / least, 0.0, 1.0)
         total = weights.sum(axis=1)
+        still = np.clip(1.0 - np.linalg.norm(velocity, axis=2) / least, 0.0, 1.0).mean(axis=1)
         pushes = total > _ENOUGH
-        still = low * np.clip(1.0 - np.linalg.norm(velocity, axis=2) / least, 0.0, 1.0)
-        rests = ~pushes & (still.mean(axis=1) > _AT_REST)
-        mean = np.einsum("nk,nki->ni", weights, velocity) / np.maximum(total, 1e-300)[:, None]
-        return np.where(pushes[:, None], -mean, 0.0), pushes | rests
+        mean = np.einsum("nk,nki->ni", weights, velocity) / np.where(pushes, total, 1.0)[:, None]
+        return np.where(pushes[:, None], -mean, 0.0), np.where(pushes, np.minimum(total, 1.0), 0.0), still > _AT_REST
 
 
 class StrokeStream:
@@ -117,6 +138,7 @@ class StrokeStream:
         self._square, self._memory = 0.0, 0.0
         self._smooth: np.ndarray | None = None
         self._known = np.zeros(2)
+        self._still = 0.0  # seconds
 
     def step(self, soles: np.ndarray, centroids: np.ndarray, time: float) -> np.ndarray:
         """Ground velocity (2,) at a time in seconds, of soles and centroids (K, 3); see ``Strokes.velocity``.
@@ -131,15 +153,15 @@ class StrokeStream:
             self._smooth, self._known = None, np.zeros(2)
             return self._now()
         elapsed = time - last[0]
-        times, both = np.array((last[0], now[0])), np.stack((last[1], now[1]))
-        velocity = _velocity(both, times)
-        lift = _lift(np.stack((last[2], now[2])), self._strokes.low, self._strokes.high)
-        pushed, known = self._strokes._pushed(velocity, lift, self._speed(velocity, elapsed))
-        if known[0]:
+        velocity = _velocity(np.stack((last[1], now[1])), np.array((last[0], now[0])))
+        lift = _lift(self._strokes.feet, np.stack((last[2], now[2])))
+        pushed, weight, still = self._strokes._pushed(velocity, lift, self._speed(velocity, elapsed))
+        self._still = self._still + elapsed if still[0] else 0.0
+        if weight[0] > 0.0 or self._still > _RESTS:
             self._known = pushed[0]
         if self._smooth is None:
             self._smooth = self._known
-        self._smooth = self._smooth + (1.0 - np.exp(-elapsed / SMOOTHING)) * (self._known - self._smooth)
+        self._smooth = self._smooth + (1.0 - np.exp(-elapsed / _POLE)) * (self._known - self._smooth)
         return self._now()
 
     def _now(self) -> np.ndarray:
@@ -153,12 +175,18 @@ class StrokeStream:
         return max(float(np.sqrt(self._square / self._memory)), _TREMBLES * self._strokes.speed)
 
 
+def _smoothed(values: np.ndarray, step: float) -> np.ndarray:
+    """Of values (N, ...) so many seconds apart."""
+    return gaussian_filter1d(values, _SMOOTHING / step, axis=0, mode="nearest")
+
+
 def _velocity(points: np.ndarray, times: np.ndarray) -> np.ndarray:
     """(F - 1, K, 2) horizontal, of points (F, K, 3)."""
     return np.diff(points[..., :2], axis=0) / np.diff(times)[:, None, None]
 
 
-def _lift(centroids: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def _lift(feet: MeshFeet, centroids: np.ndarray) -> np.ndarray:
     """(F - 1, K) of centroids (F, K, 3) half-way between frames: 0 at their low height, 1 at their high one."""
+    low, high = np.array([(foot.low, foot.high) for foot in feet.feet]).T
     height = 0.5 * (centroids[1:, :, 2] + centroids[:-1, :, 2])
     return (height - low) / np.maximum(high - low, 1e-300)

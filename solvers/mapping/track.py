@@ -10,7 +10,7 @@ from ..core.interpolation import BetweenRows
 from ..regression.latent_box import LatentBox
 from ..regression.ridge import PoseRidge, posterior_variance
 from .source_motion import SourceTrack
-from .travel_estimators import TravelChoices, TravelEstimators
+from .travel_estimators import FeetAt, TravelChoices, TravelEstimators
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,19 @@ class MapTrack:
         return between.of(self.coefficients), between.of(self.positions), between.of(self.headings)
 
 
-def map_track(mapping: MotionMap, travel: TravelEstimators, source: SourceTrack, choices: TravelChoices) -> MapTrack:
-    """The target's motion over a clip of the source; raises InputError for a way to travel that there is not."""
+def map_track(
+    mapping: MotionMap,
+    travel: TravelEstimators,
+    source: SourceTrack,
+    choices: TravelChoices,
+    feet_at: FeetAt | None = None,
+) -> MapTrack:
+    """The target's motion over a clip of the source; raises InputError for a way to travel that there is not.
+
+    feet_at: see ``TravelEstimators.track``.
+    """
     coefficients = mapping.coefficients(source.features)
-    positions, headings = travel.track(coefficients, source.times, source.translation, source.yaw, choices)
+    positions, headings = travel.track(coefficients, source.times, source.translation, source.yaw, choices, feet_at)
     return MapTrack(source.times, coefficients, positions, headings)
 
 

@@ -52,15 +52,18 @@ def learn_travel(
     vertices: np.ndarray,
     stride: float = 0.0,
     learn_from: str | None = None,
+    ground: np.ndarray | None = None,
 ) -> Travel:
     """The travel of a target, from its own motion.
 
     coefficients: (F, D) of its poses.  times: (F,) seconds.  translation (F, 2) metres and yaw (F,): its global motion
     against its first frame.  vertices: (F, V, 3) metres, without that motion, Z up.  stride: metres a cycle of its
-    motion (the whole range where it has no shorter one) along ``FORWARD``, 0 where the user gave none.  learn_from: one
-    of ``FROM``, else chosen: its translation where that is longer than 1.5 radii (RMS distance of its vertices from
-    their centre), else standing feet where they ask for a steady speed of at least 0.3 radii a second, else the stride,
-    else it stays.
+    motion (the whole range where it has no shorter one) along ``FORWARD``, 0 where the user gave none.  ground: (F, 2)
+    the velocity that its feet ask for, where that is known; None for its ``stance_velocity``.
+
+    learn_from: one of ``FROM``, else chosen: its translation where that is longer than 1.5 radii (RMS distance of its
+    vertices from their centre), else standing feet where they ask for a steady speed of at least 0.3 radii a second,
+    else the stride, else it stays.
     Raises InputError where what is asked for is not there.
     """
     times = checked_times(times, len(coefficients))
@@ -73,7 +76,7 @@ def learn_travel(
         moved = turned(rates(translation, times, LAG), -np.asarray(yaw, float))
         return _fitted(TRANSLATION, speed, moved, f"the target travels {extent:.3g} m over its range")
     if learn_from in (None, STANCE):
-        ground = stance_velocity(vertices, times)
+        ground = stance_velocity(vertices, times) if ground is None else ground
         mean = float(np.linalg.norm(ground.mean(axis=0)))
         steady = mean / max(float(np.linalg.norm(ground, axis=1).mean()), 1e-12)
         if learn_from == STANCE and not np.isfinite(mean):

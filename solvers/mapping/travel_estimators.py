@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,12 +10,18 @@ import numpy as np
 from ..core.errors import InputError
 from ..core.lag import rates
 from ..rotations.rigid import turned
-from .travel import LAG, STANCE, STAYS, STRIDE, TRANSLATION, Travel, integrated, learn_travel
+from ..shapes.mesh_feet import find_feet, lowest_ground
+from .strokes import Strokes
+from .travel import LAG, STANCE, STAYS, STRIDE, TRANSLATION, Travel, cycle_seconds, integrated, learn_travel
 
 AUTO, SOURCE = "auto", "source"
 ESTIMATORS = (AUTO, TRANSLATION, STANCE, STRIDE, SOURCE, STAYS)
 _LEARNT = (TRANSLATION, STANCE, STRIDE)
 _STAYS = 0.3  # of its radius: what goes no farther over its whole range does not travel
+_EARLIER = "learnt by an earlier version, which knew none; Learn Again looks for them"
+
+# Soles and whole feet, both (F, K, 3) world, of a target's coefficients (F, D); see ``FeetReadout``.
+FeetAt = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -31,39 +38,78 @@ class TravelChoices:
 @dataclass(frozen=True)
 class TravelEstimators:
     """learnt: by estimator the travel that the target's motion gives; "stride" is of one metre.  missing: why the
-    others are not there.  auto: the one that is taken where the user leaves the choice, and note: why."""
+    others are not there.  auto: the one that is taken where the user leaves the choice, and note: why.
+
+    strokes: of its feet, which "stance" and "stride" then go by; None where they tell nothing, and no_strokes: why.
+    cycle: metres that they cover in a cycle of its own motion."""
 
     learnt: dict[str, Travel]
     missing: dict[str, str]
     auto: str
     note: str
+    strokes: Strokes | None = None
+    no_strokes: str = ""
+    cycle: float = 0.0
 
     @classmethod
-    def learn(cls, coefficients, times, translation, yaw, vertices) -> TravelEstimators:
-        """See ``travel.learn_travel``."""
-        estimators, missing = {}, {}
+    def learn(cls, coefficients, times, translation, yaw, vertices, triangles, same=None) -> TravelEstimators:
+        """See ``travel.learn_travel``.  triangles (T, 3) and same (V,): as in ``find_feet``."""
+        strokes, why = _strokes(vertices, triangles, times, same)
+        ground = None if strokes is None else _at_frames(strokes, vertices, times)
         motion = coefficients, times, translation, yaw, vertices
+        estimators, missing = {}, {}
         for estimator in _LEARNT:
             try:
-                estimators[estimator] = learn_travel(*motion, stride=1.0, learn_from=estimator)
+                estimators[estimator] = learn_travel(*motion, stride=1.0, learn_from=estimator, ground=ground)
             except InputError as error:
                 missing[estimator] = str(error)
         radius = np.sqrt(((vertices - vertices.mean(axis=1, keepdims=True)) ** 2).sum(axis=2).mean())
         if np.linalg.norm(np.ptp(translation, axis=0)) < _STAYS * radius:
             estimators.pop(TRANSLATION, None)
             missing[TRANSLATION] = "its own motion stays in place; choose Feet, Stride or Source"
-        auto = learn_travel(*motion)
-        return cls(estimators, missing, auto.learnt_from, auto.note)
+        auto = learn_travel(*motion, ground=ground)
+        cycle = 0.0
+        if ground is not None:
+            cycle = float(np.linalg.norm(ground.mean(axis=0))) * cycle_seconds(coefficients, times)
+        return cls(estimators, missing, auto.learnt_from, auto.note, strokes, why, cycle)
 
     @classmethod
     def none(cls, note: str) -> TravelEstimators:
         """Of a target whose poses are in no order in time."""
         return cls({}, dict.fromkeys(_LEARNT, note), STAYS, note)
 
+    def strokes_of(self, choices: TravelChoices) -> Strokes | None:
+        """The strokes that are gone by, None where it is something else; raises as ``estimator_of``."""
+        estimator = self.estimator_of(choices)
+        return self.strokes if estimator == STANCE or (estimator == STRIDE and self.cycle > 0.0) else None
+
+    def stroke_scale(self, choices: TravelChoices) -> float:
+        """By how much farther than its strokes ask for the target goes, where it goes by them."""
+        longer = choices.stride / self.cycle if self.estimator_of(choices) == STRIDE else 1.0
+        return choices.scale * longer
+
+    def note_of(self, choices: TravelChoices) -> str:
+        """In words, what the target's travel stands on; raises as ``estimator_of``."""
+        estimator = self.estimator_of(choices)
+        if estimator == STANCE:
+            note = self.learnt[STANCE].note
+            if self.strokes is not None:
+                return f"by the strokes of its {len(self.strokes.feet)} feet: {note}"
+            return f"by its lowest vertices, which tells less at another tempo: {note}; strokes: {self.no_strokes}"
+        if estimator == TRANSLATION:
+            return f"by its own travel: {self.learnt[TRANSLATION].note}"
+        if estimator == STRIDE:
+            by = "the strokes of its feet" if self.strokes_of(choices) else "how fast its pose changes"
+            return f"by a length of stride: {choices.stride:.3g} m for each cycle of its own motion, told by {by}"
+        if estimator == SOURCE:
+            return "as far as its source goes"
+        return f"it stays: {self.note}" if choices.estimator == AUTO else "it stays, as chosen"
+
     def velocity(self, coefficient_rates: np.ndarray, choices: TravelChoices) -> np.ndarray:
         """Ground velocity (..., 2), metres a second in the target's own heading, of rates (..., D) a second.
 
-        Zero for the estimator "source". Raises InputError for one that the target's motion does not give.
+        Zero for the estimator "source"; what goes by strokes has them to ask.  Raises InputError for one that the
+        target's motion does not give.
         """
         estimator = self.estimator_of(choices)
         if estimator in (STAYS, SOURCE):
@@ -72,19 +118,28 @@ class TravelEstimators:
         return choices.scale * length * self.learnt[estimator].velocity(coefficient_rates)
 
     def track(
-        self, coefficients: np.ndarray, times: np.ndarray, translation: np.ndarray, yaw: np.ndarray,
+        self,
+        coefficients: np.ndarray,
+        times: np.ndarray,
+        translation: np.ndarray,
+        yaw: np.ndarray,
         choices: TravelChoices,
+        feet_at: FeetAt | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Positions (F, 2) on the ground, metres, and headings (F,), radians, both from 0 at the first frame.
 
         coefficients: (F, D) of the target.  times: (F,) seconds.  translation: (F, 2) metres and yaw: (F,) of the
-        source's ground motion. Raises InputError for one that the target's motion does not give.
+        source's ground motion.  feet_at: of the target, without which strokes are not gone by.
+        Raises InputError for one that the target's motion does not give.
         """  # fmt: skip
         turned_by = yaw - yaw[0]
         heading = choices.turn_ratio * turned_by
         if self.estimator_of(choices) == SOURCE:
-            steps = along_source(np.diff(translation, axis=0), _halfway(heading - turned_by), choices)
-            return np.concatenate((np.zeros((1, 2)), np.cumsum(steps, axis=0))), heading
+            return _summed(along_source(np.diff(translation, axis=0), _halfway(heading - turned_by), choices)), heading
+        strokes = self.strokes_of(choices)
+        if strokes is not None and len(times) > 1:
+            velocity = self.stroke_scale(choices) * strokes.velocity(*feet_at(coefficients), times)
+            return _summed(turned(velocity, _halfway(heading)) * np.diff(times)[:, None]), heading
         velocity = self.velocity(rates(coefficients, times, LAG), choices)
         return integrated(velocity, heading, times), heading
 
@@ -101,11 +156,14 @@ class TravelEstimators:
         arrays = {f"weights {estimator}": travel.weights for estimator, travel in self.learnt.items()}
         arrays |= {f"note {estimator}": np.array(travel.note) for estimator, travel in self.learnt.items()}
         arrays |= {f"missing {estimator}": np.array(text) for estimator, text in self.missing.items()}
-        return arrays | {"auto": np.array(self.auto), "note": np.array(self.note)}
+        if self.strokes is not None:
+            arrays |= {f"strokes {name}": value for name, value in self.strokes.to_arrays().items()}
+        texts = {"auto": self.auto, "note": self.note, "no strokes": self.no_strokes}
+        return arrays | {name: np.array(text) for name, text in texts.items()} | {"cycle": np.array(self.cycle)}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TravelEstimators:
-        """The reverse of ``to_arrays``."""
+        """The reverse of ``to_arrays``; what an earlier version learnt, which knew no strokes, goes as it went then."""
         estimators, missing = {}, {}
         for estimator in _LEARNT:
             if f"weights {estimator}" in arrays:
@@ -113,7 +171,10 @@ class TravelEstimators:
                 estimators[estimator] = Travel(estimator, weights, note)
             else:
                 missing[estimator] = str(arrays[f"missing {estimator}"])
-        return cls(estimators, missing, str(arrays["auto"]), str(arrays["note"]))
+        of_strokes = {name[8:]: value for name, value in arrays.items() if name.startswith("strokes ")}
+        strokes = Strokes.from_arrays(of_strokes) if of_strokes else None
+        told = str(arrays["auto"]), str(arrays["note"]), strokes, str(arrays.get("no strokes", _EARLIER))
+        return cls(estimators, missing, *told, float(arrays.get("cycle", 0.0)))
 
 
 def along_source(steps: np.ndarray, turn: np.ndarray, choices: TravelChoices) -> np.ndarray:
@@ -122,6 +183,28 @@ def along_source(steps: np.ndarray, turn: np.ndarray, choices: TravelChoices) ->
     turn: (...,) radians by which the target has turned more than its source.
     """
     return choices.scale * turned(steps, turn)
+
+
+def _strokes(vertices, triangles, times, same) -> tuple[Strokes | None, str]:
+    """Strokes that tell how far the target goes, or why there are none, in words."""
+    feet = find_feet(vertices, triangles, lowest_ground(vertices), same=same)
+    if not len(feet):
+        return None, "no part of it steps on the ground"
+    strokes = Strokes.learn(feet, vertices, times)
+    return (None, strokes.why_not) if strokes.why_not else (strokes, "")
+
+
+def _at_frames(strokes: Strokes, vertices: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Velocity (F, 2) that a target's own feet ask for, at its frames."""
+    feet = strokes.feet
+    velocity = strokes.velocity(feet.soles(vertices), feet.centroids(vertices), times)
+    middle = 0.5 * (times[1:] + times[:-1])
+    return np.stack([np.interp(times, middle, column) for column in velocity.T], axis=1)
+
+
+def _summed(steps: np.ndarray) -> np.ndarray:
+    """Positions (F, 2) from the origin, of steps (F - 1, 2)."""
+    return np.concatenate((np.zeros((1, 2)), np.cumsum(steps, axis=0)))
 
 
 def _halfway(values: np.ndarray) -> np.ndarray:

@@ -61,7 +61,7 @@ class MeshFeet:
         """All that is needed to build the same again."""
         return {
             "vertices": np.concatenate([foot.vertices for foot in self.feet] or [np.empty(0, int)]),
-            "vertex counts": np.array([len(foot.vertices) for foot in self.feet], int),
+            "vertices counts": np.array([len(foot.vertices) for foot in self.feet], int),
             "sole": np.concatenate([foot.sole for foot in self.feet] or [np.empty(0, int)]),
             "sole counts": np.array([len(foot.sole) for foot in self.feet], int),
             "quantiles": np.array([(foot.low, foot.high) for foot in self.feet], float).reshape(-1, 2),
@@ -70,11 +70,8 @@ class MeshFeet:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> MeshFeet:
-        """Of what ``to_arrays`` gave."""
-        whole, soles = (
-            np.split(arrays[name], np.cumsum(arrays[counts])[:-1]) if len(arrays[counts]) else []
-            for name, counts in (("vertices", "vertex counts"), ("sole", "sole counts"))
-        )
+        """Of what ``to_arrays`` gave; InputError where the counts are of other feet."""
+        whole, soles = (_split(arrays[name], arrays[f"{name} counts"]) for name in ("vertices", "sole"))
         rows = zip(whole, soles, arrays["quantiles"].tolist(), strict=True)
         return cls(tuple(Foot(of, sole, *quantiles) for of, sole, quantiles in rows), *arrays["body"].tolist())
 
@@ -116,6 +113,12 @@ def find_feet(
     is_body = lowest_ground(vertices) < ground - _SUNK * height or _share(vertices[0], triangles, largest) < _LEAST
     feet = [] if is_body else [_foot(heights, piece) for piece in pieces if len(piece) >= _SMALLEST * len(largest)]
     return MeshFeet(tuple(feet), height, float(ground))
+
+
+def _split(indices: np.ndarray, counts: np.ndarray) -> list[np.ndarray]:
+    if counts.sum() != len(indices) or (counts < 1).any():
+        raise InputError("The feet of the mesh are not as they were stored.")
+    return np.split(indices, np.cumsum(counts)[:-1]) if len(counts) else []
 
 
 def _checked(vertices, triangles, ground):

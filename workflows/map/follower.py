@@ -18,9 +18,10 @@ from ...solvers.core.errors import StaleBindingError
 from ...solvers.core.lag import rates
 from ...solvers.mapping.pose_features import LAG
 from ...solvers.mapping.source_motion import SourceModel, SourceStream, SourceTrack, source_track
+from ...solvers.mapping.strokes import SILENT, Strokes, StrokeStream
 from ...solvers.mapping.track import lifted, placed
 from ...solvers.mapping.travel import Path
-from ...solvers.mapping.travel_estimators import SOURCE, along_source
+from ...solvers.mapping.travel_estimators import SOURCE, FeetAt, along_source
 from ...state.cache import fingerprint
 from ...state.live_states import TrackNeed
 from ..core.base import Steps, names_what_is_too_large, relayed
@@ -44,8 +45,6 @@ from .store import SourceClip, pack_clip
 
 # Of the source's radius: what single precision and the program's own evaluation may differ by.
 _SAME = 1e-4
-# Seconds without news of a performed source after which it is taken to have stood still.
-_SILENT = 0.5
 
 
 class MapFollower(MeshFollower):
@@ -140,6 +139,7 @@ class Performance:
         self._coefficients: deque[tuple[float, np.ndarray]] = deque()
         self._first: SourceTrack | None = None
         self._last: SourceTrack | None = None
+        self._strokes: tuple[Strokes, StrokeStream] | None = None
 
     def step(self, ob, points: np.ndarray, now: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coefficients (1, D), position (1, 2) and heading (1,) for points (J, 3) at a time in seconds."""
@@ -155,7 +155,8 @@ class Performance:
 
     def _travelled(self, ob, source: SourceTrack, now: float) -> float:
         """Go on to a time in seconds; the heading there."""
-        choices, travel = travel_choices(ob.motion_loom_map), target_of(ob).travel
+        choices, target = travel_choices(ob.motion_loom_map), target_of(ob)
+        travel, strokes = target.travel, target.travel.strokes_of(choices)
         turned_by = source.yaw[0] - self._first.yaw[0]
         heading = choices.turn_ratio * turned_by
         last = self._last or source
@@ -163,9 +164,11 @@ class Performance:
             step = source.translation[0] - last.translation[0]
             self._path.position = self._path.position + along_source(step, heading - turned_by, choices)
             velocity = np.zeros(2)
+        elif strokes is not None:
+            velocity = travel.stroke_scale(choices) * self._stroked(strokes, target.feet_at, now)
         else:
             velocity = travel.velocity(self._rates(), choices)
-        if now - last.times[0] > _SILENT:
+        if now - last.times[0] > SILENT:
             self._path.step(np.zeros(2), heading, last.times[0] + LAG)
         self._path.step(velocity, heading, now)
         return heading
@@ -173,6 +176,13 @@ class Performance:
     def recent(self) -> tuple[np.ndarray, np.ndarray]:
         """The points a tenth of a second ago and now, both (J, 3)."""
         return self._poses[0][1], self._poses[-1][1]
+
+    def _stroked(self, strokes: Strokes, feet_at: FeetAt, now: float) -> np.ndarray:
+        """Velocity (2,) that the strokes of its feet ask for at a time in seconds."""
+        if self._strokes is None or self._strokes[0] is not strokes:
+            self._strokes = strokes, strokes.stream()
+        soles, whole = feet_at(self._coefficients[-1][1][None])
+        return self._strokes[1].step(soles[0], whole[0], now)
 
     def _rates(self) -> np.ndarray:
         times = np.array([when for when, _ in self._coefficients])

@@ -30,7 +30,7 @@ from ...solvers.core.subsampling import evenly_spaced_indices
 from ...solvers.mapping.global_motion import ALL, NONE, TRANSLATION, GlobalMotion
 from ...solvers.mapping.source_motion import SourceModel
 from ...solvers.mapping.steady_points import steady_weights
-from ...solvers.mapping.travel_estimators import TravelEstimators
+from ...solvers.mapping.travel_estimators import TravelChoices, TravelEstimators
 from ...solvers.shapes.target_space import learn_target_steps
 from ...solvers.surface.weld import staying_together
 from ..command_line.words import counted
@@ -169,7 +169,8 @@ def learn_sequence(
         travel = TravelEstimators.none("its poses are shape keys, in no order in time; choose Source or None")
     else:
         times = (sequence.frames - sequence.frames[0]) / fps
-        travel = TravelEstimators.learn(space.coefficients, times, translation, yaw, vertices)
+        motion = space.coefficients, times, translation, yaw, vertices
+        travel = TravelEstimators.learn(*motion, sequence.triangles, same)
     mesh = len(ob.data.vertices), len(ob.data.polygons), faces_mark(ob)
     floor = -np.inf if remove == NONE else float(vertices[..., 2].min())
     doubts = () if sequence.poses else _doubts(sequence, fps, remove, yaw)
@@ -244,7 +245,7 @@ def _store(ob, learnt: LearntTarget, clip: SourceClip, *because: str | None) -> 
     settings.target_frame = min(max(settings.target_frame, first), last)
     for mesh in replaced:
         discard(mesh)
-    told = "; ".join((settings.learnt_summary, f"travel: {learnt.travel.note}"))
+    told = "; ".join((settings.learnt_summary, f"travel: {learnt.travel.note_of(TravelChoices())}"))
     return " ".join((f"Learnt '{ob.name}': {told}", *all_doubts(ob)))
 
 

@@ -163,16 +163,25 @@ def track_over(ob, clip: SourceClip) -> MapTrack:
     settings = ob.motion_loom_map
     source = _smoothed(settings, clip)
     mapping = _learn(ob, *_rows(ob, clip, source))
-    return map_track(mapping, target_of(ob).travel, source, travel_choices(settings))
+    target = target_of(ob)
+    return map_track(mapping, target.travel, source, travel_choices(settings), target.feet_at)
 
 
 def keyed_track(ob) -> tuple[str, MapTrack]:
     """A key of all that it depends on, and what the target does over the clip."""
     choices = travel_choices(ob.motion_loom_map)
     key = cache.fingerprint(*pairs_mark(ob), ob.motion_loom_map.edge, *vars(choices).values())
-    return key, kept_by(
-        ob, "map track", key, lambda: map_track(map_of(ob), target_of(ob).travel, source_track_of(ob), choices)
-    )
+    return key, kept_by(ob, "map track", key, lambda: _track(ob, choices))
+
+
+def _track(ob, choices: TravelChoices) -> MapTrack:
+    target, inputs = target_of(ob), (*pairs_mark(ob), ob.motion_loom_map.edge)
+
+    def feet_at(coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # How far it goes is changed by itself more often than the poses are.
+        return kept(ob, "map feet", inputs, lambda: target.feet_at(coefficients))
+
+    return map_track(map_of(ob), target.travel, source_track_of(ob), choices, feet_at)
 
 
 def travel_choices(settings) -> TravelChoices:
@@ -181,6 +190,11 @@ def travel_choices(settings) -> TravelChoices:
     return TravelChoices(
         _ESTIMATORS[settings.travel], settings.travel_scale, settings.stride, settings.turn_ratio
     )
+
+
+def travel_note(ob) -> str:
+    """In words, what the target's travel stands on; raises as ``target_of``, and for what its motion does not give."""
+    return target_of(ob).travel.note_of(travel_choices(ob.motion_loom_map))
 
 
 def pairs_mark(ob) -> tuple:

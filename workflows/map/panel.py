@@ -9,7 +9,7 @@ from ...solvers.core.errors import InputError, MotionLoomError
 from ..interface.panel_parts import Shown, draw_range, draw_status, draw_text, draw_toggles, is_live
 from ..mesh.panel import draw_bake, draw_mesh, draw_problem, is_baked
 from .doubts import source_doubts
-from .model import confidence_now, target_of
+from .model import confidence_now, travel_note
 from .notes import notes_of_pairs, notes_of_target
 from .pairs import suggested_gains
 from .run import costs_of
@@ -137,8 +137,8 @@ def _draw_live(layout, shown: Shown) -> None:
     column = layout.column()
     column.prop(chosen, "live_input")
     column.prop(chosen, "travel")
-    if chosen.travel == "AUTO" and _is_learnt(shown):
-        _draw_auto(column, shown)
+    if _is_learnt(shown):
+        _draw_travel(column, shown)
     if chosen.travel == "STRIDE":
         column.prop(chosen, "stride")
     if chosen.travel != "NONE":
@@ -147,10 +147,10 @@ def _draw_live(layout, shown: Shown) -> None:
     draw_status(layout, shown)
 
 
-def _draw_auto(layout, shown: Shown) -> None:
-    """Which way was chosen, as the target's own motion tells."""
+def _draw_travel(layout, shown: Shown) -> None:
+    """What its travel stands on."""
     try:
-        note = target_of(shown.ob).travel.note
+        note = travel_note(shown.ob)
     except MotionLoomError:
         return  # the buttons say so
     draw_text(layout, shown.context, note[:1].upper() + note[1:], "INFO")

@@ -14,7 +14,7 @@ from ..mesh import bake
 from ..mesh.bake import MeshBakeOptions, bake_frames, options_of, report_of, require_space, result_steps, write_steps
 from ..mesh.live import require_copy_if_live
 from .follower import pose_of, read_again_steps, result_at, store_clip
-from .model import clip_of, confidence_of, map_of, require_learnt_mesh, target_of
+from .model import clip_of, confidence_of, map_of, require_learnt_mesh, target_of, travel_note
 from .pairs import contradicting, odd_one
 from .store import SourceClip
 
@@ -43,6 +43,7 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
             "odd_pair": _odd_pair(ob),
             "components": target_of(ob).space.components,
             "confidence_mean": float(confidence_of(ob).mean()),
+            "travel": travel_note(ob),
             "travel_m": float(np.linalg.norm(np.diff(result_at(ob, frames)[1], axis=0), axis=1).sum()),
             "seconds": time.perf_counter() - began,
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from ...scene.point_source import JOINTS, OBJECTS, VERTICES, PointSource
 from ...solvers.core.errors import InputError
 from ...solvers.core.interpolation import BetweenRows
 from ...solvers.mapping.source_motion import SourceModel, SourceStream
-from ...solvers.mapping.travel_estimators import TravelEstimators
+from ...solvers.mapping.travel_estimators import FeetAt, TravelEstimators
+from ...solvers.shapes.feet_readout import FeetReadout
 from ...solvers.shapes.target_space import TargetSpace
 from ...solvers.surface.weld import weld
 from ..core.stored_arrays import (
@@ -55,6 +57,12 @@ class LearntTarget:
     mark: str
     loose: int = 0
     doubts: tuple[str, ...] = ()
+
+    @cached_property
+    def feet_at(self) -> FeetAt | None:
+        """Where its feet are, of coefficients; None where it has none that tell how it travels."""
+        strokes = self.travel.strokes
+        return None if strokes is None else FeetReadout.build(self.space, strokes.feet, self.place).of
 
     def coefficients_at(self, frames: np.ndarray) -> np.ndarray:
         """(N, D) at frames (N,), on the line between the learnt ones; InputError for one that is not a number."""
@@ -106,6 +114,11 @@ def unpack_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
         learnt = _unpacked_target(arrays, header)
         if learnt.space.vertices_of(learnt.space.coefficients[0]).shape != (sizes["V"], 3):
             raise ValueError("the poses are of other vertices")
+        if learnt.travel.strokes is not None:
+            require_shapes({"forward": learnt.travel.strokes.forward}, {"forward": "f 2"})
+            for foot in learnt.travel.strokes.feet.feet:
+                require_indices(foot.vertices, 0, sizes["V"], "feet")
+                require_indices(foot.sole, 0, sizes["V"], "soles")
         require_counts(learnt.vertices, learnt.faces)
         return learnt
 

@@ -17,6 +17,7 @@ from solvers.mapping.source_motion import SourceModel, source_track
 from solvers.mapping.track import MotionMap, map_track
 from solvers.mapping.travel_estimators import TravelChoices, TravelEstimators
 from solvers.regression.latent_box import LatentBox
+from solvers.shapes.feet_readout import FeetReadout
 from solvers.shapes.target_space import learn_target_steps
 
 pytestmark = pytest.mark.captures
@@ -99,7 +100,7 @@ def dog_map(horse, horse_space):
 
 
 @pytest.mark.parametrize(
-    ("fps", "pose", "travel_share"), [(30, RATE, RATE), (20, RATE, RATE), (25, 0.03, 0.1), (24, 0.03, 0.1)]
+    ("fps", "pose", "travel_share"), [(30, RATE, RATE), (20, RATE, 0.03), (25, 0.03, 0.1), (24, 0.03, 0.1)]
 )
 def test_a_map_learnt_at_60_runs_at_other_rates(dog_map, horse, horse_space, fps, pose, travel_share):
     """From the points to the vertices and the travel. SOLVERS.md asks for 30; frames of 25 and 24 fall between those of
@@ -111,10 +112,11 @@ def test_a_map_learnt_at_60_runs_at_other_rates(dog_map, horse, horse_space, fps
     part = (rows - before)[:, None, None]
     slow = (1.0 - part) * points[before] + part * points[before + 1]
     still = np.zeros((24, 2)), np.zeros(24)
-    travel = TravelEstimators.learn(horse_space.coefficients, horse.times, *still, horse.vertices)
+    travel = TravelEstimators.learn(horse_space.coefficients, horse.times, *still, horse.vertices, horse.triangles)
+    feet_at = FeetReadout.build(horse_space, travel.strokes.feet, np.eye(4)).of
     choices = TravelChoices("stride")
-    whole = map_track(mapping, travel, source_track(model, points, times), choices)
-    track = map_track(mapping, travel, source_track(model, slow, at), choices)
+    whole = map_track(mapping, travel, source_track(model, points, times), choices, feet_at)
+    track = map_track(mapping, travel, source_track(model, slow, at), choices, feet_at)
     wanted, place, heading = whole.sampled(at)
     change = np.linalg.norm(track.coefficients - wanted) / np.linalg.norm(wanted - wanted.mean(axis=0))
     few = slice(None, None, 10)

@@ -18,7 +18,7 @@ def hopper(travels=True):
     box = np.array([[x, y, z] for x in (-0.2, 0.2) for y in (-0.2, 0.2) for z in (0.0, 1.0)])
     vertices = box + np.where(box[:, 2:] > 0.5, 0.1 * poses[:, None, :1], 0.0) * [0.0, 1.0, 0.0]
     translation = np.stack((0 * TIMES, -SPEED * TIMES), axis=1) if travels else np.zeros((91, 2))
-    return poses, TIMES, translation, np.zeros(91), vertices
+    return poses, TIMES, translation, np.zeros(91), vertices, np.array([[0, 2, 4], [2, 4, 6]])
 
 
 @pytest.fixture
@@ -90,9 +90,9 @@ def test_velocity_is_what_is_integrated(estimators):
 
 
 def test_a_way_that_is_not_there_says_why():
-    poses, times, translation, yaw, vertices = hopper(travels=False)
+    poses, times, translation, yaw, vertices, triangles = hopper(travels=False)
     vertices = vertices + np.array([0.0, 0.0, 1.0]) * np.linspace(0, 9, 91)[:, None, None]  # it flies
-    estimators = TravelEstimators.learn(poses, times, translation, yaw, vertices)
+    estimators = TravelEstimators.learn(poses, times, translation, yaw, vertices, triangles)
     assert estimators.auto == "stays"
     for estimator, why in estimators.missing.items():
         with pytest.raises(InputError, match="cannot travel that way") as error:
@@ -120,9 +120,10 @@ def test_stored_and_rebuilt_is_the_same(estimators, made):
 
 def test_a_turned_target_travels_turned():
     """A quarter turn of the target's own world turns its travel as well."""
-    poses, times, translation, yaw, vertices = hopper()
+    poses, times, translation, yaw, vertices, triangles = hopper()
     quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    one = TravelEstimators.learn(poses, times, translation, yaw, vertices)
-    other = TravelEstimators.learn(poses, times, translation @ quarter[:2, :2].T, yaw, vertices @ quarter.T)
+    one = TravelEstimators.learn(poses, times, translation, yaw, vertices, triangles)
+    turned = translation @ quarter[:2, :2].T, yaw, vertices @ quarter.T, triangles
+    other = TravelEstimators.learn(poses, times, *turned)
     found, straight = (end(learnt, TravelChoices("translation")) for learnt in (other, one))
     np.testing.assert_allclose(found, straight @ quarter[:2, :2].T, atol=1e-9)
