@@ -5,10 +5,11 @@ import pytest
 
 from solvers.core.errors import InputError
 from solvers.mapping.travel_estimators import AUTO, ESTIMATORS, SOURCE, TravelChoices, TravelEstimators
+from tests.stepping_bodies import CYCLE, SPEED, TRIANGLES, stepper
 
 FPS = 30.0
 TIMES = np.arange(91) / FPS
-SPEED = 0.8
+PACE = 0.8
 
 
 def hopper(travels=True):
@@ -17,7 +18,7 @@ def hopper(travels=True):
     poses = np.stack((np.sin(phase), np.cos(phase)), axis=1)
     box = np.array([[x, y, z] for x in (-0.2, 0.2) for y in (-0.2, 0.2) for z in (0.0, 1.0)])
     vertices = box + np.where(box[:, 2:] > 0.5, 0.1 * poses[:, None, :1], 0.0) * [0.0, 1.0, 0.0]
-    translation = np.stack((0 * TIMES, -SPEED * TIMES), axis=1) if travels else np.zeros((91, 2))
+    translation = np.stack((0 * TIMES, -PACE * TIMES), axis=1) if travels else np.zeros((91, 2))
     return poses, TIMES, translation, np.zeros(91), vertices, np.array([[0, 2, 4], [2, 4, 6]])
 
 
@@ -37,7 +38,7 @@ def end(estimators, choices, translation=None, yaw=None, poses=None):
 
 def test_what_it_was_seen_to_travel(estimators):
     assert estimators.auto == "translation" and "travels" in estimators.note
-    np.testing.assert_allclose(end(estimators, TravelChoices("translation")), [0, -SPEED * 3], atol=0.1)
+    np.testing.assert_allclose(end(estimators, TravelChoices("translation")), [0, -PACE * 3], atol=0.1)
     np.testing.assert_array_equal(end(estimators, TravelChoices(AUTO)), end(estimators, TravelChoices("translation")))
 
 
@@ -127,3 +128,57 @@ def test_a_turned_target_travels_turned():
     other = TravelEstimators.learn(poses, times, *turned)
     found, straight = (end(learnt, TravelChoices("translation")) for learnt in (other, one))
     np.testing.assert_allclose(found, straight @ quarter[:2, :2].T, atol=1e-9)
+
+
+def stepping(times, aside=0.0):
+    """Coefficients (F, D), times, no ground motion, vertices and faces of a body that steps on the spot."""
+    vertices = stepper(times / CYCLE)
+    vertices[:, 8:, 0] += aside * np.sin(2 * np.pi * 2.7 * times)[:, None]
+    flat = (vertices - vertices[0]).reshape(len(times), -1)
+    poses = flat @ np.linalg.svd(flat, full_matrices=False)[2][:6].T
+    return poses, times, np.zeros((len(times), 2)), np.zeros(len(times)), vertices, TRIANGLES
+
+
+def test_a_body_that_steps_on_the_spot_goes_by_its_strokes():
+    """At every tempo, turning with its source; and a stride is as long as it is said to be."""
+    times = np.arange(25) / 24
+    estimators = TravelEstimators.learn(*stepping(times))
+    assert estimators.auto == "stance" and estimators.cycle == pytest.approx(CYCLE * SPEED, rel=0.08)
+    assert "strokes of its 4 feet" in estimators.note_of(TravelChoices())
+    feet = estimators.strokes.feet
+
+    def feet_at(_):
+        vertices = stepper(times / CYCLE)
+        return feet.soles(vertices), feet.centroids(vertices)
+
+    still = np.zeros((25, 2)), np.zeros(25)
+    for tempo in (1 / 3, 1.0):
+        for choices, cycle in (
+            (TravelChoices(), CYCLE * SPEED), (TravelChoices(scale=2.0), 2 * CYCLE * SPEED),
+            (TravelChoices("stride", stride=3.0), 3.0),
+        ):  # fmt: skip
+            position, _ = estimators.track(stepping(times)[0], times / tempo, *still, choices, feet_at)
+            np.testing.assert_allclose(position[-1], [0.0, -2 * cycle], atol=0.08 * 2 * cycle)
+    yaw = np.linspace(0.0, 2 * np.pi, 25)
+    position, _ = estimators.track(stepping(times)[0], times, still[0], yaw, TravelChoices(), feet_at)
+    assert np.linalg.norm(position[-1]) < 0.15 * CYCLE * SPEED
+
+
+def test_feet_that_make_no_strokes_are_told_and_what_stands_goes_on_as_before():
+    estimators = TravelEstimators.learn(*stepping(np.arange(25) / 24, aside=0.3))
+    assert estimators.strokes is None
+    note = estimators.note_of(TravelChoices("stance"))
+    assert "lowest vertices" in note and estimators.no_strokes in note and "to all sides" in note
+    assert estimators.strokes_of(TravelChoices("stance")) is None
+
+
+def test_strokes_are_stored_and_what_was_stored_without_them_goes_as_it_went():
+    estimators = TravelEstimators.learn(*stepping(np.arange(25) / 24))
+    arrays = estimators.to_arrays()
+    again = TravelEstimators.from_arrays(arrays)
+    assert again.note_of(TravelChoices()) == estimators.note_of(TravelChoices()) and again.cycle == estimators.cycle
+    np.testing.assert_array_equal(again.strokes.forward, estimators.strokes.forward)
+    before = {name: array for name, array in arrays.items() if "strokes" not in name and name != "cycle"}
+    old = TravelEstimators.from_arrays(before)
+    assert "earlier version" in old.note_of(TravelChoices("stance")) and old.strokes_of(TravelChoices("stride")) is None
+    np.testing.assert_array_equal(old.learnt["stance"].weights, estimators.learnt["stance"].weights)
