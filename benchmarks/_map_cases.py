@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
-from solvers.mapping.global_motion import ALL, NONE, GlobalMotion
+from solvers.mapping.global_motion import ALL, GlobalMotion
 
 from ._map_source import clip as clip_points
 from .mesh_sequences import mesh_sequence
@@ -100,7 +100,13 @@ def onto_itself(mesh: Target) -> Case:
 def from_clip(kind: str, clip: str, mesh: Target) -> Case:
     """Captured joints drive the mesh; nobody knows the right pose."""
     points, times = clip_points(kind, clip)
-    points = GlobalMotion(points[0], ALL if kind != "face" else NONE).track(points).points
+    name = clip.rpartition("dataset-1_")[2] if kind == "bvh" else f"{kind} {clip}"
+    return from_points(name, points, times, ALL, mesh)
+
+
+def from_points(name: str, points: np.ndarray, times: np.ndarray, remove: str, mesh: Target) -> Case:
+    """Points (F, J, 3), Z up, at times (F,) drive the mesh; remove: what of their motion is no pose."""
+    points = GlobalMotion(points[0], remove).track(points).points
     flat = points.reshape(len(points), -1)
 
     def places(at: np.ndarray) -> np.ndarray:
@@ -112,8 +118,7 @@ def from_clip(kind: str, clip: str, mesh: Target) -> Case:
     whole = np.arange(0.0, times[-1] - times[0] + 1e-9, 1.0 / FPS)
     start = _START if whole[-1] > _START + _LONGEST else 0.0
     shown = whole[(whole >= start - 1e-9) & (whole <= start + _LONGEST)]
-    name = f"{clip.rpartition('dataset-1_')[2]} to {mesh.name}" if kind == "bvh" else f"{kind} {clip} to {mesh.name}"
-    return Case(name, mesh, places, places, whole, shown, np.empty(0), np.empty(0, int))
+    return Case(f"{name} to {mesh.name}", mesh, places, places, whole, shown, np.empty(0), np.empty(0, int))
 
 
 def paired_poses(case: Case, rows: np.ndarray, picks: np.ndarray, coefficients: np.ndarray) -> np.ndarray:

@@ -71,7 +71,7 @@ def _place(mesh: Target, shape: np.ndarray, text: str, column: int, row: int) ->
     data = bpy.data.meshes.new(text)
     data.from_pydata(shape.tolist(), [], mesh.triangles.tolist())
     data.shade_smooth()
-    _colour(data, mesh, shape)
+    torn_colours(data, mesh.vertices, mesh.triangles, shape)
     ob = bpy.data.objects.new(text, data)
     centre = 0.5 * (mesh.vertices.min(axis=(0, 1)) + mesh.vertices.max(axis=(0, 1)))
     place = np.array([0.0, _WIDE * (column - 1.5), _HIGH * (0.5 - row) + 0.1])
@@ -79,19 +79,18 @@ def _place(mesh: Target, shape: np.ndarray, text: str, column: int, row: int) ->
     bpy.context.scene.collection.objects.link(ob)
     words = bpy.data.curves.new(text, "FONT")
     words.body, words.size, words.align_x = text, _LETTERS, "CENTER"
-    words.materials.append(_black())
+    words.materials.append(black())
     label = bpy.data.objects.new(f"{text} label", words)
     label.location = place + [3.0, 0.0, -0.5 * _HIGH + 0.02]
     label.rotation_euler = (math.pi / 2, 0.0, math.pi / 2)
     bpy.context.scene.collection.objects.link(label)
 
 
-def _colour(data: bpy.types.Mesh, mesh: Target, shape: np.ndarray) -> None:
-    """Red at the ends of bad edges."""
-    own = edge_lengths(mesh.vertices, mesh.triangles)
-    torn = edge_excess(edge_lengths(shape[None], mesh.triangles), own)[0] > BAD
+def torn_colours(data: bpy.types.Mesh, own: np.ndarray, triangles: np.ndarray, shape: np.ndarray) -> None:
+    """Red at the ends of edges of a shape (V, 3) that are bad beside those of a mesh's own frames (N, V, 3)."""
+    torn = edge_excess(edge_lengths(shape[None], triangles), edge_lengths(own, triangles))[0] > BAD
     colours = np.tile(np.array(_PLAIN, np.float32), (len(shape), 1))
-    colours[np.unique(unique_edges(mesh.triangles)[0][torn])] = _TORN
+    colours[np.unique(unique_edges(triangles)[0][torn])] = _TORN
     data.color_attributes.new("torn", "FLOAT_COLOR", "POINT").data.foreach_set("color", colours.ravel())
     material = bpy.data.materials.new("hide")
     material.use_nodes = True
@@ -103,7 +102,8 @@ def _colour(data: bpy.types.Mesh, mesh: Target, shape: np.ndarray) -> None:
     data.materials.append(material)
 
 
-def _black() -> bpy.types.Material:
+def black() -> bpy.types.Material:
+    """Of words."""
     material = bpy.data.materials.new("words")
     material.use_nodes = True
     shader = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED")

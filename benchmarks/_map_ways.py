@@ -55,9 +55,9 @@ class Way:
 
     def learn(self, case: Case) -> Mapped:
         space = target_space(case.target.name, self.representation, self.components, case.target)
-        features = _features(case, self.is_paper)
+        features = features_of(case, self.is_paper)
         score = partial(variance_scores, noise=self.noise) if self.is_paper else scores
-        known, picks, frames = _pairs(case, features, score, space)
+        known, picks, frames = pairs_of(case, features, score, space)
         box = LatentBox.around(space.coefficients)
         if self.noise == NOISE:
             mapping = MotionMap.learn(known[picks], space.coefficients[frames], box, self.edge)
@@ -79,8 +79,8 @@ class Nearest:
 
     def learn(self, case: Case) -> Mapped:
         space = target_space(case.target.name, COMBINED, 50, case.target)
-        features = _features(case, False)
-        known, picks, frames = _pairs(case, features, scores, space)
+        features = features_of(case, False)
+        known, picks, frames = pairs_of(case, features, scores, space)
         poses = case.target.vertices[frames]
 
         def output(times: np.ndarray, fps: float) -> np.ndarray:
@@ -122,7 +122,7 @@ def target_space(name: str, representation: str, components: int, target: Target
 _spaces: dict[tuple[str, str, int], Any] = {}
 
 
-def _features(case: Case, is_paper: bool) -> Features:
+def features_of(case: Case, is_paper: bool) -> Features:
     """Features as they are made from the case's clip."""
     learnt = case.places(case.learnt)
     if is_paper:
@@ -146,7 +146,7 @@ def _paper_rows(places: Places, mean: np.ndarray, times: np.ndarray, fps: float)
     return np.concatenate(parts, axis=1)
 
 
-def _pairs(case: Case, features: Features, score: Score, space: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def pairs_of(case: Case, features: Features, score: Score, space: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Features (F, P), and PAIRS of them (n,), each the best score at its turn, with frames (n,) of the target."""
     times = case.known if len(case.known) else case.times[::4]
     found = features(case.places, times, FPS)

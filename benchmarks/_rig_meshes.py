@@ -52,13 +52,13 @@ def rig_meshes(file: Path, smallest: int = 1) -> Iterator[RigMesh]:
             _turn(rig, frame / _FRAMES)
         graph = bpy.context.evaluated_depsgraph_get()
         for ob in obs:
-            seen[ob.name].append(_places(ob.evaluated_get(graph)))
+            seen[ob.name].append(places_of(ob.evaluated_get(graph)))
         if rig is not None:
             joints.append([rig.matrix_world @ end for bone in rig.pose.bones for end in (bone.head, bone.tail)])
     for ob in obs:
         vertices = np.array(seen[ob.name])
         if vertices.shape[1] >= smallest:
-            yield RigMesh(ob.name, vertices, _triangles(ob.data), np.array(joints) if joints else vertices[:, ::5])
+            yield RigMesh(ob.name, vertices, triangles_of(ob.data), np.array(joints) if joints else vertices[:, ::5])
 
 
 def _frames_of(rig) -> tuple[np.ndarray, object]:
@@ -84,7 +84,8 @@ def _turn(rig, phase: float) -> None:
         bone.rotation_euler = rng.normal(0, _TURN, 3) * np.sin(2 * np.pi * phase + rng.uniform(0, 2 * np.pi, 3))
 
 
-def _places(ob) -> np.ndarray:
+def places_of(ob) -> np.ndarray:
+    """(V, 3) float32 of an evaluated mesh object, world."""
     mesh = ob.to_mesh()
     out = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.vertices.foreach_get("co", out)
@@ -93,7 +94,8 @@ def _places(ob) -> np.ndarray:
     return (out.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]).astype(np.float32)
 
 
-def _triangles(mesh) -> np.ndarray:
+def triangles_of(mesh) -> np.ndarray:
+    """(T, 3)."""
     mesh.calc_loop_triangles()
     out = np.empty(3 * len(mesh.loop_triangles), np.int32)
     mesh.loop_triangles.foreach_get("vertices", out)
