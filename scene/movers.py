@@ -27,7 +27,8 @@ _TIMED_MODIFIERS = frozenset(
     """BUILD CLOTH DYNAMIC_PAINT EXPLODE FLUID MESH_CACHE MESH_SEQUENCE_CACHE PARTICLE_INSTANCE PARTICLE_SYSTEM
     SOFT_BODY WAVE""".split()
 )
-_TIMED_NODES = frozenset({"GeometryNodeInputSceneTime", "GeometryNodeSimulationInput"})
+# A bake node plays what was baked frame by frame, whatever comes in.
+_TIMED_NODES = frozenset({"GeometryNodeInputSceneTime", "GeometryNodeSimulationInput", "GeometryNodeBake"})
 # What an expression of a driver may name beside its variables without depending on the frame.
 _TIMELESS_NAMES = frozenset(dir(math)) | set(
     "abs min max int float round bool len sum pow clamp lerp smoothstep True False None".split()

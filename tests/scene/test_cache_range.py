@@ -10,7 +10,7 @@ from bl_ext.devrepo.motion_loom.scene.animated_range import animated_range, rang
 from bl_ext.devrepo.motion_loom.scene.cache_range import cache_range
 
 from tests import map_scenes
-from tests.objects import key
+from tests.objects import add_nodes, key
 
 SAMPLES = 8
 
@@ -66,6 +66,18 @@ def test_a_cache_that_does_not_tell_is_read_over_the_scene_and_that_is_said(tmp_
     assert range_to_read(scene, [ob])[2] is None
     key(cache, "frame_start", {2: 0.0, 4: 3.0})
     assert range_to_read(scene, [ob]) == told
+
+
+def test_baked_nodes_are_read_over_the_scene_and_that_is_said():
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 6
+    ob = map_scenes.add_strip()
+    key(ob, "location", {2: 0.0, 4: 1.0}, index=0)
+    assert range_to_read(scene, [ob]) == (2, 4, None)
+    tree = add_nodes(ob, "GeometryNodeBake")[0]
+    assert range_to_read(scene, [ob]) == (
+        1, 6, f"with those of the scene, as the nodes '{tree.name}' go by the frame"
+    )  # fmt: skip
 
 
 def test_keys_strips_and_keys_of_shapes_are_read_over_their_own_range():

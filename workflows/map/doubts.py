@@ -11,7 +11,7 @@ from ...solvers.mapping.up_axis import up_axis_doubt
 from ..core.kept import kept
 from .model import clip_of, source_track_of, target_of
 
-_SHOWN = 4  # frames of jumps
+_SHOWN = 4  # frames or poses of jumps
 _UPRIGHT = {"X": "-90 degrees about Y", "Y": "90 degrees about X"}
 
 
@@ -31,14 +31,31 @@ def doubts_of(name: str, setting: str, remove: str, points: np.ndarray, yaw: np.
         )
     jumps, size = heading_jumps(yaw, (frames - frames[0]) / fps) if remove == ALL else ((), 0.0)
     if len(jumps):
-        shown = ", ".join(f"{frames[row]:g}" for row in jumps[:_SHOWN])
-        more = f" and {len(jumps) - _SHOWN} more" if len(jumps) > _SHOWN else ""
+        shown = _some([f"{frames[row]:g}" for row in jumps])
         found.append(
             f"The heading of '{name}' jumps by up to {np.degrees(size):.0f} degrees at frame{'s' * (len(jumps) > 1)} "
-            f"{shown}{more}, and what follows it turns there: it has no steady heading. Set {setting} to Place and "
-            "press Learn Again."
+            f"{shown}, and what follows it turns there: it has no steady heading. Set {setting} to Place and press "
+            "Learn Again."
         )
     return tuple(found)
+
+
+def pose_doubts(name: str, yaw: np.ndarray, poses: tuple[str, ...]) -> tuple[str, ...]:
+    """The same of poses in no order. yaw: (F,) by which each is turned to lie on the first.  poses: F names."""
+    turned = np.abs(np.angle(np.exp(1j * (yaw - yaw[0]))))
+    far = [f"'{pose}'" for pose, turn in zip(poses, turned, strict=True) if turn > 0.5 * np.pi]
+    if not far:
+        return ()
+    return (
+        f"The heading of '{name}' is up to {np.degrees(turned.max()):.0f} degrees from that of its first pose in "
+        f"{_some(far)}, by which those are turned before they are learnt. Where they are meant to face that way, or "
+        "have no steady heading, set Target Without to Place and press Learn Again.",
+    )
+
+
+def _some(texts: list[str]) -> str:
+    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return ", ".join(texts[:_SHOWN]) + more
 
 
 def source_doubts(ob) -> tuple[str, ...]:

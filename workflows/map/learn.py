@@ -37,7 +37,7 @@ from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed
 from ..mesh.faces import faces_mark
 from ..mesh.live import require_copy_if_live
-from .doubts import all_doubts, doubts_of
+from .doubts import all_doubts, doubts_of, pose_doubts
 from .store import LearntTarget, SourceClip, pack_clip, pack_target
 
 # Largest over smallest scale above which an object counts as flat.
@@ -173,11 +173,13 @@ def learn_sequence(
         travel = TravelEstimators.learn(*motion, sequence.triangles, same)
     mesh = len(ob.data.vertices), len(ob.data.polygons), faces_mark(ob)
     floor = -np.inf if remove == NONE else float(vertices[..., 2].min())
-    doubts = () if sequence.poses else _doubts(sequence, fps, remove, yaw)
+    doubts = _doubts(sequence, fps, remove, yaw)
     return LearntTarget(space, sequence.frames, place, pivot, travel, floor, *mesh, doubts=doubts)
 
 
 def _doubts(sequence: MeshSequence, fps: float, remove: str, yaw: np.ndarray) -> tuple[str, ...]:
+    if sequence.poses:
+        return pose_doubts(sequence.name, yaw, sequence.poses)
     some = evenly_spaced_indices(sequence.vertices.shape[1], _DOUBTED_POINTS)
     points = _world(replace(sequence, vertices=sequence.vertices[:, some]), slice(None))
     return doubts_of(sequence.name, "Target Without", remove, points, yaw, (sequence.frames, fps))

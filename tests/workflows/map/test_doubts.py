@@ -79,6 +79,21 @@ def test_what_is_doubtful_of_a_target_is_kept_with_it():
     assert target_of(ob).doubts == ()
 
 
+def test_poses_that_face_elsewhere_are_told_by_name():
+    """Shape keys are turned to lie on the first, so that one that faces backwards came out forwards."""
+    shapes, faces = play.worm_shapes()
+    shapes = shapes[::6].copy()
+    shapes[2, :, :2] *= -1.0
+    ob = play.add_target(shapes=shapes, faces=faces)
+    ob.motion_loom_map.target_motion = "SHAPE_KEYS"
+    play.learn(ob, play.add_dots())
+    (doubt,) = target_of(ob).doubts
+    assert "in 'Pose 2', by which" in doubt and "Target Without to Place" in doubt
+    ob.motion_loom_map.target_ground = "PLACE"
+    play.learn(ob)
+    assert target_of(ob).doubts == ()
+
+
 def test_a_cache_is_learnt_over_its_own_range_and_a_wave_over_the_scenes(tmp_path, capfd):
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 30

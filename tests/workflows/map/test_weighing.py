@@ -6,10 +6,12 @@ import bpy
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError
+from bl_ext.devrepo.motion_loom.workflows.core import registry
 from bl_ext.devrepo.motion_loom.workflows.map.pairs import suggested_gains
 
 from tests import map_play as play
 from tests import mesh_steps
+from tests.panel_layout import Context, Layout
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
 
@@ -80,6 +82,28 @@ def test_gains_are_told_and_fall_once_the_pair_is_there(settings, capfd):
     settings.target_frame = 12
     mesh_steps.press("map_add_pair")
     assert suggested_gains(bpy.context.scene, settings.id_data)[0][1] < 0.3 * values[0]
+
+
+def test_the_panel_shows_gains_and_what_there_is_no_range_for(settings):
+    ob = settings.id_data
+
+    def drawn():
+        out = []
+        registry.by_id("map").draw(Layout(out, True), Context(ob))
+        return [str(text) for text in out]
+
+    assert not any("gains" in text for text in drawn())
+    frames = suggestions(settings)
+    told = [text for text in drawn() if "of what is left" in text]
+    gains = suggested_gains(bpy.context.scene, ob)
+    assert told == [f"Frame {frame:g}: gains {gain:.1%} of what is left" for frame, gain in gains]
+    assert len(told) == len(frames) and "weigh_start" not in drawn()
+    settings.weigh_by = "CUSTOM"
+    assert "weigh_start" in drawn()
+    settings.weigh_by = "PREVIEW"
+    assert any("no preview range" in text for text in drawn()) and not any("gains" in text for text in drawn())
+    settings.weigh_by = "WHOLE"
+    assert [text for text in drawn() if "of what is left" in text] == told
 
 
 def test_the_command_reports_what_next_pairs_gain(settings, capfd):
