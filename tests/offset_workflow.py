@@ -58,8 +58,10 @@ class Problem:
     influences: tuple[np.ndarray, ...] = ()
     states: tuple = ()
 
-    def with_influences(self, influences: tuple[np.ndarray, ...]) -> Problem:
-        return replace(self, influences=influences)
+    def with_factor(self, _name: str, rows: Sequence[np.ndarray | None]) -> Problem:
+        before = self.influences or (None,) * len(rows)
+        found = (old if new is None else new for old, new in zip(before, rows, strict=True))
+        return replace(self, influences=tuple(found))
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,7 @@ class Offset(RigWorkflow):
         motions = [read_bound_motion(context, ob, self, frames, self.joints(ob)) for ob in rigs]
         places = object_positions(context, [self.target_of(rigs[0])], frames)[0]
         influences = tuple(sampled_setting(context, ob, self, "influence", frames) for ob in rigs)
-        return self.problem(rigs[0], frames, motions, places).with_influences(influences)
+        return self.problem(rigs[0], frames, motions, places).with_factor("influence", influences)
 
     def read_now(self, rigs: Sequence, moment, known: Problem | None, reuse) -> Problem:
         frames = self.bound_frames(rigs[0])

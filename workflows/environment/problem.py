@@ -73,9 +73,13 @@ class Problem:
     def influences(self) -> tuple[np.ndarray, ...]:
         return (self.influence,)
 
-    def with_influences(self, influences: tuple[np.ndarray, ...]) -> Problem:
-        (influence,) = influences
-        return replace(self, influence=influence)
+    def with_factor(self, name: str, rows: Sequence[np.ndarray | None]) -> Problem:
+        (values,) = rows
+        if values is None:
+            return self
+        if name == "influence":
+            return replace(self, influence=values)
+        return replace(self, options=replace(self.options, **{name: values}))
 
 
 def gather_steps(

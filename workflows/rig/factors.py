@@ -6,15 +6,17 @@ import numpy as np
 
 from ...scene import actions
 from ...scene.influence import factor_of, factor_rows, is_driven, sampled_factor
+from ...scene.live_action import keys_digest, same_keys
 from .action import bound_action, played_action, plays_live, source_played
+from .live_action import live_slot, owns_live
 from .live_source import untold
 
 
 def sampled_setting(context, ob, workflow, name: str, frames: np.ndarray) -> np.ndarray:
     """(F,) of a factor of the settings, by the action that the rig plays while live, else by the bound one.
 
-    A bound action without keys of it leaves it to those that the user has set while live, see ``kept_keys``. A driver
-    needs stepping through the frames.
+    Before those of the bound action come keys that the user has set while live, see ``kept_keys``. A driver needs
+    stepping through the frames.
     """
     path = workflow.setting_path(name)
     if is_driven(ob, path):
@@ -29,19 +31,36 @@ def sampled_setting(context, ob, workflow, name: str, frames: np.ndarray) -> np.
 
 
 def kept_keys(ob, workflow, name: str):
-    """Where the bound action has no keys of a factor: the action in which the user has set some while live, and their
-    curve; None where there are none.
+    """The action in which the user has set keys of a factor while live, and their curve; None where there are none.
 
-    They are in the live action, as long as it is kept, and then in the result that was baked of it.
+    They are in the live action, as long as it is kept, and then in the result that was baked of it. Over keys that the
+    bound action has of its own count only those of a kept live action, until the bound one is changed.
     """
     settings, path = workflow.settings_of(ob), workflow.setting_path(name)
-    if actions.find_curve(*bound_action(ob, workflow), path) is not None:
-        return None
+    own = actions.find_curve(*bound_action(ob, workflow), path)
     for action in (settings.live_action, settings.result):
         curve = None if action is None else actions.kept_curve(action, path)
-        if curve is not None:
+        if curve is None:
+            continue
+        if own is None or (action == settings.live_action and _is_newer(ob, workflow, curve, own)):
             return action, curve
     return None
+
+
+def _is_newer(ob, workflow, curve, own) -> bool:
+    """Whether a live action's keys were changed since they were taken over from the bound action, and that was not."""
+    is_same = keys_digest(*bound_action(ob, workflow)) == workflow.settings_of(ob).live_source
+    return is_same and not same_keys(curve, own)
+
+
+def going_on(scene, ob, workflow, name: str, frames: np.ndarray) -> np.ndarray | None:
+    """(F,) of a factor by its keys in the kept live action, which plays on when Live is switched on, whatever the bound
+    action has; None where it has none, or a driver moves the factor."""
+    path, action = workflow.setting_path(name), workflow.settings_of(ob).live_action
+    if not owns_live(ob, workflow) or is_driven(ob, path):
+        return None
+    curve = actions.find_curve(action, live_slot(ob, workflow), path)
+    return None if curve is None else factor_of(curve, scene, frames)
 
 
 def notes_of_kept_keys(ob, workflow) -> list[str]:

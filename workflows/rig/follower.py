@@ -116,7 +116,7 @@ class RigFollower(Follower):
         is_same = before is not None and sources == before.sources and self._tell_curves(rigs)
         reuse = self._reuse(rigs, inputs) if is_same else Reuse.NOTHING
         problem = self._workflow.read_now(rigs, moment, before and before.problem, reuse)
-        problem = problem.with_influences(self._influences(rigs, moment.scene, problem, inputs))
+        problem = problem.with_factor("influence", self._influences(rigs, moment.scene, problem, inputs))
         deforming = self._around.deforming(rigs, moment)
         if before is not None and are_alike(inputs, before.inputs, "solved"):
             if self._workflow.differs_in_influence(problem, before.problem):

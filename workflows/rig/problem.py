@@ -31,8 +31,11 @@ class RigProblem(Protocol):
     @property
     def states(self) -> Sequence[StateTrack]: ...
 
-    def with_influences(self, influences: tuple[np.ndarray, ...]) -> RigProblem:
-        """The same with other influences."""
+    def with_factor(self, name: str, rows: Sequence[np.ndarray | None]) -> RigProblem:
+        """The same with another value of a factor of the settings, see ``RigWorkflow.factors``.
+
+        rows: of each rig (F,), None where it stays.
+        """
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from ...scene.actions import find_curve
-from ...scene.influence import factor_rows, is_driven
 from ..core import live
 from ..core.base import relayed, too_large_named, within
 from ..core.follower import Moment
+from .factors import going_on
 from .follower import RigFollower
 from .live_action import (
     adopt_copy,
     leave_live,
-    live_slot,
     owns_live,
     play_live,
     require_live_plays,
@@ -82,21 +80,19 @@ def restored_after_error(rigs: Sequence, workflow, rewritten: Sequence | None = 
 def _all_steps(context, rigs: Sequence, workflow) -> Generator[tuple[float, str], None, Track]:
     with too_large_named(workflow.doing, rigs[0], rigs[1:]):
         problem = yield from within(workflow.read_steps(context, rigs), 0.0, 0.3)
-        problem = _with_kept_influences(context.scene, rigs, workflow, problem)
+        problem = _with_kept_factors(context.scene, rigs, workflow, problem)
         track = yield from relayed(solved_track(workflow, problem), 0.3, 0.95, workflow.doing.capitalize())
         yield 0.97, "Writing the live action"
         return track
 
 
-def _with_kept_influences(scene, rigs: Sequence, workflow, problem: RigProblem) -> RigProblem:
-    """With the influence that is keyed in the live action which goes on, whatever the property is left at."""
-    path, found = workflow.influence_path, []
-    for ob, influence in zip(rigs, problem.influences, strict=True):
-        action, slot = workflow.settings_of(ob).live_action, live_slot(ob, workflow)
-        if not is_driven(ob, path) and find_curve(action, slot, path) is not None and owns_live(ob, workflow):
-            influence = factor_rows(scene, ob, path, action, slot, problem.frames)
-        found.append(influence)
-    return problem.with_influences(tuple(found))
+def _with_kept_factors(scene, rigs: Sequence, workflow, problem: RigProblem) -> RigProblem:
+    """With the factors that are keyed in the live actions which go on."""
+    for name in workflow.factors:
+        rows = [going_on(scene, ob, workflow, name, problem.frames) for ob in rigs]
+        if any(each is not None for each in rows):
+            problem = problem.with_factor(name, rows)
+    return problem
 
 
 def _begin(context, rigs: Sequence, workflow, track: Track) -> None:

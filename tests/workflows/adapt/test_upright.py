@@ -121,3 +121,36 @@ def test_keys_set_while_live_count_for_every_later_bake(bound, name, between):
     for _ in range(2):
         press(bound, "bake")
         assert np.abs(joints_of(bound) - keyed).max() < 1e-4
+
+
+@pytest.mark.parametrize("name", ["upright", "influence"])
+def test_keys_set_while_live_count_over_the_source_s_own(bound, name, capsys):
+    """When Live went on again, it played changed keys of Influence, but solved by the source's keys of Upright."""
+    path, settings = f"motion_loom_adapt.{name}", bound.motion_loom_adapt
+
+    def key(start, end):
+        for frame, value in ((FRAMES[0], start), (FRAMES[-1], end)):
+            setattr(settings, name, value)
+            bound.keyframe_insert(path, frame=frame)
+
+    slope()
+    key(1.0, 1.0)
+    press(bound, "bake")
+    by_source = joints_of(bound)
+    play_source(bound)
+    go_live(bound)
+    key(1.0, 0.0)
+    settle()
+    keyed = joints(bound)
+    assert np.abs(keyed - by_source).max() > 0.02
+    press(bound)
+    press(bound)
+    assert np.abs(joints_of(bound) - keyed).max() < 1e-4  # before anything is looked at again
+    press(bound)
+    report = adapt(capsys)
+    assert np.abs(joints_of(bound) - keyed).max() < 1e-4
+    assert any(f"{name.capitalize()} follows its keys in 'Rig clip (live)'" in note for note in report["notes"])
+    play_source(bound)
+    key(1.0, 0.9999)  # the source's own, after what was live
+    adapt(capsys)
+    assert np.abs(joints_of(bound) - by_source).max() < 1e-3
