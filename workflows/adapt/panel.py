@@ -168,7 +168,6 @@ def _draw_options(layout, shown: Shown) -> None:
         column.prop(chosen, name)
         if getattr(chosen, name) == "USER":
             column.prop(chosen, f"{name}_distance")
-    column.prop(chosen, "upright", slider=True)
     column.prop(chosen, "orientation", slider=True)
     column.prop(chosen, "limits")
 

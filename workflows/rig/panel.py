@@ -32,12 +32,13 @@ def draw_rig(workflow, layout, context, steps, parts: Sequence[tuple] = ()) -> N
 
 
 def draw_live(layout, shown: Shown) -> None:
-    """The switch, the influence, and how live stands."""
+    """The switch, the factors, and how live stands."""
     chosen = shown.chosen
     shown.workflow.button(layout, "live", text="Live", icon="PLAY", depress=chosen.live)
-    row = layout.row()
-    row.use_property_decorate = True  # the dot keys it
-    row.prop(chosen, "influence", slider=True)
+    factors = layout.column(align=True)
+    factors.use_property_decorate = True  # the dots key them
+    for name in shown.workflow.factors:
+        factors.prop(chosen, name, slider=True)
     draw_status(layout, shown)
 
 

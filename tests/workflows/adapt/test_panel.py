@@ -88,6 +88,15 @@ def test_after_bind_it_says_what_is_bound(bound):
     assert "'Floor' was deleted" in text and "'Step' was taken off the list after bind" in text
 
 
+def test_upright_is_in_sight_beside_influence(bound):
+    """It was in the closed Options, though a result hangs on it as on nothing else where the ground is sloped."""
+    for opened in (False, True):
+        texts = drawn(bound, opened)
+        at = texts.index("upright")
+        assert texts[at - 1] == "influence" and texts.count("upright") == 1
+        assert texts.index("3   Live") < at < texts.index("4   Bake")
+
+
 def test_joints_are_listed_and_a_choice_asks_for_bind(rig):
     assert any("Bind lists what is solved" in text for text in drawn(rig, opened=True))
     play.bind(rig)
