@@ -17,7 +17,7 @@ from .learn import learn_steps
 from .model import require_two_pairs
 from .notes import notes_of_pairs, notes_of_target
 from .pair_file import pair_file, read_pairs, save_pairs_of, use_pairs
-from .pairs import contradiction_text, next_pairs, odd_text
+from .pairs import contradiction_text, left_unknown, next_pairs, odd_text
 from .run import bake_steps
 from .weighing import CUSTOM, MARKERS, PREVIEW, WHOLE, range_that_matters
 
@@ -89,15 +89,17 @@ def run(context, args) -> dict:
     given = [ob, *((settings.source,) if args.source is not None else ())]
     notes += shared_names(context.scene, given) + names_of_collections(context.scene, given[1:])
     read = {"read": settings.clip_summary, "learnt": settings.learnt_summary}
-    return report | read | {"next_pairs": suggestions, "notes": notes}
+    return report | read | suggestions | {"notes": notes}
 
 
-def _next_pairs(scene, ob) -> tuple[list[dict[str, float]], list[str]]:
-    """What is most worth another pair, for JSON, and why there is none where the range to weigh by cannot be."""
+def _next_pairs(scene, ob) -> tuple[dict, list[str]]:
+    """What is most worth another pair, and what is left unknown, for JSON; and why there is none where the range to
+    weigh by cannot be."""
     try:
-        return [{"frame": frame, "gain": gain} for frame, gain in next_pairs(scene, ob)], []
+        pairs = [{"frame": frame, "gain": gain} for frame, gain in next_pairs(scene, ob)]
+        return {"next_pairs": pairs, "left_unknown": left_unknown(scene, ob)}, []
     except InputError as error:
-        return [], [f"No next pairs are suggested. {error}"]
+        return {"next_pairs": [], "left_unknown": None}, [f"No next pairs are suggested. {error}"]
 
 
 def summary(report: dict) -> str:

@@ -159,9 +159,18 @@ def suggested(ob) -> list[float]:
     return [float(word) for word in ob.motion_loom_map.suggestions.split()]
 
 
+def left_unknown(scene, ob) -> float:
+    """Share, 0 to 1, of the variance of the frames that matter which the pairs in use leave; 1 where there are none."""
+    return _worth(scene, ob)[1]
+
+
 def gains_of(scene, ob) -> np.ndarray:
     """(F,) the share of the variance that is left over the frames that matter which a pair at each frame of the clip
     would take off, 0 to 1; glitches and frames that do not matter gain nothing."""
+    return _worth(scene, ob)[0]
+
+
+def _worth(scene, ob) -> tuple[np.ndarray, float]:
     settings = ob.motion_loom_map
     mark, weights = weights_of(scene, ob)
 
@@ -171,12 +180,12 @@ def gains_of(scene, ob) -> np.ndarray:
             raise InputError("All frames of the source in the range that Suggest weighs by are glitches; widen it.")
         return RowSpace.of(track.features, track.glitches, weights)
 
-    def gains() -> np.ndarray:
+    def make() -> tuple[np.ndarray, float]:
         space = kept(ob, "map rows", (*binding_store.mark(settings.clip), settings.smoothing, *mark), rows)
-        score, left = worth(space, pair_rows(ob)[0])
-        return score / left if left > 0.0 else np.zeros(len(score))
+        (score, left), (_, all_of_it) = worth(space, pair_rows(ob)[0]), worth(space, [])
+        return score / left if left > 0.0 else np.zeros(len(score)), left / all_of_it
 
-    return kept(ob, "map gains", (*pairs_mark(ob), *mark), gains)
+    return kept(ob, "map gains", (*pairs_mark(ob), *mark), make)
 
 
 def contradicting(ob) -> tuple[int, int] | None:

@@ -11,7 +11,7 @@ from ..mesh.panel import draw_bake, draw_mesh, draw_problem, is_baked
 from .doubts import source_doubts
 from .model import confidence_now, travel_note
 from .notes import notes_of_pairs, notes_of_target
-from .pairs import suggested_gains
+from .pairs import left_unknown, suggested_gains
 from .run import costs_of
 from .weighing import weights_of
 
@@ -105,12 +105,15 @@ def _draw_gains(layout, shown: Shown) -> None:
     try:
         weights_of(shown.context.scene, shown.ob)
         gains = suggested_gains(shown.context.scene, shown.ob)
+        left = left_unknown(shown.context.scene, shown.ob) if gains else 0.0
     except InputError as error:
         draw_text(layout, shown.context, str(error), "ERROR")
         return
     except MotionLoomError:
         return  # the buttons say what is missing
     column = layout.column(align=True)
+    if gains:
+        column.label(text=f"The pairs leave {left:.0%} unknown", icon="INFO")
     for number, (frame, gain) in enumerate(gains):
         icon = "RADIOBUT_ON" if number == shown.chosen.suggestion else "RADIOBUT_OFF"
         column.label(text=f"Frame {frame:g}: gains {gain:.1%} of what is left", icon=icon, translate=False)

@@ -7,7 +7,7 @@ import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError
 from bl_ext.devrepo.motion_loom.workflows.core import registry
-from bl_ext.devrepo.motion_loom.workflows.map.pairs import suggested_gains
+from bl_ext.devrepo.motion_loom.workflows.map.pairs import left_unknown, suggested_gains
 
 from tests import map_play as play
 from tests import mesh_steps
@@ -80,7 +80,9 @@ def test_gains_are_told_and_fall_once_the_pair_is_there(settings, capfd):
     values = [gain for _, gain in gains]
     assert values == sorted(values, reverse=True) and 0.05 < values[0] < 1.0
     settings.target_frame = 12
+    left = left_unknown(bpy.context.scene, settings.id_data)
     mesh_steps.press("map_add_pair")
+    assert left_unknown(bpy.context.scene, settings.id_data) == pytest.approx(left * (1.0 - values[0]), rel=1e-3)
     assert suggested_gains(bpy.context.scene, settings.id_data)[0][1] < 0.3 * values[0]
 
 
@@ -97,6 +99,7 @@ def test_the_panel_shows_gains_and_what_there_is_no_range_for(settings):
     told = [text for text in drawn() if "of what is left" in text]
     gains = suggested_gains(bpy.context.scene, ob)
     assert told == [f"Frame {frame:g}: gains {gain:.1%} of what is left" for frame, gain in gains]
+    assert f"The pairs leave {left_unknown(bpy.context.scene, ob):.0%} unknown" in drawn()
     assert len(told) == len(frames) and "weigh_start" not in drawn()
     settings.weigh_by = "CUSTOM"
     assert "weigh_start" in drawn()
@@ -117,7 +120,7 @@ def test_the_command_reports_what_next_pairs_gain(settings, capfd):
 
     found = run("--weigh-start", "14", "--weigh-end", "20")
     assert found["next_pairs"] and all(14 <= pair["frame"] <= 20 for pair in found["next_pairs"])
-    assert found["next_pairs"][0]["gain"] > 0.0 and settings.weigh_by == "CUSTOM"
+    assert found["next_pairs"][0]["gain"] > 0.0 and 0.0 < found["left_unknown"] < 1.0 and settings.weigh_by == "CUSTOM"
     assert run("--weigh-by", "whole")["next_pairs"] != found["next_pairs"]
     assert "Give both --weigh-start and --weigh-end" in run("--weigh-start", "14")
     assert "not of --weigh-by whole" in run("--weigh-by", "whole", "--weigh-start", "14", "--weigh-end", "20")
