@@ -18,6 +18,11 @@ AUTO, SOURCE = "auto", "source"
 ESTIMATORS = (AUTO, TRANSLATION, STANCE, STRIDE, SOURCE, STAYS)
 _LEARNT = (TRANSLATION, STANCE, STRIDE)
 _STAYS = 0.3  # of its radius: what goes no farther over its whole range does not travel
+# Strokes tell how far a target goes that travels itself where they ask for as much of its way, along it.
+_OWN, _ALONG = (0.6, 1.6), 0.9
+# Of what its feet ask for: what goes farther itself is not on the spot.
+_ON_THE_SPOT = 0.3
+_BY_RATES = "how fast its pose changes, which tells less at another tempo"
 _EARLIER = "learnt by an earlier version, which knew none; Learn Again looks for them"
 
 # Soles and whole feet, both (F, K, 3) world, of a target's coefficients (F, D); see ``FeetReadout``.
@@ -41,7 +46,8 @@ class TravelEstimators:
     others are not there.  auto: the one that is taken where the user leaves the choice, and note: why.
 
     strokes: of its feet, which "stance" and "stride" then go by; None where they tell nothing, and no_strokes: why.
-    cycle: metres that they cover in a cycle of its own motion."""
+    cycle: metres that they cover in a cycle of its own motion.  own: of what they ask for, how much it has travelled
+    itself; "translation" then goes by them as well, 0 where it does not."""
 
     learnt: dict[str, Travel]
     missing: dict[str, str]
@@ -50,6 +56,7 @@ class TravelEstimators:
     strokes: Strokes | None = None
     no_strokes: str = ""
     cycle: float = 0.0
+    own: float = 0.0
 
     @classmethod
     def learn(cls, coefficients, times, translation, yaw, vertices, triangles, same=None) -> TravelEstimators:
@@ -68,10 +75,16 @@ class TravelEstimators:
             estimators.pop(TRANSLATION, None)
             missing[TRANSLATION] = "its own motion stays in place; choose Feet, Stride or Source"
         auto = learn_travel(*motion, ground=ground)
-        cycle = 0.0
+        cycle = own = gone = 0.0
         if ground is not None:
             cycle = float(np.linalg.norm(ground.mean(axis=0))) * cycle_seconds(coefficients, times)
-        return cls(estimators, missing, auto.learnt_from, auto.note, strokes, why, cycle)
+            gone, own = _own_way(ground, times, translation, yaw)
+        told = auto.learnt_from, auto.note
+        if auto.learnt_from == STANCE and gone > _ON_THE_SPOT:
+            # A dance: its feet stand where they are, and what they do besides is no travel.
+            way = own > 0.0 and estimators.get(TRANSLATION)
+            told = (TRANSLATION, way.note) if way else (STAYS, f"it goes {gone:.0%} of what its feet ask for")
+        return cls(estimators, missing, *told, strokes, why, cycle, own)
 
     @classmethod
     def none(cls, note: str) -> TravelEstimators:
@@ -80,13 +93,15 @@ class TravelEstimators:
 
     def strokes_of(self, choices: TravelChoices) -> Strokes | None:
         """The strokes that are gone by, None where it is something else; raises as ``estimator_of``."""
-        estimator = self.estimator_of(choices)
-        return self.strokes if estimator == STANCE or (estimator == STRIDE and self.cycle > 0.0) else None
+        told = {STANCE: 1.0, STRIDE: self.cycle, TRANSLATION: self.own}.get(self.estimator_of(choices), 0.0)
+        return self.strokes if told > 0.0 else None
 
     def stroke_scale(self, choices: TravelChoices) -> float:
         """By how much farther than its strokes ask for the target goes, where it goes by them."""
-        longer = choices.stride / self.cycle if self.estimator_of(choices) == STRIDE else 1.0
-        return choices.scale * longer
+        estimator = self.estimator_of(choices)
+        if estimator == STRIDE:
+            return choices.scale * choices.stride / self.cycle
+        return choices.scale * (self.own if estimator == TRANSLATION else 1.0)
 
     def note_of(self, choices: TravelChoices) -> str:
         """In words, what the target's travel stands on; raises as ``estimator_of``."""
@@ -97,9 +112,10 @@ class TravelEstimators:
                 return f"by the strokes of its {len(self.strokes.feet)} feet: {note}"
             return f"by its lowest vertices, which tells less at another tempo: {note}; strokes: {self.no_strokes}"
         if estimator == TRANSLATION:
-            return f"by its own travel: {self.learnt[TRANSLATION].note}"
+            by = f"the strokes of its {len(self.strokes.feet)} feet" if self.strokes_of(choices) else _BY_RATES
+            return f"by its own travel: {self.learnt[TRANSLATION].note}, told by {by}"
         if estimator == STRIDE:
-            by = "the strokes of its feet" if self.strokes_of(choices) else "how fast its pose changes"
+            by = f"the strokes of its {len(self.strokes.feet)} feet" if self.strokes_of(choices) else _BY_RATES
             return f"by a length of stride: {choices.stride:.3g} m for each cycle of its own motion, told by {by}"
         if estimator == SOURCE:
             return "as far as its source goes"
@@ -129,7 +145,7 @@ class TravelEstimators:
         """Positions (F, 2) on the ground, metres, and headings (F,), radians, both from 0 at the first frame.
 
         coefficients: (F, D) of the target.  times: (F,) seconds.  translation: (F, 2) metres and yaw: (F,) of the
-        source's ground motion.  feet_at: of the target, without which strokes are not gone by.
+        source's ground motion.  feet_at: of the target; called where it goes by strokes, and needed there.
         Raises InputError for one that the target's motion does not give.
         """  # fmt: skip
         turned_by = yaw - yaw[0]
@@ -159,7 +175,8 @@ class TravelEstimators:
         if self.strokes is not None:
             arrays |= {f"strokes {name}": value for name, value in self.strokes.to_arrays().items()}
         texts = {"auto": self.auto, "note": self.note, "no strokes": self.no_strokes}
-        return arrays | {name: np.array(text) for name, text in texts.items()} | {"cycle": np.array(self.cycle)}
+        numbers = {"cycle": self.cycle, "own": self.own}
+        return arrays | {name: np.array(value) for name, value in (texts | numbers).items()}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TravelEstimators:
@@ -174,7 +191,7 @@ class TravelEstimators:
         of_strokes = {name[8:]: value for name, value in arrays.items() if name.startswith("strokes ")}
         strokes = Strokes.from_arrays(of_strokes) if of_strokes else None
         told = str(arrays["auto"]), str(arrays["note"]), strokes, str(arrays.get("no strokes", _EARLIER))
-        return cls(estimators, missing, *told, float(arrays.get("cycle", 0.0)))
+        return cls(estimators, missing, *told, *(float(arrays.get(name, 0.0)) for name in ("cycle", "own")))
 
 
 def along_source(steps: np.ndarray, turn: np.ndarray, choices: TravelChoices) -> np.ndarray:
@@ -200,6 +217,17 @@ def _at_frames(strokes: Strokes, vertices: np.ndarray, times: np.ndarray) -> np.
     velocity = strokes.velocity(feet.soles(vertices), feet.centroids(vertices), times)
     middle = 0.5 * (times[1:] + times[:-1])
     return np.stack([np.interp(times, middle, column) for column in velocity.T], axis=1)
+
+
+def _own_way(ground: np.ndarray, times: np.ndarray, translation: np.ndarray, yaw: np.ndarray) -> tuple[float, float]:
+    """How far a target has travelled itself of what its feet ask for, velocity (F, 2): in all, and 0 where that is not
+    along it or another length altogether."""
+    gone = turned(np.diff(translation, axis=0), -_halfway(np.asarray(yaw, float))).sum(axis=0)
+    asked = np.diff(times) @ _halfway(ground)
+    length, way = max(float(np.linalg.norm(asked)), 1e-300), float(np.linalg.norm(gone))
+    share = float(gone @ asked) / length**2
+    agrees = share * length > _ALONG * way and _OWN[0] < share < _OWN[1]
+    return way / length, share if agrees else 0.0
 
 
 def _summed(steps: np.ndarray) -> np.ndarray:

@@ -164,6 +164,36 @@ def test_a_body_that_steps_on_the_spot_goes_by_its_strokes():
     assert np.linalg.norm(position[-1]) < 0.15 * CYCLE * SPEED
 
 
+def test_a_body_that_travels_goes_by_its_strokes_as_far_as_it_went():
+    """A tenth less than its feet ask for, at every tempo; one that is carried ten times as far does not."""
+    times = np.arange(25) / 24
+    poses, _, still, yaw, vertices, triangles = stepping(times)
+    gone = np.stack((0.0 * times, -0.9 * SPEED * times), axis=1)
+    estimators = TravelEstimators.learn(poses, times, gone, yaw, vertices, triangles)
+    choices, feet = TravelChoices("translation"), estimators.strokes.feet
+    assert "own travel" in estimators.note_of(choices) and "strokes of its 4 feet" in estimators.note_of(choices)
+
+    def feet_at(_):
+        return feet.soles(vertices), feet.centroids(vertices)
+
+    for tempo in (1 / 3, 1.0, 2.0):
+        position, _ = estimators.track(poses, times / tempo, still, yaw, choices, feet_at)
+        np.testing.assert_allclose(position[-1], gone[-1], atol=0.03 * abs(gone[-1, 1]))
+    carried = TravelEstimators.learn(poses, times, 10.0 * gone, yaw, vertices, triangles)
+    assert carried.strokes_of(choices) is None and "how fast its pose changes" in carried.note_of(choices)
+    assert TravelEstimators.learn(poses, times, -gone, yaw, vertices, triangles).strokes_of(choices) is None
+
+
+def test_a_body_that_goes_itself_but_not_as_its_feet_ask_for_is_no_walker_on_the_spot():
+    """A captured dance went half of what its steps would have covered, and was sent off by them."""
+    times = np.arange(13) / 24
+    poses, _, still, yaw, vertices, triangles = stepping(times)
+    gone = np.stack((0.0 * times, -SPEED * times), axis=1)
+    for share, auto in ((0.0, "stance"), (0.1, "stance"), (0.5, "stays"), (0.8, "translation")):
+        found = TravelEstimators.learn(poses, times, share * gone, yaw, vertices, triangles)
+        assert found.auto == auto, share
+
+
 def test_feet_that_make_no_strokes_are_told_and_what_stands_goes_on_as_before():
     estimators = TravelEstimators.learn(*stepping(np.arange(25) / 24, aside=0.3))
     assert estimators.strokes is None
