@@ -21,7 +21,10 @@ from . import clearance
 from .contacts import touched
 from .covered_places import covered_over_time
 from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
+from .leg_reach import Legs
+from .pushes import smoothed
 from .relationship import Relations, relate
+from .straight_limbs import StraightLimbs
 
 CONTACT_WEIGHT = 5.0
 # Joints farther than this from a surface (metres at 1.8 m) place no descriptor on it.
@@ -115,6 +118,23 @@ class Binding:
     def touched(self) -> np.ndarray:
         """(O, F, J) bool: contacts as they are counted."""
         return touched(self.joint_distance, self.slow, self.hidden, self.effectors, self.scale)
+
+    @cached_property
+    def resting(self) -> np.ndarray:
+        """(O, F, J) in [0, 1]: how much each joint rests on each object, smooth over time. A foot that swings past a
+        surface as low as it stands on it does not."""
+        slow = np.moveaxis(self.slow, 1, -1).astype(float)
+        return np.moveaxis(np.minimum(2.0 * smoothed(slow, self.dt), 1.0), -1, 1)
+
+    @cached_property
+    def legs(self) -> Legs:
+        """Of the body as it was bound."""
+        return Legs.of(self.tree, self.track.positions, self.effectors)
+
+    @cached_property
+    def straight_limbs(self) -> StraightLimbs:
+        """Of the body as it was bound."""
+        return StraightLimbs.of(self.legs, self.tree, self.track.positions, self.dt)
 
     @cached_property
     def open(self) -> np.ndarray:

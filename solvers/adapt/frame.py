@@ -177,7 +177,7 @@ class FrameAdapter:
     def _obstacles(self, row, covered):
         terms, samples = self._terms, self._binding.samples
         number, rows = np.array(terms.heeded)[:, None], slice(row, row + 1)
-        goals = terms.let_go(terms.distance_goals.take(rows), covered)
+        goals = terms.let_go(terms.distance_goals(rows), covered)
         sizes = COLLISION_WEIGHT, HOLD_WEIGHT, terms.reach, collision.FRESH * self._binding.scale
         return Colliders(self._surfaces, number, samples, goals, *sizes)
 

@@ -5,7 +5,7 @@ On a slope the rear foot lies lower under an upright body than it did on the fla
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,6 +58,10 @@ class Legs:
         reach = np.linalg.norm(positions[:, legs[:, 0]] - positions[:, legs[:, 2]], axis=-1)
         longest = np.percentile(reach, _LONGEST, axis=0) if len(legs) else np.zeros(0)
         return cls(legs[:, 2], legs[:, 1], legs[:, 0], joints, longest)
+
+    def scaled(self, size: float) -> Legs:
+        """Of a body that is so many times larger."""
+        return replace(self, longest=self.longest * size)
 
     def carrying(self, share: np.ndarray, body: np.ndarray, gravity: np.ndarray) -> np.ndarray:
         """(F, J) in [0, 1] how much each joint belongs to a leg that carries the body.

@@ -59,11 +59,15 @@ class Posture:
 
     @cached_property
     def _legs(self) -> Legs:
+        if self.options.resized is None:
+            return self.binding.legs.scaled(self.options.scale)
         return Legs.of(self.binding.tree, self.body, self.binding.effectors)
 
     @cached_property
     def straight_limbs(self) -> StraightLimbs:
         """Limbs of the source that are straight at some frames."""
+        if self.options.resized is None:
+            return self.binding.straight_limbs.scaled(self.options.scale)
         return StraightLimbs.of(self._legs, self.binding.tree, self.body, self.binding.dt)
 
     def facing_weight(self) -> np.ndarray:

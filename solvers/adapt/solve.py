@@ -189,7 +189,7 @@ class _Problem:
 
     @cached_property
     def _distance_goals(self):
-        return self.terms.let_go(self.terms.distance_goals, self.covered)
+        return self.terms.let_go(self.terms.distance_goals(slice(None)), self.covered)
 
     def colliders(self, batches):
         """Obstacles of each batch."""

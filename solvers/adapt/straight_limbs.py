@@ -7,7 +7,7 @@ of the frames around by which it is as long as it is asked to be.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,6 +61,10 @@ class StraightLimbs:
         bones = np.stack([np.linalg.norm(v, axis=-1).T for v in (knee - hip, ankle - knee)], axis=1)
         joints = (tree.rank[joints] for joints in (legs.upper, legs.middle, legs.lower))
         return cls(*joints, axis, share, bones, np.linalg.norm(ankle - hip, axis=-1).T)
+
+    def scaled(self, size: float) -> StraightLimbs:
+        """Of a body that is so many times larger."""
+        return replace(self, bones=self.bones * size, length=self.length * size)
 
     def bent(self, rows: slice, between: np.ndarray, targets: np.ndarray, roots: int) -> np.ndarray:
         """Turns from parents to bodies (B - R, 4, f) that are wanted, of ``terms.Bend``, with these limbs bent as far

@@ -288,12 +288,11 @@ class AdaptTerms:
         """Over time, the last axis."""
         return smoothed(values, self.binding.dt)
 
-    @cached_property
-    def distance_goals(self) -> DistanceGoals:
-        """Of the heeded objects, all frames."""
+    def distance_goals(self, rows: slice) -> DistanceGoals:
+        """Of the heeded objects, some frames."""
         binding, size, unit = self.binding, self.options.scale, self.binding.scale
         tree, samples = binding.tree, binding.samples
-        original = np.moveaxis(binding.distance[self.heeded].astype(float), 1, -1) * (unit * size)
+        original = np.moveaxis(binding.distance[self.heeded, rows].astype(float), 1, -1) * (unit * size)
         influence = np.array([self.uses[k].influence for k in self.heeded])[:, None, None]
         radius = np.maximum(binding.radii[tree.order][samples.child] * size, self.clearance)
         # Where nothing was found at bind, no more is known than how far was looked.
@@ -302,16 +301,13 @@ class AdaptTerms:
         least = np.minimum(original, np.minimum(radius, seen * (unit * size))[:, None])
         attached = np.array([self.uses[k].mode == ATTACH for k in self.heeded])[:, None, None]
         hold = np.zeros(original.shape)
-        contact = np.moveaxis(self.contact[self.heeded][:, :, tree.order], 1, -1)
-        # A foot that swings past a surface as low as it stands on it is not held there.
-        slow = np.moveaxis(binding.slow[self.heeded][:, :, tree.order], 1, -1).astype(float)
-        contact = contact * np.minimum(2.0 * self.smoothed(slow), 1.0)
-        hold[:, samples.at_joints] = contact * influence * attached
+        touching = (self.contact[self.heeded, rows] * binding.resting[self.heeded, rows])[:, :, tree.order]
+        hold[:, samples.at_joints] = np.moveaxis(touching, 1, -1) * influence * attached
         hold[~np.isfinite(original)] = 0.0
         for pin in self.options.pins:
             # The user's place counts, not the contact's.
-            hold[:, samples.at_joints[tree.rank[pin.joint]]] *= 1.0 - pin.weight
-        side = np.moveaxis(binding.side[self.heeded], 1, -1)
+            hold[:, samples.at_joints[tree.rank[pin.joint]]] *= 1.0 - pin.weight[rows]
+        side = np.moveaxis(binding.side[self.heeded, rows], 1, -1)
         return DistanceGoals(least, np.where(np.isfinite(original), original, 0.0), hold, side)
 
     @cached_property
