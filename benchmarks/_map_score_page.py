@@ -62,7 +62,8 @@ def means(found: dict) -> dict[str, dict[str, float]]:
     for way in WAYS:
         known = [case["ways"] for case in found.values() if "pose" in case["ways"][OURS]]
         mine = [ways[way] for ways in known if not isinstance(ways[way], str)]
-        row = {key: _mean([each[key] for each in mine if key in each]) for key in _COLUMNS}
+        values = {key: [each[key] for each in mine if key in each] for key in _COLUMNS}
+        row = {key: float(np.mean(found)) for key, found in values.items() if found}
         for key in ("pose", "unseen"):
             row[f"best {key}"] = float(sum(_best(ways, key) == way for ways in known if key in ways[OURS]))
         out[way] = row | {"cases": float(len(mine))}
@@ -71,10 +72,6 @@ def means(found: dict) -> dict[str, dict[str, float]]:
 
 def _best(ways: dict, key: str) -> str:
     return min((way for way, row in ways.items() if not isinstance(row, str)), key=lambda way: ways[way][key])
-
-
-def _mean(values: list[float]) -> float:
-    return float(np.mean(values)) if values else float("nan")
 
 
 def _short(found: dict) -> str:
