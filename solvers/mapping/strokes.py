@@ -1,12 +1,12 @@
 """How fast a body goes, from the strokes of its feet: each pushes it along while it is low and moves back.
 
-Nothing here is learnt of a motion but which way is back and how high each foot is lifted, so the same steps cover the
-same ground at every tempo and frame rate.
+Nothing here is learnt of a motion but which way is back, how high each foot is lifted, and how far it goes for the way
+of its feet to and fro; so the same steps cover the same ground at every tempo and frame rate.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -27,6 +27,10 @@ _ENOUGH, _AT_REST = 0.5, 0.5
 # Seconds: a Gaussian over a whole clip, and a single pole live; for how long feet are still that rest, and do not turn
 # round; over how many the RMS speed is taken live; a gap after which a live body has stood.
 _SMOOTHING, _POLE, _RESTS, _MEMORY, SILENT = 0.03, 0.05, 0.2, 1.0, 0.5
+# What is pushed is taken for as much, at least and at most, where feet go to and fro by another measure.
+_LEAST, _MOST = 0.7, 1.4
+# Of the body's height: a clip whose feet end no farther from where they began is a cycle.
+_CLOSES = 0.05
 # Moments a second between which a clip is looked at, so that its frame rate does not matter.
 _MOMENTS = 120.0
 # Feet that go to and fro on one line, and forward while they are high, make strokes.
@@ -37,13 +41,15 @@ _ON_A_LINE, _AGREED = 0.7, 0.45
 class Strokes:
     """feet: K of them, in metres.  forward: (2,) unit vector, the way that feet go while they are high.  speed: RMS of
     their own along it, metres a second.  on_a_line: 0 to 1, 1 - the smaller over the larger eigenvalue of their
-    horizontal velocities.  agreed: -1 to 1, how surely the median foot goes forward while high."""
+    horizontal velocities.  agreed: -1 to 1, how surely the median foot goes forward while high.  reach: how far it goes
+    for each metre of the mean foot along that line, forward or back; 0 where it goes nowhere."""
 
     feet: MeshFeet
     forward: np.ndarray
     speed: float
     on_a_line: float
     agreed: float
+    reach: float = 0.0
 
     @classmethod
     def learn(cls, feet: MeshFeet, vertices: np.ndarray, times: np.ndarray) -> Strokes:
@@ -62,7 +68,10 @@ class Strokes:
         sign = 1.0 if agreed.sum() >= 0.0 else -1.0
         speed = float(np.sqrt(np.mean((velocity @ axes[:, 1]) ** 2)))
         on_a_line = 1.0 - float(values[0] / max(values[1], 1e-300))
-        return cls(feet, sign * axes[:, 1], speed, on_a_line, sign * float(np.median(agreed)))
+        found = cls(feet, sign * axes[:, 1], speed, on_a_line, sign * float(np.median(agreed)))
+        rounds = _rounds(feet.soles(vertices), feet.centroids(vertices), times, _CLOSES * feet.height)
+        pushed, to_and_fro, _ = found._clip(*rounds)
+        return replace(found, reach=max(float(pushed.mean(axis=0) @ found.forward), 0.0) / max(to_and_fro, 1e-300))
 
     @property
     def why_not(self) -> str | None:
@@ -78,8 +87,20 @@ class Strokes:
 
         soles, centroids: of a pose without place and heading.  times: (F,) seconds.  Minus the mean velocity of feet,
         weighed by how low they are and whether they move back; zero while most are still; in flight it goes straight
-        from the last one known to the next.
+        from the last one known to the next.  All of it is made as long as ``reach`` says: a map keeps how far feet
+        go better than how fast they are when they stand.
         """
+        pushed, to_and_fro, parts = self._clip(soles, centroids, times)
+        longer = self._longer(to_and_fro, float(pushed.mean(axis=0) @ self.forward))
+        return longer * pushed.reshape(-1, parts, 2).mean(axis=1)
+
+    def _longer(self, to_and_fro: float, pushed: float) -> float:
+        """By how much what was pushed is too short, of the mean speed of feet along the line and of what they push."""
+        wanted = self.reach * to_and_fro
+        return float(np.clip(wanted / pushed, _LEAST, _MOST)) if min(wanted, pushed) > 0.0 else 1.0
+
+    def _clip(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, float, int]:
+        """Velocity (N, 2) that is pushed, the mean speed of feet along the line, and N of how many each step is."""
         parts = max(int(np.ceil(np.diff(times).mean() * _MOMENTS - 1e-6)), 1)
         fine = np.interp(np.arange(parts * (len(times) - 1) + 1) / parts, np.arange(len(times)), times)
         if parts > 1:
@@ -93,11 +114,12 @@ class Strokes:
             smooth = _smoothed(weight * pushed, step)[known] / _smoothed(weight, step)[known]
             middle = 0.5 * (fine[1:] + fine[:-1])
             pushed = np.stack([np.interp(middle, middle[known], column) for column in smooth.T], axis=1)
-        return _smoothed(pushed, step).reshape(-1, parts, 2).mean(axis=1)
+        to_and_fro = float(np.abs(velocity @ self.forward).mean())
+        return _smoothed(pushed, step), to_and_fro, parts
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Arrays that ``from_arrays`` makes the same of."""
-        told = np.array([self.speed, self.on_a_line, self.agreed])
+        told = np.array([self.speed, self.on_a_line, self.agreed, self.reach])
         return self.feet.to_arrays() | {"forward": self.forward, "told": told}
 
     @classmethod
@@ -135,7 +157,7 @@ class StrokeStream:
     def __init__(self, strokes: Strokes):
         self._strokes = strokes
         self._last: tuple[float, np.ndarray, np.ndarray] | None = None
-        self._square, self._memory = 0.0, 0.0
+        self._square, self._to_and_fro, self._pushed, self._memory = np.zeros(4)
         self._smooth: np.ndarray | None = None
         self._known = np.zeros(2)
         self._still = 0.0  # seconds
@@ -162,17 +184,34 @@ class StrokeStream:
         if self._smooth is None:
             self._smooth = self._known
         self._smooth = self._smooth + (1.0 - np.exp(-elapsed / _POLE)) * (self._known - self._smooth)
+        kept = np.exp(-elapsed / _MEMORY)
+        self._pushed = kept * self._pushed + (1.0 - kept) * float(self._smooth @ self._strokes.forward)
         return self._now()
 
     def _now(self) -> np.ndarray:
-        return np.zeros(2) if self._smooth is None else self._smooth
+        if self._smooth is None:
+            return np.zeros(2)
+        return self._strokes._longer(self._to_and_fro, self._pushed) * self._smooth
 
     def _speed(self, velocity: np.ndarray, elapsed: float) -> float:
         """RMS along the axis over about the last second."""
         kept = np.exp(-elapsed / _MEMORY)
-        self._square = kept * self._square + (1.0 - kept) * float(np.mean((velocity @ self._strokes.forward) ** 2))
+        along = velocity @ self._strokes.forward
+        self._square = kept * self._square + (1.0 - kept) * float(np.mean(along**2))
+        self._to_and_fro = kept * self._to_and_fro + (1.0 - kept) * float(np.abs(along).mean())
         self._memory = kept * self._memory + (1.0 - kept)
         return max(float(np.sqrt(self._square / self._memory)), _TREMBLES * self._strokes.speed)
+
+
+def _rounds(
+    soles: np.ndarray, centroids: np.ndarray, times: np.ndarray, closes: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Three rounds of a clip that is a cycle, else the clip: what happens at its ends is told by what comes round."""
+    if len(times) < 4 or np.abs(soles[-1] - soles[0]).max() > closes:
+        return soles, centroids, times
+    later = [times[1:] + number * (times[-1] - times[0]) for number in range(3)]
+    soles, centroids = (np.concatenate((points[:1], *[points[1:]] * 3)) for points in (soles, centroids))
+    return soles, centroids, np.concatenate((times[:1], *later))
 
 
 def _smoothed(values: np.ndarray, step: float) -> np.ndarray:
