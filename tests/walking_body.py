@@ -2,9 +2,6 @@
 
 import numpy as np
 
-from solvers.shapes.feet_motion import FeetMotion, FootPoints
-from solvers.shapes.mesh_feet import find_feet
-
 FPS, CYCLE, DUTY, STRIDE, HIPS = 24.0, 1.0, 0.5, 0.6, 0.8
 GRID = (5, 7, 6)
 
@@ -28,14 +25,6 @@ def walk(seconds=4.0, fps=FPS, slip=0.0, sink=0.0):
         stands.append(phase < DUTY)
     triangles = np.concatenate([FACES + PART * part for part in range(5)])
     return times, np.concatenate(parts, axis=1), triangles, np.stack((0 * way, way), axis=1), np.stack(stands, axis=1)
-
-
-def feet_motion(vertices, times, places, feet, ground=None):
-    return FeetMotion(feet, times, vertices[:, feet.vertices], places, ground)
-
-
-def feet_of(vertices, triangles, ground=0.0):
-    return FootPoints(find_feet(vertices, triangles, ground))
 
 
 def _lattice_at(places, up, size):

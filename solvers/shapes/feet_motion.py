@@ -81,13 +81,15 @@ class FootPoints:
 class FeetMotion:
     """feet: K of a mesh.  times: (F,) seconds.  points: (F, N, 3) world, metres, Z up, of ``FootPoints.vertices``.
     places: (F, 2) where the body is over the ground, which tells how fast it goes.  ground: None for the level one that
-    was found with the feet."""
+    was found with the feet.  carried: (F,) metres by which all of it has been moved up from there to stand on a ground;
+    None for nothing."""
 
     feet: FootPoints
     times: np.ndarray
     points: np.ndarray
     places: np.ndarray
     ground: Ground | None = None
+    carried: np.ndarray | None = None
 
     def __post_init__(self):
         shapes = self.points.shape, self.places.shape
@@ -106,9 +108,25 @@ class FeetMotion:
         return np.minimum.reduceat(self._heights, self.feet.starts, axis=1)
 
     @cached_property
+    def nearness(self) -> np.ndarray:
+        """(F, K) the same, or above the level ground before it was carried, where that is less: on a slope one of two
+        feet that stand is far from the ground below it."""
+        return self._nearer(self.clearances, lambda heights: np.minimum.reduceat(heights, self.feet.starts, axis=1))
+
+    @cached_property
     def middles(self) -> np.ndarray:
-        """(F, K) heights of the feet's middles above the ground."""
-        return np.add.reduceat(self._heights, self.feet.starts, axis=1) / self.feet.counts
+        """(F, K) heights of the feet's middles, likewise."""
+
+        def means(heights: np.ndarray) -> np.ndarray:
+            return np.add.reduceat(heights, self.feet.starts, axis=1) / self.feet.counts
+
+        return self._nearer(means(self._heights), means)
+
+    def _nearer(self, of_ground: np.ndarray, of_heights: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        if self.ground is None:
+            return of_ground
+        carried = 0.0 if self.carried is None else self.carried[:, None]
+        return np.minimum(of_ground, of_heights(self.points[..., 2] - carried - self.feet.feet.ground))
 
     @cached_property
     def _heights(self) -> np.ndarray:

@@ -10,6 +10,9 @@ from .feet_motion import FeetMotion
 NEAR, NEAR_SLIDING = 0.05, 0.08
 # Body heights a second, or share of the body's own speed: what stands is slower.
 SLOW, _SLOW_SHARE = 0.35, 0.75
+# Of the body's height, and body heights a second: what is farther from the ground and goes up or down as fast lands or
+# leaves.
+_ON, _LEVEL = 0.012, 0.12
 # Of the body's height: the lower foot is within that of the lowest.
 LOWEST = 0.02
 # Body heights a second, in all directions: the lowest foot that is as still stands, whatever is below it, as on a step.
@@ -21,20 +24,19 @@ SHORTEST = 0.045
 
 def standing(motion: FeetMotion) -> np.ndarray:
     """(F, K) bool: which feet stand: near the ground and slow, or lowest and still, wherever the ground is."""
-    height = motion.feet.height
-    near = is_low(motion) & (motion.clearances <= NEAR * height)
+    near = is_low(motion) & (motion.nearness <= NEAR * motion.feet.height)
     return tidied(motion.times, (near & _in_both(_is_slow(motion))) | _on_something(motion))
 
 
 def down(motion: FeetMotion) -> np.ndarray:
     """(F, K) bool: which feet are down, fast or slow: the lowest, and what is hardly higher, near the ground."""
-    return tidied(motion.times, is_lowest(motion) & (motion.clearances <= NEAR_SLIDING * motion.feet.height))
+    return tidied(motion.times, is_lowest(motion) & (motion.nearness <= NEAR_SLIDING * motion.feet.height))
 
 
 def is_lowest(motion: FeetMotion) -> np.ndarray:
     """(F, K) bool: which feet are lower above the ground than all others, or hardly higher."""
-    lowest = motion.clearances.min(axis=1, keepdims=True)
-    return motion.clearances <= lowest + LOWEST * motion.feet.height
+    lowest = motion.nearness.min(axis=1, keepdims=True)
+    return motion.nearness <= lowest + LOWEST * motion.feet.height
 
 
 def tidied(times: np.ndarray, is_on: np.ndarray) -> np.ndarray:
@@ -77,6 +79,26 @@ def _is_slow(motion: FeetMotion) -> np.ndarray:
     """(F - 1, K)."""
     speed = np.linalg.norm(motion.sole_steps, axis=2) / np.diff(motion.times)[:, None]
     return speed <= slow_limit(motion)[:, None]
+
+
+def grounded(motion: FeetMotion, stands: np.ndarray) -> np.ndarray:
+    """(F, K) bool: where a foot that stands (F, K) is to be on the ground: not while it lands or leaves.
+
+    Of a run in which it does nothing else, the lowest frame.
+    """
+    out = stands & is_settled(motion)
+    for foot, column in enumerate(stands.T):
+        for start, end in runs(column):
+            if not out[start:end, foot].any():
+                out[start + int(np.argmin(motion.clearances[start:end, foot])), foot] = True
+    return out
+
+
+def is_settled(motion: FeetMotion) -> np.ndarray:
+    """(F, K) bool: as good as on the ground, or not going up or down."""
+    height = motion.feet.height
+    speed = np.abs(np.diff(motion.nearness, axis=0)) / np.diff(motion.times)[:, None]
+    return (np.abs(motion.nearness) <= _ON * height) | _in_both(speed <= _LEVEL * height)
 
 
 def _on_something(motion: FeetMotion) -> np.ndarray:

@@ -18,12 +18,25 @@ from .plant_fields import PlantFields
 
 # Seconds: a foot is let go or taken hold of over so long; Gaussians over the way and height of the body, and over how
 # the soles are moved: the least that a foot that lands does not jerk by.
-RAMP, SMOOTH, _CALM = 0.12, 0.08, 0.02
+RAMP, SMOOTH, _CALM = 0.16, 0.08, 0.015
 # A body is moved over the ground where all that is down slides in more than so many steps, and in its own clips in less
 # than that share of them: what slides by its own nature, as one that walks on the spot, is right as it is.
 SLIDES, _OWN = 0.4, 0.5
 # Of the body's height: no sole is moved farther, which would tear at its leg.
 REACH = 0.2
+
+
+@dataclass(frozen=True)
+class PlantChoices:
+    """in_full: feet are also held against what they do in the target's own clips.  may_climb: a foot whose runs differ
+    in height stands on steps.  may_root: the body may be moved over the ground, where its feet slide all the time."""
+
+    in_full: bool = False
+    may_climb: bool = True
+    may_root: bool = True
+
+
+DEFAULTS = PlantChoices()
 
 
 @dataclass(frozen=True)
@@ -39,25 +52,26 @@ class PlantTrack:
     short: tuple[tuple[int, int], ...]
 
 
-def plant_track(motion: FeetMotion, habits: FootHabits, fields: PlantFields, in_full: bool = False) -> PlantTrack:
+def plant_track(
+    motion: FeetMotion, habits: FootHabits, fields: PlantFields, choices: PlantChoices = DEFAULTS
+) -> PlantTrack:
     """Of what feet do over a track: standing soles keep their place and height, the rest of the mesh follows smoothly.
 
     habits: of the target's own clips, on the ground that the motion has.  What feet slide, or are off the ground, up to
-    1.1 times as much as there is left alone, so that a clip of its own stays as it is; in_full: nothing is.
+    1.1 times as much as there is left alone, so that a clip of its own stays as it is.
 
     The body goes up and down with what its standing feet have in common.  Over the ground it is moved only where its
-    feet slide all the time; it is never turned.  Where the ground is not known and a foot's runs differ in height, it
-    stands on steps, and each run keeps its own height.
+    feet slide all the time; it is never turned.  On steps, where the ground is not known, each run keeps its height.
     """
     root = np.zeros((len(motion.times), 3))
-    is_rooted = slides_all_the_time(sliding_share(motion), habits)
+    is_rooted = choices.may_root and slides_all_the_time(sliding_share(motion), habits)
     if is_rooted:
         root[:, :2] = _way_of_standing(motion)
         motion = motion.moved(root)
     stands = standing(motion)
-    sideways, short = _held(motion, fields, stands, _shares(motion, habits, stands, in_full))
+    sideways, short = _held(motion, fields, stands, _shares(motion, habits, stands, choices.in_full))
     moved = _with_feet_moved(motion, fields, sideways)
-    rise, lift = _raised(moved, habits, stands, in_full)
+    rise, lift = _raised(moved, habits, stands, choices)
     root[:, 2] += rise
     upwards = lift[:, fields.foot, None]
     return PlantTrack(root, np.concatenate((sideways, upwards), axis=2), stands, is_rooted, short)
@@ -121,23 +135,24 @@ def _with_feet_moved(motion: FeetMotion, fields: PlantFields, sideways: np.ndarr
     return replace(motion, points=points)
 
 
-def _raised(motion, habits, stands, in_full):
+def _raised(motion, habits, stands, choices):
     """(F,) how far the body goes up, and (F, K) each foot beyond that."""
-    away = away_from(levels(motion, stands, habits.level), motion, stands)
-    shares = np.ones(len(motion.feet)) if in_full else share_of_height(away, habits, motion.feet.height)
+    right, on_steps = levels(motion, stands, habits.level, choices.may_climb)
+    away = away_from(right, motion, stands)
+    shares = np.ones(len(motion.feet)) if choices.in_full else share_of_height(away, habits, motion.feet.height)
     wanted = -shares * away
-    rise = np.zeros(len(stands))
-    known = stands.any(axis=1)
+    rise, on_ground = np.zeros(len(stands)), ~np.isnan(away)
+    known = on_ground.any(axis=1)
     if known.any():
         common = np.nanmean(wanted[known], axis=1)
         rise = _smoothed(np.interp(motion.times, motion.times[known], common), motion.times, SMOOTH)
     lift = np.zeros_like(away)
-    for foot, column in enumerate(stands.T):
+    for foot, column in enumerate(on_ground.T):
         found = [(start, end, (wanted[start:end, foot] - rise[start:end])[:, None]) for start, end in runs(column)]
         lift[:, foot] = _faded(motion.times, found, 1)[:, 0]
     lift = _smoothed(lift, motion.times, _CALM)
     # No foot goes deeper than any ever does, whether it stands or not.
-    floor = np.minimum(habits.floor, habits.level)
+    floor = np.where(on_steps, -np.inf, np.minimum(habits.floor, habits.level))
     return rise, lift + np.maximum(floor - (motion.clearances + rise[:, None] + lift), 0.0)
 
 

@@ -30,11 +30,13 @@ class PlantFigures:
     short: int
 
 
-def plant_figures(motion: FeetMotion, habits: FootHabits, fields: PlantFields, found: PlantTrack) -> PlantFigures:
+def plant_figures(
+    motion: FeetMotion, habits: FootHabits, fields: PlantFields, found: PlantTrack, may_climb: bool = True
+) -> PlantFigures:
     """Of what feet did, see ``plant_track``, and of what was found for it."""
     after = planted(motion, fields, found)
     slides = [_mean(standing_slides(each, found.stands)) for each in (motion, after)]
-    aways = [_farthest(each, habits, found.stands) for each in (motion, after)]
+    aways = [_farthest(each, habits, found.stands, may_climb) for each in (motion, after)]
     way = float(np.linalg.norm(found.root[:, :2] - found.root[:1, :2], axis=1).max()) if found.is_rooted else 0.0
     stands = float(found.stands.any(axis=1).mean())
     return PlantFigures(len(motion.feet), *slides, habits.mean_slide, *aways, stands, way, len(found.short))
@@ -46,9 +48,10 @@ def planted(motion: FeetMotion, fields: PlantFields, found: PlantTrack) -> FeetM
     return replace(motion, points=motion.points + moved + found.root[:, None], places=motion.places + found.root[:, :2])
 
 
-def _farthest(motion: FeetMotion, habits: FootHabits, stands: np.ndarray) -> float:
+def _farthest(motion: FeetMotion, habits: FootHabits, stands: np.ndarray, may_climb: bool) -> float:
     """Metres, of the standing foot that is nearest to where it is to be."""
-    away = np.abs(away_from(levels(motion, stands, habits.level), motion, stands))
+    right, _ = levels(motion, stands, habits.level, may_climb)
+    away = np.abs(away_from(right, motion, stands))
     some = ~np.isnan(away).all(axis=1)
     return float(np.nanmin(away[some], axis=1).max(initial=0.0))
 

@@ -5,7 +5,8 @@ import pytest
 
 from solvers.shapes.foot_contacts import down, runs, sliding_share, standing, tidied
 from tests.standing import turned
-from tests.walking_body import PART, feet_motion, feet_of, walk
+from tests.walking_body import PART, walk
+from tests.walking_feet import feet_motion, feet_of
 
 
 @pytest.mark.parametrize("fps", (24.0, 30.0, 60.0))

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from solvers.shapes.foot_habits import learn_habits
+from solvers.shapes.foot_plants import PlantChoices
 from solvers.shapes.live_plants import LivePlants
 from solvers.shapes.plant_fields import plant_fields
-from tests.walking_body import feet_motion, feet_of, walk
+from tests.walking_body import walk
+from tests.walking_feet import feet_motion, feet_of
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +23,7 @@ def performed(own, seconds=8.0, fps=24.0, frames=None, **options):
     feet, fields, habits = own
     times, vertices, _, places, _ = walk(seconds, fps, **options)
     motion = feet_motion(vertices, times, places, feet)
-    live = LivePlants(feet, habits, fields, None, in_full=False)
+    live = LivePlants(feet, habits, fields, None)
     steps = [live.step(*now) for now in zip(motion.points[:frames], motion.places, times, strict=False)]
     return *(np.stack(parts) for parts in zip(*steps, strict=True)), motion
 
@@ -57,7 +59,7 @@ def test_nothing_of_the_future_is_used(own):
 def test_the_same_moment_twice_is_the_same_and_silence_ends_it(own):
     feet, fields, habits = own
     times, vertices, _, places, _ = walk(4.0, slip=0.3)
-    live = LivePlants(feet, habits, fields, None, in_full=True)
+    live = LivePlants(feet, habits, fields, None, PlantChoices(in_full=True))
     points = vertices[:, feet.vertices]
     for now in zip(points, places, times, strict=True):
         last = live.step(*now)

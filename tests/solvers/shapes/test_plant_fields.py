@@ -6,7 +6,8 @@ from scipy.sparse import diags
 
 from solvers.shapes.plant_fields import plant_fields
 from solvers.surface.cotangent import lumped_mass, surface_operators
-from tests.walking_body import PART, SHARES, feet_of, walk
+from tests.walking_body import PART, SHARES, walk
+from tests.walking_feet import feet_of
 
 
 @pytest.fixture(scope="module")
