@@ -11,7 +11,8 @@ from ..command_line.words import counted, given, line_on_file, pair_of_frames
 from ..core.base import run_to_end
 from ..core.list_entries import resized
 from ..mesh.bake import accuracy_text, options_of, written_text
-from ..mesh.command import add_bake_arguments, apply_bake, mesh_named, played_steps, require_player
+from ..mesh.command import add_bake_arguments, apply_bake, apply_ground, mesh_named, played_steps, require_player
+from ..mesh.plants import text_of
 from .doubts import source_doubts
 from .learn import learn_steps
 from .model import require_two_pairs
@@ -111,9 +112,8 @@ def summary(report: dict) -> str:
     )
     text = ", ".join(filter(None, (text, accuracy_text(report))))
     odd, contradiction = report["odd_pair"], report["contradiction"]
-    return "; ".join(
-        filter(None, (text, contradiction and contradiction_text(contradiction), odd and odd_text(tuple(odd.values()))))
-    )
+    told = contradiction and contradiction_text(contradiction), odd and odd_text(tuple(odd.values()))
+    return "; ".join(filter(None, (text, text_of(report["feet"]), *told)))
 
 
 def command_of(context, ob, program: str) -> str:
@@ -153,6 +153,7 @@ def _apply(context, ob, args) -> None:
     })  # fmt: skip
     _apply_weighing(context.scene, settings, args)
     apply_bake(settings, args)
+    apply_ground(context, settings, args)
 
 
 def _apply_weighing(scene, settings, args) -> None:

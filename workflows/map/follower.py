@@ -22,12 +22,15 @@ from ...solvers.mapping.strokes import SILENT, Strokes, StrokeStream
 from ...solvers.mapping.track import lifted, placed
 from ...solvers.mapping.travel import Path
 from ...solvers.mapping.travel_estimators import SOURCE, FeetAt, along_source
+from ...solvers.shapes.planter import moved
 from ...state.cache import fingerprint
 from ...state.live_states import TrackNeed
 from ..core.base import Steps, names_what_is_too_large, relayed
 from ..core.follower import Moment
 from ..mesh import live
+from ..mesh.feet_task import FeetFound, Plant, found_of, is_known, keep, note_of_feet
 from ..mesh.follower import MeshFollower, forget_edits
+from .feet import LiveFeet, MapFeetTask, feet_task
 from .model import (
     clip_of,
     keyed_track,
@@ -55,22 +58,37 @@ class MapFollower(MeshFollower):
         self._source: tuple[str, PointSource] | None = None
         self._now: np.ndarray | None = None
         self._performance: tuple[str, Performance] | None = None
+        self._task: MapFeetTask | None = None
+        self._live_feet: tuple[str, LiveFeet] | None = None
 
     # ------------------------------------------------------------------------------------------- for the engine
 
     def check(self, ob, moment: Moment) -> tuple[TrackNeed, str]:
         live.require_copy(ob, ob.motion_loom_map)
         require_learnt_mesh(ob)
-        key, _ = keyed_track(ob)
+        key, track = keyed_track(ob)
         clip = clip_of(ob)
         self._now = self._points_now(ob, moment.depsgraph)
-        return TrackNeed.SWEEP if self._is_edited(ob, clip, frame_now(moment.scene)) else TrackNeed.NOTHING, key
+        settings = ob.motion_loom_map
+        self._task = feet_task(ob, moment.scene, moment.depsgraph, key, track, settings.live_input)
+        self.note = note_of_feet(settings, found_of(ob, self._task))
+        key = key if self._task is None else self._task.key
+        if self._is_edited(ob, clip, frame_now(moment.scene)):
+            return TrackNeed.SWEEP, key
+        return TrackNeed.NOTHING if is_known(ob, settings, self._task) else TrackNeed.TRACK, key
+
+    def job(self, ob, moment: Moment) -> Generator[float, None, FeetFound]:
+        return self._task.steps()
+
+    def put(self, ob, scene, result: FeetFound) -> None:
+        keep(ob, ob.motion_loom_map, self._task, result)
 
     def show(self, ob, moment: Moment, was_posed: bool = False) -> None:
         if ob.motion_loom_map.live_input:
-            self._write(ob, moment, *self._performed(ob))
+            self._write_performed(ob, moment)
         else:
-            self._write(ob, moment, *result_at(ob, np.array([frame_now(moment.scene)])))
+            frames = np.array([frame_now(moment.scene)])
+            self._write(ob, moment, *(part[0] for part in result_at(ob, frames)), self._plant(ob, frames))
 
     def pose(self, ob, moment: Moment) -> None:
         """The source as it is now, as fast as its clip was at this frame, where the clip was."""
@@ -80,8 +98,9 @@ class MapFollower(MeshFollower):
         before, then = pose_at(ob, frame)
         before = self._now - then + before
         coefficients = map_of(ob).coefficients(row_of_poses(clip.model, np.stack((before, self._now))))
-        _, position, heading = track_of(ob).sampled(np.array([(frame - clip.frames[0]) / clip.fps]))
-        self._write(ob, moment, coefficients[None], position, heading)
+        frames = np.array([frame])
+        _, position, heading = track_of(ob).sampled(seconds_of(clip, frames))
+        self._write(ob, moment, coefficients, position[0], heading[0], self._plant(ob, frames))
 
     # -------------------------------------------------------------------------------------------------------------
 
@@ -125,9 +144,32 @@ class MapFollower(MeshFollower):
         is_edited = not _is_there(self._now, clip, frame) if frame in clip.frames else None
         return self._note_edit(settings.clip, frame, is_edited)
 
-    def _write(self, ob, moment: Moment, coefficients, position, heading) -> None:
-        vertices, world = pose_of(ob, coefficients[0], position[0], heading[0])
+    def _plant(self, ob, frames: np.ndarray) -> Plant:
+        """What holds the feet at a scene frame (1,); None while that is not known, and where nothing does."""
+        found = found_of(ob, self._task)
+        return None if found is None else found.at(seconds_of(clip_of(ob), frames))[0]
+
+    def _write(self, ob, moment: Moment, coefficients, position, heading, plant: Plant) -> None:
+        vertices, world = pose_of(ob, coefficients, position, heading, plant)
         live_mesh.write(ob.motion_loom_map.live_copy, moment.depsgraph, vertices, world)
+
+    def _write_performed(self, ob, moment: Moment) -> None:
+        coefficients, position, heading = (part[0] for part in self._performed(ob))
+        vertices, world = free_pose_of(ob, coefficients, position, heading)
+        feet = self._feet(ob)
+        if feet is not None:
+            vertices, world = feet.moved(vertices, world, position, time.monotonic())
+        world = above_ground(ob, vertices, world, feet is not None)
+        live_mesh.write(ob.motion_loom_map.live_copy, moment.depsgraph, vertices, world)
+
+    def _feet(self, ob) -> LiveFeet | None:
+        """The feet of what is performed, as far as they are known."""
+        found = found_of(ob, self._task)
+        if found is None or found.why_not is not None:
+            return None
+        if self._live_feet is None or self._live_feet[0] != self._task.key:
+            self._live_feet = self._task.key, LiveFeet(self._task, found.planter)
+        return self._live_feet[1]
 
 
 class Performance:
@@ -198,12 +240,34 @@ def _push(samples: deque, now: float, value: np.ndarray) -> None:
         samples.popleft()
 
 
-def pose_of(ob, coefficients: np.ndarray, position: np.ndarray, heading: float) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (V, 3), own space, and world matrix (4, 4) of a target's coefficients (D,) at a place on the ground."""
+def pose_of(
+    ob, coefficients: np.ndarray, position: np.ndarray, heading: float, plant: Plant
+) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (V, 3), own space, and world matrix (4, 4) of a target's coefficients (D,) at a place on the ground.
+
+    plant: what holds its feet there, or None.
+    """
+    vertices, world = free_pose_of(ob, coefficients, position, heading)
+    if plant is not None:
+        vertices, world = moved(vertices, world, *plant)
+    return vertices, above_ground(ob, vertices, world, plant is not None)
+
+
+def free_pose_of(ob, coefficients: np.ndarray, position: np.ndarray, heading: float) -> tuple[np.ndarray, np.ndarray]:
+    """The same with nothing that holds it, and maybe below the ground."""
     target = target_of(ob)
-    vertices = target.space.vertices_of(coefficients)
-    world = placed(target.place, target.pivot, position, heading)
-    return vertices, lifted(vertices, world, target.floor) if ob.motion_loom_map.hold_ground else world
+    return target.space.vertices_of(coefficients), placed(target.place, target.pivot, position, heading)
+
+
+def above_ground(ob, vertices: np.ndarray, world: np.ndarray, is_held: bool) -> np.ndarray:
+    """The world matrix (4, 4), raised where that is chosen and it would sink below its lowest point.
+
+    is_held: its feet are; on a ground that was picked they alone say how high it is.
+    """
+    settings = ob.motion_loom_map
+    if not settings.hold_ground or (is_held and settings.stands_on is not None):
+        return world
+    return lifted(vertices, world, target_of(ob).floor)
 
 
 def result_at(
@@ -214,16 +278,24 @@ def result_at(
     clip: by which, the stored one if None.
     """
     track = track_of(ob) if clip is None else track_over(ob, clip)
-    clip = clip or clip_of(ob)
-    return track.sampled((frames - clip.frames[0]) / clip.fps)
+    return track.sampled(seconds_of(clip or clip_of(ob), frames))
 
 
-def prepared_steps(ob) -> Steps:
+def seconds_of(clip: SourceClip, frames: np.ndarray) -> np.ndarray:
+    """(N,) since a clip began, at scene frames (N,)."""
+    return (frames - clip.frames[0]) / clip.fps
+
+
+def prepared_steps(context, ob) -> Steps:
     """Make sure that there is a result to be shown."""
     require_learnt_mesh(ob)
     map_of(ob)
-    yield 0.5, "Learning the map"
-    track_of(ob)
+    yield 0.2, "Learning the map"
+    settings = ob.motion_loom_map
+    depsgraph = context.evaluated_depsgraph_get()
+    task = feet_task(ob, context.scene, depsgraph, *keyed_track(ob), settings.live_input)
+    if task is not None and found_of(ob, task) is None:
+        keep(ob, settings, task, (yield from relayed(task.steps(), 0.3, 1.0, "Holding the feet")))
 
 
 @names_what_is_too_large("reading the source of")

@@ -37,6 +37,7 @@ from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed
 from ..mesh.faces import faces_mark
 from ..mesh.live import require_copy_if_live
+from ..mesh.plants import note_known
 from .doubts import all_doubts, doubts_of, pose_doubts
 from .store import LearntTarget, SourceClip, pack_clip, pack_target
 
@@ -244,6 +245,7 @@ def _store(ob, learnt: LearntTarget, clip: SourceClip, *because: str | None) -> 
     points = counted(len(clip.model.names), "point")
     settings.clip_summary = f"{points}, {_frames_text(clip.frames, because[0])}"
     settings.suggestions, settings.suggestion = "", -1
+    note_known(settings)
     settings.target_frame = min(max(settings.target_frame, first), last)
     for mesh in replaced:
         discard(mesh)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...solvers.core.errors import InputError, MotionLoomError
 from ..interface.panel_parts import Shown, draw_range, draw_status, draw_text, draw_toggles, is_live
-from ..mesh.panel import draw_bake, draw_mesh, draw_problem, is_baked
+from ..mesh.panel import draw_bake, draw_feet, draw_mesh, draw_problem, is_baked
 from .doubts import source_doubts
 from .model import confidence_now, travel_note
 from .notes import notes_of_pairs, notes_of_target
@@ -147,6 +147,7 @@ def _draw_live(layout, shown: Shown) -> None:
     if chosen.travel != "NONE":
         column.prop(chosen, "travel_scale")
     column.prop(chosen, "turn_ratio")
+    draw_feet(column, shown, chosen.learnt is not None)
     draw_status(layout, shown)
 
 

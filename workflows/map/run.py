@@ -12,9 +12,21 @@ from ...solvers.core.errors import MotionLoomError
 from ..core.base import names_what_is_too_large, relayed, within
 from ..mesh import bake
 from ..mesh.bake import MeshBakeOptions, bake_frames, options_of, report_of, require_space, result_steps, write_steps
+from ..mesh.feet_task import FeetFound, feet_report, found_of
 from ..mesh.live import require_copy_if_live
-from .follower import pose_of, read_again_steps, result_at, store_clip
-from .model import clip_of, confidence_of, map_of, require_learnt_mesh, target_of, travel_note
+from ..mesh.plants import say
+from .feet import feet_task
+from .follower import pose_of, read_again_steps, result_at, seconds_of, store_clip
+from .model import (
+    clip_of,
+    confidence_of,
+    keyed_track,
+    map_of,
+    require_learnt_mesh,
+    target_of,
+    track_over,
+    travel_note,
+)
 from .pairs import contradicting, odd_one
 from .store import SourceClip
 
@@ -32,10 +44,12 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
     clip = None
     if not ob.motion_loom_map.live_input:
         clip = yield from within(read_again_steps(context, ob), 0.0, 0.2)
-    result = yield from relayed(_result_steps(ob, frames, clip), 0.2, 0.8, "Mapping")
+    feet = yield from within(_feet_steps(context, ob, clip), 0.2, 0.5)
+    result = yield from relayed(_result_steps(ob, frames, clip, feet), 0.5, 0.8, "Mapping")
 
     def keep(baked: Baked) -> dict:
         ob.motion_loom_map.result = baked.ob
+        say(ob, "map", feet_report(ob.motion_loom_map, feet))
         store_clip(ob, clip)  # not before: a bake that is cancelled or fails leaves all as it was
         return report_of(ob, known, frames, options, baked) | {
             "pairs": sum(pair.use for pair in ob.motion_loom_map.pairs),
@@ -44,6 +58,7 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
             "components": target_of(ob).space.components,
             "confidence_mean": float(confidence_of(ob).mean()),
             "travel": travel_note(ob),
+            **feet_report(ob.motion_loom_map, feet),
             "travel_m": float(np.linalg.norm(np.diff(result_at(ob, frames)[1], axis=0), axis=1).sum()),
             "seconds": time.perf_counter() - began,
         }
@@ -67,8 +82,24 @@ def costs_of(ob) -> dict[str, str]:
         return {}
 
 
-def _result_steps(ob, frames: np.ndarray, clip: SourceClip | None) -> Generator[float, None, MeshResult]:
-    track = result_at(ob, frames, clip)
-    return result_steps(
-        frames, len(target_of(ob).space.rest), lambda number: pose_of(ob, *(part[number] for part in track))
-    )
+def _feet_steps(context, ob, clip: SourceClip | None) -> Generator[tuple[float, str], None, FeetFound | None]:
+    """What holds the feet over the clip, the stored one if None; None where they are free."""
+    keyed = keyed_track(ob) if clip is None else ("", track_over(ob, clip))
+    task = feet_task(ob, context.scene, context.evaluated_depsgraph_get(), *keyed, False)
+    if task is None:
+        return None
+    known = None if clip is not None else found_of(ob, task)
+    return known or (yield from relayed(task.steps(), 0.0, 1.0, "Holding the feet"))
+
+
+def _result_steps(
+    ob, frames: np.ndarray, clip: SourceClip | None, feet: FeetFound | None
+) -> Generator[float, None, MeshResult]:
+    track, plants = result_at(ob, frames, clip), [None] * len(frames)
+    if feet is not None:
+        plants = feet.at(seconds_of(clip or clip_of(ob), frames))
+
+    def pose(number: int) -> tuple[np.ndarray, np.ndarray]:
+        return pose_of(ob, *(part[number] for part in track), plants[number])
+
+    return result_steps(frames, len(target_of(ob).space.rest), pose)

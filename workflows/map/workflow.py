@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...solvers.core.errors import MotionLoomError
 from ..core.base import Command, Steps
+from ..mesh.plants import settle_older
 from ..mesh.target import target_in
 from ..mesh.workflow import MeshTask, MeshWorkflow
 from . import command, lists, operators, pairs, panel
@@ -46,6 +47,9 @@ class Map(MeshWorkflow):
             return "Learn the target first."
         return "Use two pairs or more." if sum(pair.use for pair in settings.pairs) < 2 else None
 
+    def on_load(self) -> None:
+        settle_older(self.settings_of, lambda settings: settings.learnt is not None)
+
     def fit(self, context) -> Steps:
         return learn_steps(context, target_in(context))
 
@@ -53,7 +57,7 @@ class Map(MeshWorkflow):
         return MapFollower()
 
     def prepare_live(self, context, ob) -> Steps:
-        return prepared_steps(ob)
+        return prepared_steps(context, ob)
 
 
 def _why_no_source(settings) -> str | None:

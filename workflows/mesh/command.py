@@ -11,8 +11,10 @@ from ...scene.rigs import require_editable
 from ...solvers.core.errors import OutputError, SceneError
 from ..command_line.settings import set_choices, set_numbers, set_range
 from .bake import ABSOLUTE_KEYS, PC2, PCA_KEYS
+from .plants import AS_OWN, FREE, FULL
 from .target import target_behind, why_none
 
+_FEET = {"as-own": AS_OWN, "held": FULL, "free": FREE}
 _KINDS = {"pc2": PC2, "pca-keys": PCA_KEYS, "absolute-keys": ABSOLUTE_KEYS}
 
 
@@ -21,6 +23,9 @@ def add_bake_arguments(parser) -> None:
     parser.add_argument(
         "--above-ground", action=argparse.BooleanOptionalAction, default=None, help="lift it where it would sink"
     )
+    parser.add_argument("--feet", choices=tuple(_FEET), help="how feet that stand are held")
+    parser.add_argument("--may-stand", metavar="GROUP", help="vertex group of the target: only these may be feet")
+    parser.add_argument("--ground", metavar="NAME", help="the mesh object that the feet are to stand on")
     parser.add_argument("--bake", choices=tuple(_KINDS), help="what holds the result (default: as set in the file)")
     parser.add_argument("--keys", type=int, metavar="COUNT", help="most weighted shape keys of --bake pca-keys")
     parser.add_argument("--folder", metavar="FOLDER", help="of the cache file; // is the folder of the .blend")
@@ -34,7 +39,18 @@ def apply_bake(settings, args) -> None:
     set_numbers(settings, {"bake_keys": args.keys, "bake_step": args.step})
     kind = args.bake and _KINDS[args.bake]
     set_choices(settings, {"hold_ground": args.above_ground, "bake_kind": kind, "bake_folder": args.folder})
+    set_choices(settings, {"feet": args.feet and _FEET[args.feet], "stand_group": args.may_stand})
     set_range(settings, "bake", args.start, args.end, "--")
+
+
+def apply_ground(context, settings, args) -> None:
+    """Raises SceneError where there is no object of that name."""
+    if args.ground is None:
+        return
+    ground = named(context.scene.objects, args.ground)
+    if ground is None:
+        raise SceneError(f"There is no object '{args.ground}' in the scene; name the mesh that the feet stand on.")
+    settings.stands_on = ground
 
 
 def require_player(settings, args) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...state.overlay_problems import problem_of
 from ..interface.panel_parts import Shown, draw_linked, draw_range, draw_steps, draw_text
 from .bake import PC2, PCA_KEYS
+from .plants import FREE, hold_of, older_note, said_of, text_of
 from .target import target_in
 
 
@@ -36,6 +37,22 @@ def draw_problem(layout, shown: Shown) -> None:
     problem = problem_of(shown.workflow.id, shown.context.object)
     if problem:
         draw_text(layout, shown.context, problem, "ERROR")
+
+
+def draw_feet(layout, shown: Shown, is_learnt: bool) -> None:
+    """How feet are held, on what, and what came of it.  is_learnt: something is, maybe by an older version."""
+    chosen = shown.chosen
+    layout.prop(chosen, "feet")
+    for note in older_note(chosen, is_learnt):
+        draw_text(layout, shown.context, note, "INFO")
+    if hold_of(chosen, is_learnt) == FREE:
+        return
+    layout.prop_search(chosen, "stand_group", shown.ob, "vertex_groups")
+    layout.prop(chosen, "stands_on")
+    said = said_of(shown.ob, shown.workflow.id)
+    if is_learnt and said is not None:
+        text = text_of(said)
+        draw_text(layout, shown.context, text[:1].upper() + text[1:], "INFO")
 
 
 def draw_bake(layout, shown: Shown, costs: dict[str, str]) -> None:

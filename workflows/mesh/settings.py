@@ -13,6 +13,17 @@ _BAKES = (
     ("PCA_KEYS", "Weighted Keys", "Few shape keys with keyed weights: small, editable, close"),
     ("ABSOLUTE_KEYS", "Absolute Keys", "One shape key a frame: exact, all in the .blend"),
 )
+_FEET = (
+    ("AS_OWN", "As Own Clips", "Standing feet slide, sink and float no more than they do in the target's own clips"),
+    ("FULL", "Held", "Standing feet stay where they are, also where they slide in the target's own clips"),
+    ("FREE", "Free", "Feet go wherever their pose takes them"),
+)
+
+
+def _feet_chosen(settings, context) -> None:
+    """Chosen by somebody who knows of it, not by a file from before."""
+    settings.feet_known, settings.feet_older = True, False
+    noted(settings, context)
 
 
 class MeshResultSettings:
@@ -21,6 +32,22 @@ class MeshResultSettings:
     hold_ground: bpy.props.BoolProperty(
         name="Stay Above Ground", default=True, override=OWN, update=noted,
         description="Lift the target where it would sink below the lowest point that its own motion has",
+    )  # fmt: skip
+    feet: bpy.props.EnumProperty(
+        name="Feet", items=_FEET, override=OWN, update=_feet_chosen,
+        description="How feet that stand are held: the body goes along, and the rest of the mesh gives way smoothly",
+    )  # fmt: skip
+    # Not whether Feet is set: an override keeps no value that is the default.
+    feet_known: bpy.props.BoolProperty(description="Learnt, or chosen, since feet are held", override=OWN)
+    feet_older: bpy.props.BoolProperty(description="Feet are free since the file is from before", override=OWN)
+    stand_group: bpy.props.StringProperty(
+        name="May Stand", override=OWN, update=noted,
+        description="Vertex group: only these vertices are taken for feet; empty: whatever comes down to the ground",
+    )  # fmt: skip
+    stands_on: bpy.props.PointerProperty(
+        name="Ground", type=bpy.types.Object, override=OWN, update=noted,
+        description="A mesh that stands still, on which the feet are to stand, at any height and slope; none: at the "
+        "height at which they stand in the target's own clips",
     )  # fmt: skip
 
     live: bpy.props.BoolProperty(description="A copy of the target moves with the source", override=OWN)

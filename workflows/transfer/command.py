@@ -12,7 +12,8 @@ from ..command_line.words import counted, given, line_on_file, pair_of_frames
 from ..core.base import run_to_end
 from ..core.list_entries import require_removable, resized
 from ..mesh.bake import accuracy_text, options_of, written_text
-from ..mesh.command import add_bake_arguments, apply_bake, checked_steps, mesh_named, played_steps
+from ..mesh.command import add_bake_arguments, apply_bake, apply_ground, checked_steps, mesh_named, played_steps
+from ..mesh.plants import text_of
 from .model import is_trained
 from .pairs import replace_pairs, sort_pairs
 from .parts import suggest_for
@@ -72,6 +73,7 @@ def run(context, args) -> dict:
     notes = shared_names(context.scene, _given(ob, args))
     if not args.learn_only:
         apply_bake(settings, args)
+        apply_ground(context, settings, args)
 
     def end_of(steps):
         return run_to_end(steps if args.learn_only else played_steps(steps, settings, args))
@@ -115,7 +117,7 @@ def summary(report: dict) -> str:
     )
     changed = None if report["trained_as_set"] else "pairs or choices were changed since Train"
     rate = None if report["rate_as_read"] else "the frame rate was changed since the clips were read"
-    return "; ".join(filter(None, (text, accuracy_text(report), changed, rate)))
+    return "; ".join(filter(None, (text, accuracy_text(report), text_of(report["feet"]), changed, rate)))
 
 
 def command_of(context, ob, program: str) -> str:

@@ -15,13 +15,16 @@ from ...scene.present import shape_now
 from ...scene.session import object_of
 from ...solvers.core.errors import SceneError, StaleBindingError
 from ...solvers.mapping.track import lifted
+from ...solvers.shapes.planter import moved
 from ...solvers.transfer.subject import SubjectTrack
 from ...state.live_states import Remedy, TrackNeed
 from ..core.base import Steps, names_what_is_too_large
 from ..core.follower import LiveProblem, Moment
 from ..mesh.faces import is_split_by, require_read_mesh
+from ..mesh.feet_task import FeetFound, Plant, found_of, is_known, keep, note_of_feet
 from ..mesh.follower import MeshFollower, forget_edits
 from ..mesh.live import require_copy, require_copy_if_live
+from .feet import TransferFeetTask, feet_task
 from .model import cleared, clip_of, is_trained, keyed_track, learnt_of, moved_track, subjects_of
 from .read import other_faces, read_clip_steps, store_clip
 from .store import NewClip, matrices
@@ -39,27 +42,38 @@ class TransferFollower(MeshFollower):
     def __init__(self):
         super().__init__()
         self._now: np.ndarray | None = None
+        self._task: TransferFeetTask | None = None
 
     def check(self, ob, moment: Moment) -> tuple[TrackNeed, str]:
         require_copy(ob, ob.motion_loom_transfer)
         require_subject(ob)
         _require_learnt(ob)
         _require_clip(ob, moment)
-        key, _ = keyed_track(ob)
+        settings = ob.motion_loom_transfer
+        self._task = feet_task(ob, moment.scene, moment.depsgraph, *keyed_track(ob), clip_of(ob).fps)
+        key = keyed_track(ob)[0] if self._task is None else self._task.key
         self._now = _vertices_now(ob, moment)
         fps = frames_per_second(moment.scene)
         notes = (
             None if is_trained(ob) else _OLD,
             None if fps == subjects_of(ob).fps else _OTHER_RATE,
             _UNSEEN if self._now is None else None,
+            note_of_feet(settings, found_of(ob, self._task)),
         )
         self.note = ". ".join(filter(None, notes)) or None
-        edited = self._is_edited(ob, frame_now(moment.scene))
-        return TrackNeed.SWEEP if edited or fps != clip_of(ob).fps else TrackNeed.NOTHING, key
+        if self._is_edited(ob, frame_now(moment.scene)) or fps != clip_of(ob).fps:
+            return TrackNeed.SWEEP, key
+        return TrackNeed.NOTHING if is_known(ob, settings, self._task) else TrackNeed.TRACK, key
+
+    def job(self, ob, moment: Moment) -> Generator[float, None, FeetFound]:
+        return self._task.steps()
+
+    def put(self, ob, scene, result: FeetFound) -> None:
+        keep(ob, ob.motion_loom_transfer, self._task, result)
 
     def show(self, ob, moment: Moment, was_posed: bool = False) -> None:
-        rows, world = result_at(ob, frame_now(moment.scene))
-        self._write(ob, moment, rows, world)
+        frame = frame_now(moment.scene)
+        self._write(ob, moment, *result_at(ob, frame), frame)
 
     def pose(self, ob, moment: Moment) -> None:
         """The new clip as it is now, between its stored poses before and after, where it is not as it was."""
@@ -72,7 +86,8 @@ class TransferFollower(MeshFollower):
         some = slice(max(row - int(_AROUND * clip.fps) - 1, 0), row + int(_AROUND * clip.fps) + 2)
         track = moved_track(ob, learnt_of(ob), clip)
         track = cleared(ob, _cut(track, some), _cut(clip.track, some), clip.fps)
-        self._write(ob, moment, tuple(rows[row - some.start] for rows in track.rows), matrices(track)[row - some.start])
+        number = row - some.start
+        self._write(ob, moment, tuple(rows[number] for rows in track.rows), matrices(track)[number], frame)
 
     def _is_edited(self, ob, frame: float) -> bool:
         """Whether the new clip has been seen elsewhere than when it was read, at this frame or another one before."""
@@ -83,8 +98,11 @@ class TransferFollower(MeshFollower):
             is_edited = not np.abs(self._now[clip.samples] - expected).max() <= _SAME * size
         return self._note_edit(ob.motion_loom_transfer.clip, frame, is_edited)
 
-    def _write(self, ob, moment: Moment, rows, world: np.ndarray) -> None:
-        vertices, world = pose_of(ob, rows, world)
+    def _write(self, ob, moment: Moment, rows, world: np.ndarray, frame: float) -> None:
+        found, clip, plant = found_of(ob, self._task), clip_of(ob), None
+        if found is not None:
+            (plant,) = found.at(np.array([frame - clip.frames[0]]) / clip.fps)
+        vertices, world = pose_of(ob, rows, world, plant)
         live_mesh.write(ob.motion_loom_transfer.live_copy, moment.depsgraph, vertices, world)
 
 
@@ -171,15 +189,19 @@ def result_at(ob, frame: float) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     return tuple(rows[0] for rows in track.rows), matrices(track)[0]
 
 
-def pose_of(ob, rows, world: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def pose_of(ob, rows, world: np.ndarray, plant: Plant) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (V, 3), own space, and world matrix (4, 4) of the target's object.
 
-    rows: (D_k,) of each part.  world: (4, 4) from the torso's frame to the world.
+    rows: (D_k,) of each part.  world: (4, 4) from the torso's frame to the world.  plant: what holds its feet, or None.
     """
     settings, subjects = ob.motion_loom_transfer, subjects_of(ob)
     home = subjects.home
     local = subjects.target.assemble(rows, settings.correct, settings.stitch)
     vertices, world = local @ home[:3, :3].T + home[:3, 3], world @ np.linalg.inv(home)
+    if plant is not None:
+        vertices, world = moved(vertices, world, *plant)
+        if settings.stands_on is not None:
+            return vertices, world  # the feet alone say how high the ground is
     return vertices, lifted(vertices, world, subjects.target.floor) if settings.hold_ground else world
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...scene.pictures import icon_of
 from ...solvers.core.errors import MotionLoomError
 from ..interface.panel_parts import Shown, draw_range, draw_status, draw_text, draw_toggles, is_live
-from ..mesh.panel import draw_bake, draw_mesh, draw_problem, is_baked
+from ..mesh.panel import draw_bake, draw_feet, draw_mesh, draw_problem, is_baked
 from .model import is_trained
 from .pairs import active_clip
 from .picture import is_current
@@ -148,6 +148,7 @@ def _draw_live(layout, shown: Shown) -> None:
     layout.prop(chosen, "travel")
     if chosen.travel == "SOURCE":
         layout.prop(chosen, "travel_scale")
+    draw_feet(layout, shown, chosen.subjects is not None)
     draw_status(layout, shown, "Read Clips")
 
 

@@ -28,6 +28,7 @@ from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed, within
 from ..mesh.faces import faces_mark, is_split_by
 from ..mesh.live import require_copy_if_live
+from ..mesh.plants import note_known
 from .model import clip_name, clip_number, subjects_of
 from .settings import clip_signature, parts_signature
 from .store import NewClip, StoredClip, Subjects, pack_clip, pack_subjects
@@ -227,6 +228,7 @@ def _store(context, ob, used: list, source: _Side, target: _Side) -> str:
         clip.stored = clip.read_as = ""
     for clip, name in zip(used, names, strict=True):
         clip.stored = clip.read_as = name
+    note_known(settings)
     # Poses have other components now.
     settings.learnt = settings.clip = None
     settings.learnt_summary = settings.learnt_of = settings.clip_summary = ""

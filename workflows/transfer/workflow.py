@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 from ...scene.session import all_objects
 from ..core.base import Command, Steps
+from ..mesh.plants import settle_older
 from ..mesh.target import target_in
 from ..mesh.workflow import MeshTask, MeshWorkflow
 from . import command, lists, operators, pairs, panel, parts
@@ -62,6 +63,7 @@ class Transfer(MeshWorkflow):
         for ob in all_objects():
             if ob.type == "MESH" and ob.library is None:
                 settle_gone(self.settings_of(ob))
+        settle_older(self.settings_of, lambda settings: settings.subjects is not None)
 
     def fit(self, context) -> Steps:
         return read_steps(context, target_in(context))

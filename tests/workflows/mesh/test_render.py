@@ -28,6 +28,6 @@ def test_a_render_is_that_of_the_bake(tmp_path, play, ready, blur):
     assert baked[..., :3].std() > 0.01
     if blur:
         # The bake goes straight from frame to frame, live has the pose between.
-        assert np.abs(followed - baked).mean() < 0.02 * np.abs(followed - original).mean()
+        assert np.abs(followed - baked).mean() < 0.025 * np.abs(followed - original).mean()
     else:
         assert np.abs(followed - baked).max() < 0.02 and np.abs(followed - baked).mean() < 1e-4

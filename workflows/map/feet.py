@@ -1,0 +1,151 @@
+"""The feet of Map's target: looked for in its own motion, held in what the map makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...scene import binding_store
+from ...solvers.core.errors import InputError
+from ...solvers.mapping.track import MapTrack, placed
+from ...solvers.mapping.travel_estimators import AUTO, SOURCE, STAYS, TravelChoices
+from ...solvers.shapes.foot_plants import PlantChoices
+from ...solvers.shapes.mesh_feet import find_feet, lowest_ground
+from ...solvers.shapes.planter import CARRIED, Planter, Plants, carried, moved
+from ..mesh.feet_task import NONE_FOUND, OFF_GROUND, FeetTask, feet_inputs
+from .model import clip_of, target_of, travel_choices
+from .store import LearntTarget
+
+# Of its own motion so many frames are looked at, from its first one on.
+_MOST_OWN = 480
+_AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class MapFeetTask(FeetTask):
+    """track: what the target does over the clip, None where only its feet are wanted.  choices: how it travels in its
+    own motion, at fps frames a second.  may_root: how far it goes is not told by its feet."""
+
+    target: LearntTarget
+    choices: TravelChoices
+    fps: float
+    track: MapTrack | None
+    may_root: bool
+
+    @property
+    def held(self) -> PlantChoices:
+        """How its feet are: where they tell how far it goes it is right as it is, and it walks on level ground."""
+        return replace(self.inputs.choices, may_climb=False, may_root=self.may_root)
+
+    @property
+    def poses(self) -> tuple[int, int]:
+        faces, over = len(self.target.space.triangles), 0 if self.track is None else len(self.track.times)
+        return faces * min(len(self.target.frames), _MOST_OWN), faces * over
+
+    def own_steps(self) -> Generator[float, None, Planter | str]:
+        target = self.target
+        if not np.isfinite(target.floor):
+            return "Nothing is taken off the target's movement, as for a face: no feet are looked for"
+        if not target.travel.learnt:
+            return "The target's poses are in no order in time: no feet are looked for"
+        space, times = target.space, (target.frames[:_MOST_OWN] - target.frames[0]) / self.fps
+        coefficients, own = space.coefficients[: len(times)], np.empty((len(times), len(space.rest), 3), np.float32)
+        for start in range(0, len(times), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            own[some] = _in_world(space.vertices_of(coefficients[some]), target.place)
+            yield start / len(times)
+        feet = find_feet(own, space.triangles, lowest_ground(own), self.inputs.mask, space.same)
+        if not len(feet):
+            return NONE_FOUND
+        still = np.zeros((len(times), 3))
+        places, _ = target.travel.track(coefficients, times, still[:, :2], still[:, 0], self.choices, target.feet_at)
+        points = own[:, np.concatenate([foot.vertices for foot in feet.feet])].astype(float)
+        points[..., :2] += places[:, None]
+        rest = _in_world(space.rest, target.place)
+        return Planter.learn(feet, rest, space.triangles, space.same, [(times, points, places)])
+
+    def clip_steps(self, planter: Planter) -> Generator[float, None, Plants | None]:
+        if self.track is None:
+            return None
+        track, target, vertices = self.track, self.target, planter.points.vertices
+        worlds = placed(target.place, target.pivot, track.positions, track.headings)
+        points = np.empty((len(track.times), len(vertices), 3))
+        for frame, world in enumerate(worlds):
+            points[frame] = _in_world(target.space.vertices_of(track.coefficients[frame])[vertices], world)
+            if frame % _AT_ONCE == 0:
+                yield frame / len(points)
+        up = None if self.inputs.ground is None else self._carried(planter)
+        return planter.plants(track.times, points, track.positions, self.inputs.ground, self.held, up)
+
+    def ground_below(self, planter: Planter, positions: np.ndarray) -> np.ndarray:
+        """(N,) how much higher the picked ground is than the target's own, where its pivot is at positions (N, 2)."""
+        return self.inputs.ground(self.target.pivot[:2] + positions) - planter.points.feet.ground
+
+    def _carried(self, planter: Planter) -> np.ndarray:
+        """(F,) how far the target, which walks on level ground, goes up and down with the ground below it."""
+        heights = self.ground_below(planter, self.track.positions)
+        if not np.isfinite(heights).any():
+            raise InputError(OFF_GROUND)
+        return carried(self.track.times, heights)
+
+
+class LiveFeet:
+    """Feet of a performance: they are held by what has come so far."""
+
+    def __init__(self, task: MapFeetTask, planter: Planter):
+        self._task, self._planter = task, planter
+        self._plants = planter.live(task.inputs.ground, task.held)
+        self._up: float | None = None
+        self._last = -np.inf
+
+    def moved(
+        self, vertices: np.ndarray, world: np.ndarray, position: np.ndarray, now: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices (V, 3), own space, and world matrix (4, 4) with their feet held; position (2,), now: seconds."""
+        up = self._carried(position, now)
+        points = _in_world(vertices[self._planter.points.vertices], world) + [0.0, 0.0, up]
+        root, offsets = self._plants.step(points, position, now, up)
+        return moved(vertices, world, self._planter.fields, root + [0.0, 0.0, up], offsets)
+
+    def _carried(self, position: np.ndarray, now: float) -> float:
+        """Metres up; beyond the ground as where it was last above it."""
+        if self._task.inputs.ground is None:
+            return 0.0
+        height = float(self._task.ground_below(self._planter, position[None])[0])
+        if np.isfinite(height):
+            before = height if self._up is None else self._up
+            self._up = height + np.exp(-max(now - self._last, 0.0) / CARRIED) * (before - height)
+        self._last = now
+        return self._up or 0.0
+
+
+def feet_task(ob, scene, depsgraph, track_key: str, track: MapTrack, performed: bool) -> MapFeetTask | None:
+    """What is to be solved for an object's feet; None where they are free.
+
+    track_key: tells the track from others.  performed: the clip does not matter.  Raises as ``feet_inputs``.
+    """
+    settings, fps = ob.motion_loom_map, clip_of(ob).fps
+    target = target_of(ob)
+    chosen = travel_choices(settings)
+    choices = own_choices(target, chosen)
+    own = *binding_store.mark(settings.learnt), *vars(choices).values(), fps
+    inputs = feet_inputs(ob, "map", settings, scene, depsgraph, own, ("" if performed else track_key,))
+    if inputs is None:
+        return None
+    may_root = target.travel.estimator_of(chosen) != STAYS and target.travel.strokes_of(chosen) is None
+    return MapFeetTask(inputs, target, choices, fps, None if performed else track, may_root)
+
+
+def own_choices(target: LearntTarget, choices: TravelChoices) -> TravelChoices:
+    """How the target travels in its own motion: as is right for it, but on the spot where that is chosen."""
+    own = replace(choices, scale=1.0, turn_ratio=1.0)
+    if choices.estimator == SOURCE or (choices.estimator != STAYS and target.travel.auto != STAYS):
+        return replace(own, estimator=AUTO)
+    return own
+
+
+def _in_world(vertices: np.ndarray, world: np.ndarray) -> np.ndarray:
+    """(..., 3) of vertices (..., 3), own space, by a matrix (4, 4)."""
+    return vertices @ world[:3, :3].T + world[:3, 3]

@@ -1,0 +1,153 @@
+"""How feet are held over a clip: looked for once, solved in a thread where that takes long, kept by their inputs.
+
+What a workflow adds is where the target's own motion comes from, and what it makes of a clip: a ``FeetTask``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...solvers.core.steps import result_of, within
+from ...solvers.shapes.foot_plants import PlantChoices
+from ...solvers.shapes.plant_fields import PlantFields
+from ...solvers.shapes.planter import Planter, Plants
+from ...solvers.surface.ground_heights import GroundHeights
+from ...state import cache
+from .plants import FREE, FULL, ground_now, hold_of, older_note, report_of, say, stand_mask
+
+NONE_FOUND = "No foot was found: nothing that may stand comes down to the ground by itself"
+OFF_GROUND = "The target never comes to where its ground is; move the ground below it, or choose another."
+# Poses times faces that are worked out while the user waits, in a fraction of the time that a redraw may take.
+QUICK = 2e5
+# Fields, a root (3,) and offsets (H, 3), see ``planter.moved``; None where nothing holds the feet.
+Plant = tuple[PlantFields, np.ndarray, np.ndarray] | None
+
+
+@dataclass(frozen=True)
+class FeetFound:
+    """planter: a text, why there is none, where nothing is held.  plants: over the clip, None there, and where only the
+    planter was asked for."""
+
+    planter: Planter | str
+    plants: Plants | None
+
+    @property
+    def why_not(self) -> str | None:
+        """In words, why nothing is held."""
+        return self.planter if isinstance(self.planter, str) else None
+
+    def at(self, seconds: np.ndarray) -> list[Plant]:
+        """What holds the feet at each of some moments (N,) of the clip."""
+        plants = self.plants
+        if plants is None:
+            return [None] * len(seconds)
+        return [(plants.fields, *moment) for moment in zip(*plants.at(seconds), strict=True)]
+
+
+@dataclass(frozen=True)
+class FeetInputs:
+    """workflow: its id.  planter: as it is known, a text where there can be none, None where it is not known yet;
+    planter_key and key: of what it and the plants over the clip depend on.
+    mask: (V,) what may stand, None for all.  ground: that was picked, or None.  choices: how they are held."""
+
+    workflow: str
+    planter_key: str
+    planter: Planter | str | None
+    key: str
+    mask: np.ndarray | None
+    ground: GroundHeights | None
+    choices: PlantChoices
+
+
+@dataclass(frozen=True)
+class FeetTask(ABC):
+    """What a thread needs: arrays alone."""
+
+    inputs: FeetInputs
+
+    @abstractmethod
+    def own_steps(self) -> Generator[float, None, Planter | str]:
+        """Look for feet in the target's own motion; a text says why there are none."""
+
+    @abstractmethod
+    def clip_steps(self, planter: Planter) -> Generator[float, None, Plants | None]:
+        """Hold them over the clip."""
+
+    @property
+    @abstractmethod
+    def poses(self) -> tuple[int, int]:
+        """How many are looked at for the one and for the other, times the faces of each."""
+
+    @property
+    def key(self) -> str:
+        """Of all that the plants depend on."""
+        return self.inputs.key
+
+    def steps(self) -> Generator[float, None, FeetFound]:
+        """Both, as far as the first is not known; yields shares of the way."""
+        planter = self.inputs.planter
+        if planter is None:
+            planter = yield from within(self.own_steps(), 0.0, 0.4)
+        if isinstance(planter, str):
+            return FeetFound(planter, None)
+        return FeetFound(planter, (yield from within(self.clip_steps(planter), 0.4, 1.0)))
+
+
+def feet_inputs(ob, workflow: str, settings, scene, depsgraph, own: tuple, clip: tuple) -> FeetInputs | None:
+    """What is to be solved for an object's feet; None where they are free.
+
+    own, clip: what the planter depends on, and what the plants do besides; for comparing.  Raises as ``stand_mask`` and
+    ``ground_now``.
+    """
+    hold = hold_of(settings, True)
+    if hold == FREE:
+        return None
+    ground, (mark, mask) = ground_now(ob, settings, scene, depsgraph), stand_mask(ob, settings)
+    planter_key = cache.fingerprint(*own, *mark)
+    key = cache.fingerprint(planter_key, *clip, ground.mark, hold)
+    known = cache.get(ob.session_uid, f"{workflow} planter", planter_key)
+    return FeetInputs(workflow, planter_key, known, key, mask, ground.heights, PlantChoices(hold == FULL))
+
+
+def found_of(ob, task: FeetTask | None) -> FeetFound | None:
+    """What was found for a task before; None where it was not solved yet, or feet are free."""
+    return None if task is None else cache.get(ob.session_uid, f"{task.inputs.workflow} feet", task.key)
+
+
+def keep(ob, settings, task: FeetTask, found: FeetFound) -> None:
+    """What the steps of a task returned."""
+    workflow = task.inputs.workflow
+    cache.put(ob.session_uid, f"{workflow} planter", task.inputs.planter_key, found.planter)
+    cache.put(ob.session_uid, f"{workflow} feet", task.key, found)
+    if found.plants is not None or found.why_not is not None:
+        say(ob, workflow, feet_report(settings, found))
+
+
+def is_known(ob, settings, task: FeetTask | None) -> bool:
+    """Whether a task is solved, or there is none; it is solved and kept now where that is quick."""
+    if task is None or found_of(ob, task) is not None:
+        return True
+    own, clip = task.poses
+    if clip + (own if task.inputs.planter is None else 0) > QUICK:
+        return False
+    keep(ob, settings, task, result_of(task.steps()))
+    return True
+
+
+def feet_report(settings, found: FeetFound | None) -> dict:
+    """For JSON; found: None where the feet are free."""
+    hold = hold_of(settings, True)
+    if found is None:
+        return report_of(None, next(iter(older_note(settings, True)), None), hold)
+    return report_of(found.plants, found.why_not, hold)
+
+
+def note_of_feet(settings, found: FeetFound | None) -> str | None:
+    """In words, why no feet are held though they are to be, or that they are free since the file is older; or None."""
+    if found is not None and found.why_not:
+        return found.why_not
+    return next(iter(older_note(settings, True)), None)

@@ -1,0 +1,169 @@
+"""Feet of meshes that are held where they stand: what the user chose, the ground, and what there is to say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...scene.evaluation import evaluated_object
+from ...scene.meshes import read_surface
+from ...scene.names import is_in_scene
+from ...scene.part_groups import part_masks
+from ...scene.session import all_objects
+from ...scene.stillness import can_deform, can_move
+from ...solvers.core.errors import InputError, SceneError
+from ...solvers.shapes.planter import Plants
+from ...solvers.surface.ground_heights import GroundHeights
+from ...state import cache, mesh_edits
+from ..command_line.words import counted
+from ..core.kept import kept
+
+AS_OWN, FULL, FREE = "AS_OWN", "FULL", "FREE"
+_OLDER = "Learnt before feet were held, so they are free: choose how Feet are held to change that"
+
+
+@dataclass(frozen=True)
+class StandingGround:
+    """mark: tells it from others.  heights: of the object that was picked, None where none was."""
+
+    mark: str
+    heights: GroundHeights | None
+
+
+# ------------------------------------------------------------------------------------------------------- what is chosen
+
+
+def hold_of(settings, is_learnt: bool) -> str:
+    """AS_OWN, FULL or FREE.  is_learnt: something is, maybe by a version that did not hold feet."""
+    return FREE if is_older(settings, is_learnt) else settings.feet
+
+
+def is_older(settings, is_learnt: bool) -> bool:
+    """Whether something is learnt, by a version that did not know of Feet."""
+    return is_learnt and not settings.feet_known
+
+
+def note_known(settings) -> None:
+    """What is learnt now is learnt by a version that holds feet."""
+    settings.feet_known = True
+
+
+def settle_older(settings_of: Callable, is_learnt: Callable) -> None:
+    """What an older version learnt keeps the result that it had; ``older_note`` says so."""
+    for ob in all_objects():
+        if ob.type == "MESH" and ob.library is None and is_older(settings_of(ob), is_learnt(settings_of(ob))):
+            settings_of(ob).feet = FREE
+            settings_of(ob).feet_older = True
+
+
+def older_note(settings, is_learnt: bool) -> list[str]:
+    """That feet are free since the file is from before they were held."""
+    if is_older(settings, is_learnt) or (settings.feet == FREE and settings.feet_older):
+        return [_OLDER]
+    return []
+
+
+def stand_mask(ob, settings) -> tuple[tuple, np.ndarray | None]:
+    """What tells the vertices that may stand from others, and a mask (V,) of them; None where all may.
+
+    Raises InputError for a group that there is not, SceneError in Edit Mode.
+    """
+    group = settings.stand_group
+    if not group:
+        return (), None
+    mark = group, *mesh_edits.mark(ob.data)
+    if group not in ob.vertex_groups:
+        raise InputError(f"'{ob.name}' has no vertex group '{group}', for what may stand; choose another, or none.")
+    return mark, kept(ob, "may stand", mark, lambda: part_masks(ob, [group])[0])
+
+
+def ground_now(ob, settings, scene, depsgraph) -> StandingGround:
+    """The ground that was picked, as it is; raises SceneError or InputError where it cannot be stood on."""
+    ground = settings.stands_on
+    if ground is None:
+        return StandingGround("", None)
+    _require_ground(ob, ground, scene)
+    evaluated_object(ground, depsgraph, instead=", or choose another ground")
+    state, triangles = read_surface(ground, depsgraph, None)
+    mark = cache.fingerprint(state.digest, *np.round(state.matrix, 6).ravel().tolist())
+    surface = state.surface(triangles)
+
+    def make() -> GroundHeights:
+        try:
+            return GroundHeights(surface.vertices, triangles)
+        except InputError as error:
+            raise InputError(f"'{ground.name}': {error}") from error
+
+    return StandingGround(mark, kept(ob, "stands on", (mark,), make))
+
+
+def _require_ground(ob, ground, scene) -> None:
+    if ground == ob:
+        raise SceneError(f"'{ob.name}' cannot be its own ground; choose another object.")
+    if not is_in_scene(scene, ground):
+        raise SceneError(f"The ground '{ground.name}' is not in the scene; link it, or choose another one.")
+    if can_move(ground) or can_deform(ground):
+        raise SceneError(
+            f"The ground '{ground.name}' may move or change its shape over time, and feet can only stand on one that "
+            "does not; clear its animation and apply its modifiers, or choose another object."
+        )
+
+
+# -------------------------------------------------------------------------------------------------------- what is said
+
+
+def report_of(plants: Plants | None, why_not: str | None, hold: str) -> dict:
+    """For JSON.  plants: None where nothing is held, and then why."""
+    if plants is None:
+        return {"feet": {"hold": hold.lower(), "found": 0, "note": why_not}}
+    figures = plants.figures
+    return {
+        "feet": {
+            "hold": hold.lower(),
+            "found": figures.feet,
+            "note": why_not,
+            "stands_share": figures.stands,
+            "slide_before_m_s": figures.slide_before,
+            "slide_after_m_s": figures.slide_after,
+            "slide_own_m_s": figures.slide_own,
+            "off_ground_before_m": figures.away_before,
+            "off_ground_after_m": figures.away_after,
+            "moved_m": figures.rooted_m,
+            "held_in_part": figures.short,
+        }
+    }
+
+
+def text_of(found: dict) -> str:
+    """A line for people of the part "feet" of a report."""
+    if "slide_after_m_s" not in found:
+        return found["note"] or "feet are free"
+    if not found["stands_share"]:
+        return f"{_feet(found['found'])}, none of which ever stands"
+    before, after, own = (found[f"slide_{name}_m_s"] for name in ("before", "after", "own"))
+    off = [100.0 * found[f"off_ground_{name}_m"] for name in ("before", "after")]
+    parts = [
+        f"{_feet(found['found'])}: standing soles slide {after:.2f} m/s (free {before:.2f}, own clips {own:.2f})",
+        f"are at most {off[1]:.1f} cm off the ground (free {off[0]:.1f})",
+    ]
+    if found["moved_m"]:
+        parts.append(f"the body is moved by up to {found['moved_m']:.2f} m, as its feet slid all the time")
+    if found["held_in_part"]:
+        parts.append(f"{counted(found['held_in_part'], 'stance')} out of reach, held in part")
+    return ", ".join(parts)
+
+
+def said_of(ob, workflow_id: str) -> dict | None:
+    """The part "feet" of the last report, in this session."""
+    return cache.get(ob.session_uid, f"{workflow_id} feet said", "")
+
+
+def say(ob, workflow_id: str, report: dict) -> None:
+    """Keep it for the panel."""
+    cache.put(ob.session_uid, f"{workflow_id} feet said", "", report["feet"])
+
+
+def _feet(count: int) -> str:
+    return "1 foot" if count == 1 else f"{count} feet"
