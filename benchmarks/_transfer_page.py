@@ -65,7 +65,7 @@ def page(figures: dict[str, float | None], found: Results, machine: dict) -> str
     text += _CURVES.format(splits=SPLITS, share=SHARE) + _ends(found)
     text += _table("Another way", "Ablations", found.ablations,
                    "Learnt from our dense pairs, with one thing done another way.")  # fmt: skip
-    return text + _drift(found) + _phases(found) + _seams(found)
+    return text + _world(found) + _drift(found) + _phases(found) + _seams(found)
 
 
 def _claims(found: Results) -> str:
@@ -171,6 +171,18 @@ def _table(head: str, title: str, found: dict, words: str) -> str:
             text += _row((label,), row, clips)
         text += "\n"
     return text
+
+
+def _world(found: Results) -> str:
+    text = "## In the world\n\nOf unseen clips, mm, with the torso at its right place: where its turn is the source's, "
+    text += "where what is other about it is learnt from the shape of the source's torso, with the right turn, and in "
+    text += "the torso's frame. Looked at while that was tuned.\n\n"
+    names = list(next(iter(next(iter(found.world.values())).values())))
+    text += f"| | way | {' | '.join(names)} |\n|" + "---|" * (2 + len(names)) + "\n"
+    for name, ways in found.world.items():
+        for way, row in ways.items():
+            text += f"| {name} | {way} | {' | '.join(f'{row[clip]:.1f}' for clip in names)} |\n"
+    return text + "\n"
 
 
 def _drift(found: Results) -> str:

@@ -10,6 +10,7 @@ from . import _transfer_measures as measures
 from . import _transfer_seams as seams
 from ._transfer_cases import direction, key_rows
 from ._transfer_ways import AFFINE, OURS, WAYS
+from ._transfer_world import in_the_world
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,13 @@ class Results:
     seeds: dict[str, dict]
     ablations: dict[str, dict]
     drift: dict[str, dict]
+    world: dict[str, dict[str, dict[str, float]]]
     phases: dict[str, dict[str, float]]
     seams: dict[str, dict[str, float]]
 
 
 def results() -> Results:
-    found = Results(*({} for _ in range(12)))
+    found = Results(*({} for _ in range(13)))
     for backward in (False, True):
         of, body = direction(backward), direction(backward, whole=True)
         name, keys = of.name, key_rows(of.training)
@@ -46,6 +48,7 @@ def results() -> Results:
         found.seeds[name] = measures.other_seeds(backward)
         found.ablations[name] = measures.ablations(of)
         found.drift[name] = measures.drift(of)
+        found.world[name] = in_the_world(of)
         start, end = name.split(" to ")
         found.phases[f"walk, {start} to {end}"] = measures.walk_phases(backward)
         found.phases[f"gallop, {'camel to horse' if backward else 'horse to camel'}"] = measures.gallop_phases(backward)

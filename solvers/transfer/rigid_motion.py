@@ -1,7 +1,8 @@
 """How a target's torso turns and travels, from how its source's does: learnt from moments that answer to each other.
 
-The turn is copied, the way is a similarity of the ground, the height a line: six numbers fitted from frame to frame, as
-published, drift by a metre (see ``benchmarks.baselines.paper_displacement``).
+The turn is copied (``torso_turn`` learns what is other about it), the way is a similarity of the ground, the height a
+line: six numbers fitted from frame to frame, as published, drift by a metre (see
+``benchmarks.baselines.paper_displacement``).
 """
 
 from __future__ import annotations
@@ -101,6 +102,10 @@ class RigidTransfer:
         out[:, 0], out[:, 1] = ground.real + self.target_place[0], ground.imag + self.target_place[1]
         out[:, 2] = self.height[0] * translations[:, 2] + self.height[1]
         return yaw @ rotations @ self.offset, out
+
+    def copied(self, pairs: RigidPairs) -> np.ndarray:
+        """(n, 3, 3) rotations of the target, world, at the pairs that were learnt from, each in its clip's world."""
+        return yaw_matrices(self.headings)[pairs.clip] @ pairs.source_rotations @ self.offset
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All that is needed to build the same again."""

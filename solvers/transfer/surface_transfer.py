@@ -17,6 +17,7 @@ from .regression_inputs import inputs_of_parts, with_velocity
 from .rigid_motion import Bodies, RigidPairs, RigidTransfer
 from .subject import Subject
 from .subject_track import SubjectTrack
+from .torso_turn import TorsoTurn
 
 # Of the subject's size: parts nearer to each other, seen from above, do not tell where it faces.
 _ABOUT_ONE_PLACE = 0.1
@@ -29,11 +30,13 @@ Clip = tuple[SubjectTrack, SubjectTrack, DenseClip]
 @dataclass(frozen=True)
 class SurfaceTransfer:
     """regressions: of each part from the poses and velocities that ``inputs_of_parts`` gives
-    it, to poses.  sizes: (K,) numbers of each part of the target.  rigid: of the torso."""
+    it, to poses.  sizes: (K,) numbers of each part of the target.  rigid: of the torso.  turn: what the torso turns
+    otherwise than as it is copied; None where the source's tells nothing, and where an earlier version has learnt."""
 
     regressions: tuple[PoseRegression, ...]
     sizes: tuple[int, ...]
     rigid: RigidTransfer
+    turn: TorsoTurn | None = None
 
     @classmethod
     def learn_steps(
@@ -65,9 +68,12 @@ class SurfaceTransfer:
             inputs, outputs = (np.concatenate([pair[part][side] for pair in pairs]) for side in (0, 1))
             regressions.append(_fitted(part, inputs, outputs, kernel, noise_floor))
             yield 0.05 + 0.85 * (part + 1) / count
-        rigid = RigidTransfer.learn(rigid_pairs(clips), bodies)
+        torsos = rigid_pairs(clips)
+        rigid = RigidTransfer.learn(torsos, bodies)
+        rows = np.concatenate([source.rows[0][pairs.source_rows] for source, _, pairs in clips])
+        turn = TorsoTurn.learn(rows, rigid.copied(torsos), torsos.target_rotations)
         yield 1.0
-        return cls(tuple(regressions), sizes, rigid)
+        return cls(tuple(regressions), sizes, rigid, turn)
 
     def track(self, source: SubjectTrack, fps: float, start: np.ndarray | None = None) -> SubjectTrack:
         """The target's track of a clip of the source at fps frames a second.
@@ -83,13 +89,18 @@ class SurfaceTransfer:
         if any(given.shape[1] != len(one.input_mean) for given, one in zip(inputs, self.regressions, strict=True)):
             raise InputError("Poses of the clip have other numbers than those that were learnt from; learn it again.")
         rows = tuple(regression.predict(given) for regression, given in zip(self.regressions, inputs, strict=True))
-        return SubjectTrack(rows, *self.rigid.apply(source.rotations, source.translations, start))
+        rotations, translations = self.rigid.apply(source.rotations, source.translations, start)
+        if self.turn is not None:
+            rotations = rotations @ self.turn.turns(source.rows[0])
+        return SubjectTrack(rows, rotations, translations)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All that is needed to build the same again: numbers, and a text for each regression's kernel."""
         out = {"sizes": np.array(self.sizes)}
         for number, regression in enumerate(self.regressions):
             out |= {f"regression {number} {name}": value for name, value in regression.to_arrays().items()}
+        if self.turn is not None:
+            out |= {f"turn {name}": value for name, value in self.turn.to_arrays().items()}
         return out | {f"rigid {name}": value for name, value in self.rigid.to_arrays().items()}
 
     @classmethod
@@ -99,7 +110,9 @@ class SurfaceTransfer:
         count = sum(name.startswith("regression ") and name.endswith(" kernel") for name in arrays)
         found = [_beginning(arrays, f"regression {number} ") for number in range(count)]
         regressions = tuple(PoseRegression.from_arrays(each) for each in found)
-        return cls(regressions, sizes, RigidTransfer.from_arrays(_beginning(arrays, "rigid ")))
+        turn = _beginning(arrays, "turn ")
+        rigid = RigidTransfer.from_arrays(_beginning(arrays, "rigid "))
+        return cls(regressions, sizes, rigid, TorsoTurn.from_arrays(turn) if turn else None)
 
 
 def bodies_of(source: Subject, target: Subject) -> Bodies:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from ...scene.pictures import icon_of
 from ...solvers.core.errors import MotionLoomError
 from ..interface.panel_parts import Shown, draw_range, draw_status, draw_text, draw_toggles, is_live
 from ..mesh.panel import draw_bake, draw_feet, draw_mesh, draw_problem, is_baked
 from .model import is_trained
+from .notes import notes_of_learnt
 from .pairs import active_clip
 from .picture import is_current
 from .run import costs
@@ -122,6 +126,15 @@ def _is_trained(shown: Shown) -> bool:
         return False  # the buttons say what is missing
 
 
+def _draw_notes(layout, shown: Shown, notes_of: Callable[[Any], Iterable[str]]) -> None:
+    try:
+        notes = notes_of(shown.ob)
+    except MotionLoomError:
+        return  # the buttons say what is missing
+    for note in notes:
+        draw_text(layout, shown.context, note, "ERROR")
+
+
 def _draw_train(layout, shown: Shown) -> None:
     chosen = shown.chosen
     column = layout.column()
@@ -133,6 +146,7 @@ def _draw_train(layout, shown: Shown) -> None:
         draw_text(box, shown.context, chosen.learnt_summary, "MESH_DATA")
         if not _is_trained(shown):
             draw_text(box, shown.context, "Pairs or choices were changed since: train again", "ERROR")
+        _draw_notes(box, shown, notes_of_learnt)
     shown.workflow.button(layout, "train", text="Train" if chosen.learnt is None else "Train Again")
 
 

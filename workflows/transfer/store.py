@@ -142,6 +142,9 @@ def unpack_learnt(arrays: dict[str, np.ndarray], header: dict) -> SurfaceTransfe
         for regression in learnt.regressions:
             if not np.isfinite(regression.predict(regression.input_mean[None])).all():
                 raise ValueError("a prediction is not a number")
+        turn = learnt.turn
+        if turn is not None and not np.isfinite(turn.turns(turn.regression.input_mean[None])).all():
+            raise ValueError("a turn is not a number")
         return learnt
 
 
