@@ -7,6 +7,7 @@ of its feet to and fro; so the same steps cover the same ground at every tempo a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -27,8 +28,9 @@ _ENOUGH, _AT_REST = 0.5, 0.5
 # Seconds: a Gaussian over a whole clip, and a single pole live; for how long feet are still that rest, and do not turn
 # round; over how many the RMS speed is taken live; a gap after which a live body has stood.
 _SMOOTHING, _POLE, _RESTS, _MEMORY, SILENT = 0.03, 0.05, 0.2, 1.0, 0.5
-# What is pushed is taken for as much, at least and at most, where feet go to and fro by another measure.
-_LEAST, _MOST = 0.7, 1.4
+# What is pushed is made as long as feet go to and fro, by so much at least and at most, where they stand for as large a
+# share of the time as in their own motion, and no more where that is another gait: by so many times as large a share.
+_LEAST, _MOST, _SAME_GAIT, _OTHER_GAIT = 0.7, 1.4, 1.18, 1.33
 # Of the body's height: a clip whose feet end no farther from where they began is a cycle.
 _CLOSES = 0.05
 # Moments a second between which a clip is looked at, so that its frame rate does not matter.
@@ -37,19 +39,27 @@ _MOMENTS = 120.0
 _ON_A_LINE, _AGREED = 0.7, 0.45
 
 
+class Gait(NamedTuple):
+    """Means over a motion.  pushed: speed forward that strokes ask for, and to_and_fro: of feet along that line, metres
+    a second.  stands: how much of the time a foot pushes."""
+
+    pushed: float
+    to_and_fro: float
+    stands: float
+
+
 @dataclass(frozen=True)
 class Strokes:
     """feet: K of them, in metres.  forward: (2,) unit vector, the way that feet go while they are high.  speed: RMS of
     their own along it, metres a second.  on_a_line: 0 to 1, 1 - the smaller over the larger eigenvalue of their
-    horizontal velocities.  agreed: -1 to 1, how surely the median foot goes forward while high.  reach: how far it goes
-    for each metre of the mean foot along that line, forward or back; 0 where it goes nowhere."""
+    horizontal velocities.  agreed: -1 to 1, how surely the median foot goes forward while high.  gait: of their own."""
 
     feet: MeshFeet
     forward: np.ndarray
     speed: float
     on_a_line: float
     agreed: float
-    reach: float = 0.0
+    gait: Gait = Gait(0.0, 0.0, 0.0)
 
     @classmethod
     def learn(cls, feet: MeshFeet, vertices: np.ndarray, times: np.ndarray) -> Strokes:
@@ -70,8 +80,7 @@ class Strokes:
         on_a_line = 1.0 - float(values[0] / max(values[1], 1e-300))
         found = cls(feet, sign * axes[:, 1], speed, on_a_line, sign * float(np.median(agreed)))
         rounds = _rounds(feet.soles(vertices), feet.centroids(vertices), times, _CLOSES * feet.height)
-        pushed, to_and_fro, _ = found._clip(*rounds)
-        return replace(found, reach=max(float(pushed.mean(axis=0) @ found.forward), 0.0) / max(to_and_fro, 1e-300))
+        return replace(found, gait=found._clip(*rounds)[1])
 
     @property
     def why_not(self) -> str | None:
@@ -87,26 +96,30 @@ class Strokes:
 
         soles, centroids: of a pose without place and heading.  times: (F,) seconds.  Minus the mean velocity of feet,
         weighed by how low they are and whether they move back; zero while most are still; in flight it goes straight
-        from the last one known to the next.  All of it is made as long as ``reach`` says: a map keeps how far feet
-        go better than how fast they are when they stand.
+        from the last one known to the next.  In their own gait it is made as long, for the way of feet to and fro, as
+        in their own motion: a map keeps how far feet go better than how fast they are when they stand.
         """
-        pushed, to_and_fro, parts = self._clip(soles, centroids, times)
-        longer = self._longer(to_and_fro, float(pushed.mean(axis=0) @ self.forward))
-        return longer * pushed.reshape(-1, parts, 2).mean(axis=1)
+        pushed, gait, parts = self._clip(soles, centroids, times)
+        return self._longer(gait) * pushed.reshape(-1, parts, 2).mean(axis=1)
 
-    def _longer(self, to_and_fro: float, pushed: float) -> float:
-        """By how much what was pushed is too short, of the mean speed of feet along the line and of what they push."""
-        wanted = self.reach * to_and_fro
-        return float(np.clip(wanted / pushed, _LEAST, _MOST)) if min(wanted, pushed) > 0.0 else 1.0
+    def _longer(self, gait: Gait) -> float:
+        """By how much farther than a motion's feet push it goes."""
+        if not min(*gait, *self.gait) > 0.0:
+            return 1.0
+        wanted = self.gait.pushed / self.gait.to_and_fro * gait.to_and_fro / gait.pushed
+        apart = max(gait.stands / self.gait.stands, self.gait.stands / gait.stands)
+        share = np.clip((_OTHER_GAIT - apart) / (_OTHER_GAIT - _SAME_GAIT), 0.0, 1.0)
+        return float(np.clip(wanted, _LEAST, _MOST) ** share)
 
-    def _clip(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, float, int]:
-        """Velocity (N, 2) that is pushed, the mean speed of feet along the line, and N of how many each step is."""
+    def _clip(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, Gait, int]:
+        """Velocity (N, 2) that is pushed, what it is a mean of, and N of how many each step is."""
         parts = max(int(np.ceil(np.diff(times).mean() * _MOMENTS - 1e-6)), 1)
         fine = np.interp(np.arange(parts * (len(times) - 1) + 1) / parts, np.arange(len(times)), times)
         if parts > 1:
             soles, centroids = (CubicSpline(times, points)(fine) for points in (soles, centroids))
         velocity, step = _velocity(soles, fine), float(np.diff(fine).mean())
-        pushed, weight, still = self._pushed(velocity, _lift(self.feet, centroids), self._speed(velocity))
+        lift, speed = _lift(self.feet, centroids), self._speed(velocity)
+        pushed, weight, stands, still = self._pushed(velocity, lift, speed)
         rests = (weight == 0.0) & binary_opening(still, np.ones(max(round(_RESTS / step), 1)))
         known, weight = (weight > 0.0) | rests, np.where(rests, 1.0, weight)[:, None]
         if known.any():
@@ -114,18 +127,21 @@ class Strokes:
             smooth = _smoothed(weight * pushed, step)[known] / _smoothed(weight, step)[known]
             middle = 0.5 * (fine[1:] + fine[:-1])
             pushed = np.stack([np.interp(middle, middle[known], column) for column in smooth.T], axis=1)
-        to_and_fro = float(np.abs(velocity @ self.forward).mean())
-        return _smoothed(pushed, step), to_and_fro, parts
+        pushed, to_and_fro = _smoothed(pushed, step), np.abs(velocity @ self.forward)
+        gait = float((pushed @ self.forward).mean()), float(to_and_fro.mean()), float(stands.mean())
+        return pushed, Gait(*gait), parts
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Arrays that ``from_arrays`` makes the same of."""
-        told = np.array([self.speed, self.on_a_line, self.agreed, self.reach])
+        told = np.array([self.speed, self.on_a_line, self.agreed, *self.gait])
         return self.feet.to_arrays() | {"forward": self.forward, "told": told}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Strokes:
         """The reverse of ``to_arrays``."""
-        return cls(MeshFeet.from_arrays(arrays), np.asarray(arrays["forward"], float), *arrays["told"].tolist())
+        speed, on_a_line, agreed, *gait = arrays["told"].tolist()
+        forward = np.asarray(arrays["forward"], float)
+        return cls(MeshFeet.from_arrays(arrays), forward, speed, on_a_line, agreed, Gait(*gait))
 
     def stream(self) -> StrokeStream:
         """The same of a body that is seen one moment at a time; it cannot look ahead."""
@@ -136,8 +152,9 @@ class Strokes:
 
     def _pushed(
         self, velocity: np.ndarray, lift: np.ndarray, speed: float
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Velocity (N, 2) of the body, how surely it is pushed (N,), 0 to 1, and whether most feet are still (N,).
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Velocity (N, 2) of the body, how surely it is pushed (N,), 0 to 1, how many of its feet push, as a share of
+        all (N,), and whether most feet are still (N,).
 
         velocity (N, K, 2) and lift (N, K): of the feet.  What is not pushed has no velocity.
         """
@@ -148,7 +165,8 @@ class Strokes:
         still = np.clip(1.0 - np.linalg.norm(velocity, axis=2) / least, 0.0, 1.0).mean(axis=1)
         pushes = total > _ENOUGH
         mean = np.einsum("nk,nki->ni", weights, velocity) / np.where(pushes, total, 1.0)[:, None]
-        return np.where(pushes[:, None], -mean, 0.0), np.where(pushes, np.minimum(total, 1.0), 0.0), still > _AT_REST
+        surely = np.where(pushes, np.minimum(total, 1.0), 0.0)
+        return np.where(pushes[:, None], -mean, 0.0), surely, weights.mean(axis=1), still > _AT_REST
 
 
 class StrokeStream:
@@ -157,7 +175,7 @@ class StrokeStream:
     def __init__(self, strokes: Strokes):
         self._strokes = strokes
         self._last: tuple[float, np.ndarray, np.ndarray] | None = None
-        self._square, self._to_and_fro, self._pushed, self._memory = np.zeros(4)
+        self._square, self._gait, self._memory = 0.0, np.zeros(3), 0.0
         self._smooth: np.ndarray | None = None
         self._known = np.zeros(2)
         self._still = 0.0  # seconds
@@ -177,30 +195,25 @@ class StrokeStream:
         elapsed = time - last[0]
         velocity = _velocity(np.stack((last[1], now[1])), np.array((last[0], now[0])))
         lift = _lift(self._strokes.feet, np.stack((last[2], now[2])))
-        pushed, weight, still = self._strokes._pushed(velocity, lift, self._speed(velocity, elapsed))
+        along, kept = velocity @ self._strokes.forward, np.exp(-elapsed / _MEMORY)
+        self._square = kept * self._square + (1.0 - kept) * float(np.mean(along**2))
+        self._memory = kept * self._memory + (1.0 - kept)
+        speed = max(float(np.sqrt(self._square / self._memory)), _TREMBLES * self._strokes.speed)
+        pushed, weight, stands, still = self._strokes._pushed(velocity, lift, speed)
         self._still = self._still + elapsed if still[0] else 0.0
         if weight[0] > 0.0 or self._still > _RESTS:
             self._known = pushed[0]
         if self._smooth is None:
             self._smooth = self._known
         self._smooth = self._smooth + (1.0 - np.exp(-elapsed / _POLE)) * (self._known - self._smooth)
-        kept = np.exp(-elapsed / _MEMORY)
-        self._pushed = kept * self._pushed + (1.0 - kept) * float(self._smooth @ self._strokes.forward)
+        gait = np.array([self._smooth @ self._strokes.forward, np.abs(along).mean(), stands[0]])
+        self._gait = kept * self._gait + (1.0 - kept) * gait
         return self._now()
 
     def _now(self) -> np.ndarray:
         if self._smooth is None:
             return np.zeros(2)
-        return self._strokes._longer(self._to_and_fro, self._pushed) * self._smooth
-
-    def _speed(self, velocity: np.ndarray, elapsed: float) -> float:
-        """RMS along the axis over about the last second."""
-        kept = np.exp(-elapsed / _MEMORY)
-        along = velocity @ self._strokes.forward
-        self._square = kept * self._square + (1.0 - kept) * float(np.mean(along**2))
-        self._to_and_fro = kept * self._to_and_fro + (1.0 - kept) * float(np.abs(along).mean())
-        self._memory = kept * self._memory + (1.0 - kept)
-        return max(float(np.sqrt(self._square / self._memory)), _TREMBLES * self._strokes.speed)
+        return self._strokes._longer(Gait(*(self._gait / self._memory))) * self._smooth
 
 
 def _rounds(
