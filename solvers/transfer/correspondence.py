@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,15 +71,23 @@ def telling_clips(clips: list[ClipRows]) -> list[ClipRows]:
 
 def _learnt(clips, parts) -> list[PoseRegression]:
     """A regression a part, from the pairs of all clips; parts: their numbers, for messages."""
+    sides = zip(*(clip.paired() for clip in clips), strict=True)
+    return pose_regressions(*([np.concatenate(rows) for rows in zip(*side, strict=True)] for side in sides), parts)
+
+
+def pose_regressions(
+    inputs: list[np.ndarray], outputs: list[np.ndarray], parts: Sequence[int] | None = None
+) -> list[PoseRegression]:
+    """A regression a part, from rows of the source (L, P_k) to those of the target (L, Q_k) at pairs of poses.
+
+    parts: their numbers, for messages.  Raises PartError as ``PoseRegression.fit``.
+    """
     learnt = []
-    sources, targets = zip(*(clip.paired() for clip in clips), strict=True)
-    rows = zip(zip(*sources, strict=True), zip(*targets, strict=True), strict=True)
-    for part, (inputs, outputs) in zip(parts, rows, strict=True):
+    for part, given, wanted in zip(parts or range(len(inputs)), inputs, outputs, strict=True):
         try:
-            one = PoseRegression.fit(np.concatenate(inputs), np.concatenate(outputs))
+            learnt.append(PoseRegression.fit(given, wanted))
         except InputError as problem:
             raise PartError(part, str(problem)) from problem
-        learnt.append(one)
     return learnt
 
 

@@ -13,6 +13,7 @@ from ...solvers.core.errors import InputError, PartError, StaleBindingError
 from ...solvers.transfer.clip_pair import ClipRows, check_inside
 from ...solvers.transfer.correspondence import DenseClip, densify
 from ...solvers.transfer.ground_contact import with_clearance
+from ...solvers.transfer.odd_pairs import OddPair, odd_pairs
 from ...solvers.transfer.subject import SubjectTrack
 from ...solvers.transfer.surface_transfer import SurfaceTransfer
 from ...state import cache
@@ -137,6 +138,26 @@ def dense_of(ob) -> list[tuple[UsedClip, DenseClip]]:
             return list(zip(used, densify(rows, choice(settings, "densify").lower(), settings.stretch), strict=True))
 
     return kept(ob, "transfer dense", training_mark(ob), make)
+
+
+def odd_of(ob) -> list[str]:
+    """In words, the pairs of the clips in use that the others contradict; raises as ``dense_of``."""
+
+    def make() -> list[str]:
+        used, fps = used_clips(ob), subjects_of(ob).fps
+        with parts_named(ob):
+            found = odd_pairs([_rows_of(ob, clip) for clip in used], fps)
+        return [_odd_text(used[odd.clip], odd) for odd in found]
+
+    return kept(ob, "transfer odd pairs", training_mark(ob), make)
+
+
+def _odd_text(clip: UsedClip, odd: OddPair) -> str:
+    source, target = clip.pairs[odd.pair] + _starts(clip.source, clip.target)
+    return (
+        f"clip {clip.number}: pair {source:g}={target:g} is far off by the other pairs, which say target frame "
+        f"{clip.target.frames[odd.answer]:g}; go to it and look, change or remove what is wrong"
+    )
 
 
 @contextmanager

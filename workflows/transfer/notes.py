@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from .model import learnt_of, subjects_of
+from .model import learnt_of, odd_of, subjects_of
+
+
+def notes_of_pairs(ob) -> list[str]:
+    """Of the pairs; raises as ``odd_of``."""
+    return [f"{text[:1].upper()}{text[1:]}." for text in odd_of(ob)]
 
 
 def notes_of_learnt(ob) -> list[str]:

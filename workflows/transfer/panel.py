@@ -10,7 +10,7 @@ from ...solvers.core.errors import MotionLoomError
 from ..interface.panel_parts import Shown, draw_range, draw_status, draw_text, draw_toggles, is_live
 from ..mesh.panel import draw_bake, draw_feet, draw_mesh, draw_problem, is_baked
 from .model import is_trained
-from .notes import notes_of_learnt
+from .notes import notes_of_learnt, notes_of_pairs
 from .pairs import active_clip
 from .picture import is_current
 from .run import costs
@@ -101,6 +101,7 @@ def _draw_pairs(layout, shown: Shown) -> None:
     shown.workflow.button(buttons, "densify", text="Densify")
     buttons.operator("motion_loom.transfer_edit_path", icon="IPO_EASE_IN_OUT")
     draw_toggles(layout, chosen, ("show_pair", "show_path"))
+    _draw_notes(layout, shown, notes_of_pairs)
     draw_problem(layout, shown)
 
 

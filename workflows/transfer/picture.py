@@ -7,7 +7,7 @@ from ...scene.rigs import require_editable
 from ...solvers.transfer.cost_picture import cost_picture
 from ...state.cache import fingerprint
 from ..core.base import Steps
-from .model import dense_of, training_mark
+from .model import dense_of, odd_of, training_mark
 from .settings import gone_choice
 from .train import notes_of
 
@@ -38,4 +38,4 @@ def densify_steps(ob) -> Steps:
         clip.picture[_OF] = _key(ob)
     count = sum(len(pairs.source_rows) for _, pairs in dense)
     text = f"Paired {count} frames of '{ob.name}'"
-    return "; ".join(filter(None, (text, gone_choice(settings, "densify"), *notes_of(dense))))
+    return "; ".join(filter(None, (text, gone_choice(settings, "densify"), *notes_of(dense), *odd_of(ob))))

@@ -12,7 +12,7 @@ from ...solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of
 from ..command_line.settings import require_numbers
 from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed
-from .model import dense_of, parts_named, subjects_of, training_key
+from .model import dense_of, odd_of, parts_named, subjects_of, training_key
 from .settings import choice, replace_gone
 from .store import pack_learnt
 
@@ -42,7 +42,7 @@ def train_steps(ob) -> Steps:
         settings.learnt_of = training_key(ob)
         settings.learnt_summary = f"{counted(count, 'pair')} of {counted(len(dense), 'clip')}, {way}"
         discard(old)
-    return "; ".join((f"Learnt '{ob.name}' from {settings.learnt_summary}", *replaced, *notes_of(dense)))
+    return "; ".join((f"Learnt '{ob.name}' from {settings.learnt_summary}", *replaced, *notes_of(dense), *odd_of(ob)))
 
 
 def way_text(ratio: float, tracks, size: float) -> str:

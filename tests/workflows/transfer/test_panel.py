@@ -3,14 +3,18 @@
 The panel is drawn on a layout that checks what it is given; how it looks is seen in the program with windows only.
 """
 
+import re
+
 import bpy
 import numpy as np
+from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.workflows.core import registry
+from bl_ext.devrepo.motion_loom.workflows.transfer.model import odd_of
 
 from tests import mesh_steps
 from tests import transfer_play as play
 from tests.panel_layout import Context, Layout
-from tests.transfer_play import PAIRS
+from tests.transfer_play import FRAMES, PAIRS
 
 
 class TransferLayout(Layout):
@@ -83,3 +87,25 @@ def test_choices_that_are_gone_are_named():
     shown = " ".join(drawn(bob))
     assert "Kernel 'Linear' is gone: 'Neural Network' takes its place" in shown
     assert "Between Pairs 'Linear Map' is gone: 'By Pose' takes its place" in shown
+
+
+def test_a_pair_that_is_far_off_is_named(capfd):
+    """By Train, in the panel and in the command's notes, with the frame that the others say; right ones are not."""
+    _, bob, _ = play.add_read()
+    [clip] = bob.motion_loom_transfer.clips
+    clip.pairs.clear()
+    frames = np.array((1.0, 5.0, 9.0, 13.0, 17.0, 22.0, 35.0, 38.0, 40.0))
+    right = np.round(np.interp(frames - 1.0, play.warped(), np.arange(FRAMES)) + 1.0)
+    play.add_pairs(clip, np.stack((frames, right), axis=1).tolist())
+    play.press(bob, "train")
+    assert odd_of(bob) == [] and "far off" not in capfd.readouterr().out
+    clip.pairs[5].target_frame = right[5] + 10
+    play.press(bob, "train")
+    told = capfd.readouterr().out
+    said = re.search(rf"clip 1: pair 22={right[5] + 10:g} is far off .*, which say target frame (\d+)", told)
+    assert abs(float(said[1]) - right[5]) <= 2
+    assert "is far off by the other pairs" in " ".join(drawn(bob))
+    assert jobs.main(["transfer", "--target", "Bob", "--learn-only"]) == 0
+    assert "Note: Clip 1: pair 22=" in capfd.readouterr().err
+    clip.pairs[5].target_frame = right[5]
+    assert odd_of(bob) == []
