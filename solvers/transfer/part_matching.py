@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial import cKDTree
@@ -21,6 +23,19 @@ _MIDDLE = 0.02
 # How much the shape of a limb counts against that of the torso: it bends.
 _SHAPE = 0.3
 
+# An axis of the source's world answers to Z where bodies lie so much nearer on each other then, and as near as bodies
+# of one kind do: a man on all fours is like a horse that rears up.
+_CLEARLY, _OF_A_KIND = 0.5, 0.3
+# Turns that set an axis upright.
+_UPRIGHT = {
+    "Z": np.eye(3),
+    "Y": np.array(((1.0, 0, 0), (0, 0, -1), (0, 1, 0))),
+    "-Y": np.array(((1.0, 0, 0), (0, 0, 1), (0, -1, 0))),
+    "X": np.array(((0.0, 0, -1), (0, 1, 0), (1, 0, 0))),
+    "-X": np.array(((0.0, 0, 1), (0, 1, 0), (-1, 0, 0))),
+    "-Z": np.diag((1.0, -1.0, -1.0)),
+}
+
 
 def match_parts(
     source_vertices: np.ndarray,
@@ -38,22 +53,51 @@ def match_parts(
 
     Raises InputError for different numbers of parts and for empty ones.
     """
-    source, target = _Layout(source_vertices, source_memberships), _Layout(target_vertices, target_memberships)
+    source, target = _layouts(source_vertices, source_memberships, target_vertices, target_memberships)
+    found = _pairings(source, target)
+    order = np.array(min(found, key=lambda pairing: (found[pairing], pairing)), int)
+    return np.concatenate(([0], np.arange(1, len(source.points))[order]))
+
+
+def standing_axis(
+    source_vertices: np.ndarray,
+    source_memberships: np.ndarray,
+    target_vertices: np.ndarray,
+    target_memberships: np.ndarray,
+) -> str | None:
+    """The axis of the source's world, "X", "-X", "Y", "-Y" or "-Z", that answers to Z in the target's, where that is
+    clear; None where the two stand alike, or nothing fits much better.
+
+    As for ``match_parts``, whatever the order of the limbs: the bodies are laid on each other with each of the axes
+    upright.  A turn about Z is free, so poses that are alike tell; one that lies while the other stands does not.
+    """
+    source, target = _layouts(source_vertices, source_memberships, target_vertices, target_memberships)
+    costs = {axis: min(_pairings(source.turned(turn), target).values()) for axis, turn in _UPRIGHT.items()}
+    best = min(costs, key=costs.get)
+    return best if costs[best] < min(_CLEARLY * costs["Z"], _OF_A_KIND) else None
+
+
+def _layouts(source_vertices, source_memberships, target_vertices, target_memberships):
+    source, target = _Layout.of(source_vertices, source_memberships), _Layout.of(target_vertices, target_memberships)
     if len(source.points) != len(target.points):
         raise InputError(
             f"The source has {len(source.points)} parts and the target {len(target.points)}; give both the same parts."
         )
-    limbs = np.arange(1, len(source.points))
+    return source, target
+
+
+def _pairings(source: _Layout, target: _Layout) -> dict[tuple[int, ...], float]:
+    """What each pairing of limbs costs that is best under some turn about Z."""
     found = {}
     for yaw in np.linspace(0.0, 2.0 * np.pi, _TURNS, endpoint=False):
         away = target.marks[None] - turned_about_z(source.marks, yaw)[:, None]
         pairing = tuple(linear_sum_assignment(np.square(away).sum(axis=(2, 3)))[1])
         if pairing not in found:
             found[pairing] = _cost(source, target, pairing)
-    order = np.array(min(found, key=lambda pairing: (found[pairing], pairing)), int)
-    return np.concatenate(([0], limbs[order]))
+    return found
 
 
+@dataclass(frozen=True)
 class _Layout:
     """Parts about the middle of the torso, in units of the body's size.
 
@@ -61,7 +105,11 @@ class _Layout:
     points: of each part, some of its vertices (N_k, 3) about their middle.
     """
 
-    def __init__(self, vertices: np.ndarray, memberships: np.ndarray):
+    marks: np.ndarray
+    points: list[np.ndarray]
+
+    @classmethod
+    def of(cls, vertices: np.ndarray, memberships: np.ndarray) -> _Layout:
         vertices, memberships = np.asarray(vertices, float), np.asarray(memberships, bool)
         empty = np.flatnonzero(~memberships.any(axis=1))
         if len(empty):
@@ -70,8 +118,12 @@ class _Layout:
         size = np.sqrt(np.square(vertices - vertices.mean(axis=0)).sum(axis=1).mean())
         scaled = (vertices - centre) / size
         parts = [scaled[row] - scaled[row].mean(axis=0) for row in memberships]
-        self.points = [strided(part, _POINTS) for part in parts]
-        self.marks = np.array([_marks(scaled, row, memberships[0]) for row in memberships[1:]]).reshape(-1, 2, 3)
+        marks = np.array([_marks(scaled, row, memberships[0]) for row in memberships[1:]]).reshape(-1, 2, 3)
+        return cls(marks, [strided(part, _POINTS) for part in parts])
+
+    def turned(self, turn: np.ndarray) -> _Layout:
+        """By a rotation (3, 3)."""
+        return _Layout(self.marks @ turn.T, [part @ turn.T for part in self.points])
 
 
 def _marks(vertices: np.ndarray, limb: np.ndarray, torso: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from ..command_line.words import counted
 from ..core.list_entries import EntryList, entry_index, remove_chosen, resized
 from ..mesh.target import target_in, why_no_target
 from .read import source_subject, world_vertices
+from .standing import axis_of_shapes, require_alike
 
 TORSO = "Torso"
 _PREFIX = "Transfer "  # of the groups that are suggested
@@ -52,7 +53,9 @@ def suggest_for(context, ob) -> str:
     for subject in (source, ob):
         require_editable(subject)
         found.append(_suggested(context, subject, settings))
-    order = match_parts(*(value for vertices, one in found for value in (vertices[one.body], one.parts[:, one.body])))
+    shapes = [(vertices[one.body], one.parts[:, one.body]) for vertices, one in found]
+    require_alike(source.name, ob.name, axis_of_shapes(*shapes), "suggest again")
+    order = match_parts(*shapes[0], *shapes[1])
     from_masks, to_masks = (one.parts for _, one in found)
     names = [TORSO, *(f"Limb {number}" for number in range(1, len(from_masks)))]
     groups = [f"{_PREFIX}{name}" for name in names]

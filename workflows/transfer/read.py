@@ -31,6 +31,7 @@ from ..mesh.live import require_copy_if_live
 from ..mesh.plants import note_known
 from .model import clip_name, clip_number, subjects_of
 from .settings import clip_signature, parts_signature
+from .standing import axis_of_clips, lying_text, require_alike
 from .store import NewClip, StoredClip, Subjects, pack_clip, pack_subjects
 
 WHOLE = "Body"  # the only part where none are named
@@ -70,6 +71,9 @@ def read_steps(context, ob) -> Steps:
         for number, (of, subject) in enumerate((("source", source), ("target", ob))):
             reading = _side(context, clips, of, subject, names, masks[number])
             sides.append((yield from within(reading, 0.48 * number, 0.48 * (number + 1))))
+    yield 0.96, "Comparing how they stand"
+    axis = axis_of_clips(*((side.subject, side.clips[0].track) for side in sides))
+    require_alike(source.name, ob.name, axis, "press Read Clips")
     yield 0.97, "Storing"
     with restored_after_error(ob):
         return _store(context, ob, clips, *sides)
@@ -330,5 +334,6 @@ def _keep_clip(settings, clip: NewClip) -> None:
     held = ", one pose that is held" if clip.is_held else ""
     because = f" ({clip.because})" if clip.because else ""
     frames = f"frames {clip.frames[0]:g} to {clip.frames[-1]:g}{because}"
-    settings.clip_summary = f"'{settings.performed.name}', {frames}{size}{held}"
+    lying = lying_text(clip.track, [source.track for source, _ in subjects_of(settings.id_data).clips.values()])
+    settings.clip_summary = f"'{settings.performed.name}', {frames}{size}{held}{lying}"
     discard(old)

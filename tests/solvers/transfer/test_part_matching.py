@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.core.errors import InputError
-from solvers.transfer.part_matching import match_parts
+from solvers.transfer.part_matching import match_parts, standing_axis
 from solvers.transfer.part_suggestion import suggest_parts
 from tests.standing import captured, turned
 
@@ -109,3 +109,30 @@ def test_two_people_who_face_each_other(count):
     mine, other = np.array(sides[0]), np.array(sides[1])[match_parts(*bodies)]
     assert np.abs(mine[:, 2] - other[:, 2]).max() < 0.25
     assert (mine[1:5, 1] * other[1:5, 1] < 0.0).all()
+
+
+UPRIGHT = {"Y": [0, 2, 1], "-Y": [0, 2, 1], "X": [2, 1, 0], "-X": [2, 1, 0], "-Z": [0, 1, 2]}
+SIGNS = {"Y": [1, 1, -1], "-Y": [1, -1, 1], "X": [1, 1, -1], "-X": [-1, 1, 1], "-Z": [1, -1, -1]}
+
+
+@pytest.mark.parametrize("axis", UPRIGHT)
+@pytest.mark.parametrize("yaw", [0.0, 2.0])
+def test_a_body_that_stands_along_another_axis_is_told(rng, axis, yaw):
+    source, of_source = person(rng)
+    target, of_target = person(rng, arms=1.15, feet=0.3)
+    order = np.array([0, 3, 1, 4, 2])
+    lying = turned(source, yaw)[:, UPRIGHT[axis]] * SIGNS[axis]
+    assert standing_axis(lying, of_source, 1.7 * target + 2.0, of_target[order]) == axis
+    assert standing_axis(turned(source, yaw), of_source, 1.7 * target + 2.0, of_target[order]) is None
+
+
+@pytest.mark.captures
+def test_bodies_of_another_kind_stand_as_they_are():
+    """A person on a horse's parts, and the other way: nothing fits, and nothing is said."""
+    sides = []
+    for name in ("human_crane", "horse_gallop"):
+        vertices, triangles = captured(name)
+        sides.append((vertices[0], suggest_parts(vertices[0], triangles)))
+    assert standing_axis(*sides[0], *sides[1]) is None and standing_axis(*sides[1], *sides[0]) is None
+    (vertices, parts), _ = sides
+    assert standing_axis(vertices[:, [0, 2, 1]] * [1, 1, -1], parts, vertices, parts) == "Y"

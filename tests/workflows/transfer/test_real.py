@@ -1,10 +1,12 @@
 """Transfer between captured people and animals: suggested parts, pairs marked by hand, live and bake."""
 
+import functools
+
 import bpy
 import numpy as np
 import pytest
 
-from tests import map_play, mesh_steps, transfer_pairs
+from tests import map_play, mesh_play, mesh_steps, transfer_pairs
 from tests import transfer_play as play
 
 pytestmark = pytest.mark.usefixtures("data", "silent")
@@ -34,6 +36,32 @@ def test_a_lion_takes_the_poses_of_a_cat():
     play.toggle(king)
     found = mesh_steps.shown(king.motion_loom_transfer.live_copy, np.arange(9))
     assert off_by(found, lion[0]) < 0.05
+
+
+def test_a_cat_with_y_up_is_refused_until_it_is_turned():
+    """As imported without turning it, nothing of it would fit: by Suggest and by Read Clips, and nothing is changed."""
+    cat, lion, pairs, _ = transfer_pairs.cat_and_lion()
+    lying = cat[0][..., [0, 2, 1]] * [1, 1, -1]
+    tom, king = map_play.add_target("Cat", lying, cat[1], start=0), map_play.add_target("Lion", *lion, start=0)
+    play.add_clip(king, tom, pairs.tolist())
+    refused = functools.partial(mesh_play.refused, play.TRANSFER, king)
+    refused("transfer_suggest_parts", "'Cat' stands along Y where 'Lion' stands along Z: turn it.* 90 degrees about X")
+    assert not len(tom.vertex_groups) and not len(king.motion_loom_transfer.parts)
+    tom.rotation_euler.x = np.pi / 2
+    bpy.context.view_layer.update()
+    mesh_steps.press("transfer_suggest_parts")
+    tom.rotation_euler.x = 0.0
+    bpy.context.view_layer.update()
+    refused("fit", "'Cat' stands along Y.* press Read Clips")
+    assert king.motion_loom_transfer.subjects is None
+    tom.rotation_euler.x = np.pi / 2
+    play.learn(king, performed=tom)
+    for angle, axis in ((np.pi / 2, None), (0.0, "Y"), (-np.pi / 2, "-Z")):
+        tom.rotation_euler.x = angle
+        bpy.context.view_layer.update()
+        play.bake(king)
+        said = king.motion_loom_transfer.clip_summary
+        assert (f"stands along {axis}, unlike" in said) if axis else ("stands along" not in said)
 
 
 def add_animal(data, name, actions):
