@@ -36,6 +36,7 @@ _SPEED = {
     "learn_in_blender_s": (None, "Learn Target: reading both sides, learning, storing"),
     "learn_map_ms": (5.0, "the map of 8 pairs"),
     "pair_change_ms": (None, "a pair changed: map, whole clip of 593 frames and the present shape anew"),
+    "feet_track_s": (None, "its feet held over all of those frames, in the background"),
     "suggest_ms": (50.0, "scores of 10,000 frames and the five best; the source's row space is kept"),
     "learn_source_ms": (None, "that row space and the features of 10,000 frames, once a source"),
     "stream_lost": (0.0, "packets lost of 600 at 120 a second"),

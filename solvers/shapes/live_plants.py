@@ -75,9 +75,10 @@ class LivePlants:
         motion = FeetMotion(self._feet, np.array((last, time)), points_of, places, self._ground, up)
         self._before = time, points, place, carried
         self._follow(motion, time - last)
-        moved = motion.moved(np.tile(np.append(self._root, 0.0), (2, 1)))
-        self._stand(moved, time)
-        self._offsets = self._moved(moved, time, time - last)
+        if self._root.any():
+            motion = motion.moved(np.tile(np.append(self._root, 0.0), (2, 1)))
+        self._stand(motion, time)
+        self._offsets = self._moved(motion, time, time - last)
         return np.append(self._root, self._rise), self._offsets
 
     def _follow(self, motion: FeetMotion, span: float) -> None:
