@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.interpolation import BetweenRows
 from ..regression.latent_box import LatentBox
+from ..regression.met_pairs import MetPairs, misses
 from ..regression.ridge import PoseRidge, posterior_variance
 from .source_motion import SourceTrack
 from .travel_estimators import FeetAt, TravelChoices, TravelEstimators
@@ -15,22 +16,32 @@ from .travel_estimators import FeetAt, TravelChoices, TravelEstimators
 
 @dataclass(frozen=True)
 class MotionMap:
-    """Poses of a source to poses of a target (Rhodin et al. 2014, sections 5.3 and 6), kept in the latent box."""
+    """Poses of a source to poses of a target (Rhodin et al. 2014, sections 5.3 and 6), kept in the latent box.
 
-    ridge: PoseRidge
+    missed: (n,) how far from each pair's pose the map is, over that pose's distance from the mean one.
+    """
+
+    regression: MetPairs | PoseRidge
     box: LatentBox
+    missed: np.ndarray
 
     @classmethod
-    def learn(cls, rows: np.ndarray, coefficients: np.ndarray, box: LatentBox, edge: str = "soft") -> MotionMap:
+    def learn(
+        cls, rows: np.ndarray, coefficients: np.ndarray, box: LatentBox, edge: str = "soft", met: float = 1.0
+    ) -> MotionMap:
         """rows: (n, P) features and coefficients: (n, D), of the pairs.  edge: of the box, see ``latent_box``.
+        met: from 0, pairs are noisy measurements, to 1, where what they have alike is met; see ``met_pairs``.
 
         Raises InputError for fewer than two pairs.
         """
-        return cls(PoseRidge.fit(rows, coefficients), replace(box, edge=edge))
+        coefficients = np.asarray(coefficients, float)
+        regression = MetPairs.fit(rows, coefficients, met)
+        box = replace(box, edge=edge).reaching(coefficients, met)
+        return cls(regression, box, misses(box.keep(regression.predict(rows)), coefficients))
 
     def coefficients(self, features: np.ndarray) -> np.ndarray:
         """(..., D) of the target at features (..., P)."""
-        return self.box.keep(self.ridge.predict(features))
+        return self.box.keep(self.regression.predict(features))
 
     @staticmethod
     def variance_of(rows: np.ndarray, features: np.ndarray) -> np.ndarray:

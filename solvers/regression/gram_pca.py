@@ -15,12 +15,14 @@ _NOISE = 1e-8
 
 @dataclass(frozen=True)
 class GramPca:
-    """mean (K,) and orthonormal basis (D, K), both float32; coefficients (F, D); share of the variance kept."""
+    """mean (K,) and orthonormal basis (D, K), both float32; coefficients (F, D); share of the variance kept.
+    left: (F,) how much of each frame's distance from the mean the components leave out, 0 to 1."""
 
     mean: np.ndarray
     basis: np.ndarray
     coefficients: np.ndarray
     kept: float
+    left: np.ndarray
 
 
 def gram_pca_steps(features: np.ndarray, components: int, variance: float) -> Generator[float, None, GramPca]:
@@ -40,7 +42,9 @@ def gram_pca_steps(features: np.ndarray, components: int, variance: float) -> Ge
     count = _count(values, components, variance)
     spread = np.sqrt(values[:count])
     basis = (vectors[:, :count] / spread).T.astype(np.float32) @ features
-    return GramPca(mean, basis, vectors[:, :count] * spread, float(values[:count].sum() / values.sum()))
+    coefficients, far = vectors[:, :count] * spread, np.maximum(np.diag(gram), _NOISE * values.sum() / len(gram))
+    left = np.sqrt(np.maximum(1.0 - (coefficients**2).sum(axis=1) / far, 0.0))
+    return GramPca(mean, basis, coefficients, float(values[:count].sum() / values.sum()), left)
 
 
 def _products(features: np.ndarray) -> Generator[float, None, np.ndarray]:

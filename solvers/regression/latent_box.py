@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,11 +19,13 @@ class LatentBox:
 
     A hard edge is the paper's; it stops at once what moves into it, which is seen as a jerk.  The soft one leaves
     everything but the outer tenth alone, is smooth and reaches the boundary only at infinity.
+    free: (2, D) lowest and highest value that a soft edge leaves alone, None for the outer tenth; see ``reaching``.
     """
 
     low: np.ndarray
     high: np.ndarray
     edge: str = "soft"
+    free: np.ndarray | None = None
 
     def __post_init__(self):
         if self.edge not in EDGES:
@@ -34,18 +36,40 @@ class LatentBox:
         """The smallest box that holds coefficients (F, D)."""
         return cls(coefficients.min(axis=0), coefficients.max(axis=0), edge)
 
+    def reaching(self, poses: np.ndarray, share: float = 1.0) -> LatentBox:
+        """The same, but a soft edge leaves poses (n, D), inside it, alone: where they come near, it begins at them.
+
+        The nearer they come the harder it is: a box that gave way would be left.  share: 0 to 1, of the way that its
+        beginning goes there.  Other edges stay as they are.
+        """
+        if self.edge != "soft":
+            return self
+        half = 0.5 * (self.high - self.low)
+        inner = np.stack((self.low, self.high)) + SOFT_SHARE * half * [[1.0], [-1.0]]
+        low = inner[0] + share * np.minimum(poses.min(axis=0) - inner[0], 0.0)
+        high = inner[1] + share * np.maximum(poses.max(axis=0) - inner[1], 0.0)
+        return replace(self, free=np.stack((low, high)))
+
     def keep(self, coefficients: np.ndarray) -> np.ndarray:
         """Coefficients (..., D) moved into the box; those well inside it come back unchanged."""
         if self.edge == "none":
             return coefficients
         if self.edge == "hard":
             return np.clip(coefficients, self.low, self.high)
-        half = 0.5 * (self.high - self.low)
-        centre = self.low + half
-        way = coefficients - centre
-        band = SOFT_SHARE * half
-        beyond = np.abs(way) - (half - band)
+        low, high = self._free
+        below, above = low - coefficients, coefficients - high
         # An interval without width has no band; its one value is kept by the clipping below.
-        slowed = half - band + band * np.tanh(beyond / np.where(band > 0.0, band, 1.0))
-        kept = np.where(beyond > 0.0, centre + np.copysign(slowed, way), coefficients)
+        kept = np.where(above > 0.0, high + _slowed(above, self.high - high), coefficients)
+        kept = np.where(below > 0.0, low - _slowed(below, low - self.low), kept)
         return np.clip(kept, self.low, self.high)
+
+    @property
+    def _free(self) -> np.ndarray:
+        if self.free is not None:
+            return self.free
+        return np.stack((self.low, self.high)) + 0.5 * SOFT_SHARE * (self.high - self.low) * [[1.0], [-1.0]]
+
+
+def _slowed(beyond: np.ndarray, band: np.ndarray) -> np.ndarray:
+    """How far what is beyond the beginning of an edge (..., D) gets, on a band (D,)."""
+    return band * np.tanh(beyond / np.where(band > 0.0, band, 1.0))

@@ -61,9 +61,13 @@ def posterior_variance(features: np.ndarray, rows: np.ndarray, noise: float = NO
     return np.maximum(prior - np.einsum("...n,...n->...", covariance, solved), 0.0)
 
 
+# A contradiction: from so much of a usual difference between targets on that is asked for in vain.
+SERIOUS = 0.5
+
+
 @dataclass(frozen=True)
 class Contradiction:
-    """Two pairs, by their place in the list, and how much of the difference they ask for the map leaves out.
+    """Two pairs, by their place in the list, and how much of the difference they ask for noise leaves out.
 
     disagreement: 1 is a difference as large as two of the targets differ on average (RMS).
     """
@@ -75,23 +79,30 @@ class Contradiction:
     @property
     def serious(self) -> bool:
         """At least half of a usual difference between targets is lost."""
-        return self.disagreement >= 0.5
+        return self.disagreement >= SERIOUS
 
 
 def contradiction(rows: np.ndarray, coefficients: np.ndarray) -> Contradiction:
     """The two of n >= 2 pairs that can least be had both: alike in the source, different in the target.
 
-    rows: (n, P) features.  coefficients: (n, D).  For two pairs alone, d apart in the features, a share of
-    NOISE / (NOISE + d^2 / 2) of what they ask is left out. Raises InputError as ``PoseRidge.fit`` does.
+    rows: (n, P) features.  coefficients: (n, D).  Raises InputError as ``PoseRidge.fit`` does.
     """
-    ridge = PoseRidge.fit(rows, coefficients)
-    left = np.asarray(coefficients, float) - ridge.predict(ridge.rows)
-    spread = np.sqrt(_squared_distances(np.asarray(coefficients, float)).sum() / (len(left) * (len(left) - 1)))
-    apart = np.sqrt(_squared_distances(left)) / (spread if spread > 0.0 else 1.0)
+    apart = disagreements(*finite_pairs(np.atleast_2d(rows), np.atleast_2d(coefficients), "A map"))
     first, second = np.unravel_index(np.argmax(np.triu(apart, 1)), apart.shape)
     if first == second:
         first, second = 0, 1
     return Contradiction(int(first), int(second), float(apart[first, second]))
+
+
+def disagreements(rows: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """(n, n) of n pairs each with each, see ``Contradiction``; rows: (n, P) features, coefficients: (n, D).
+
+    Of two pairs alone, d apart in the features, a share of NOISE / (NOISE + d^2 / 2) of what they ask is left out.
+    """
+    squared = _squared_distances(coefficients)
+    usual = np.sqrt(squared.sum() / (len(rows) * (len(rows) - 1)))
+    lost = NOISE / (NOISE + 0.5 * _squared_distances(rows))
+    return lost * np.sqrt(squared) / (usual if usual > 0.0 else 1.0)
 
 
 def _squared_distances(values):

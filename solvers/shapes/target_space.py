@@ -15,6 +15,8 @@ from ..surface.poisson import PoissonSystem
 from ..surface.weld import staying_together
 from .shape_space import ShapeSpace
 
+# Of the variance, that components are to reach: 99.9 % leave out 5 % of how far single frames are from their mean.
+VARIANCE = 0.99999
 # Vertices that move less than this share of the mesh's radius do not move.
 _STILL = 1e-6
 # Columns of the precomputed places solved for between two looks at Esc.
@@ -29,7 +31,8 @@ class TargetSpace:
     unless others stay together with it in all learnt frames, as imported meshes have them along seams and hard edges;
     the W that stand for all are what the rest is about, and the others go where they go.  mean (K,) and basis (D, K),
     float32: of the numbers of ``shape_space``, gradients of faces with places (Rhodin et al. 2014, section 4).
-    coefficients (F, D): the learnt frames.  box: the interval of each coefficient.
+    coefficients (F, D): the learnt frames.  left (F,): how much of each one's distance from the mean pose is in none of
+    the components, 0 to 1.  box: the interval of each coefficient.
     """
 
     rest: np.ndarray
@@ -38,6 +41,7 @@ class TargetSpace:
     mean: np.ndarray
     basis: np.ndarray
     coefficients: np.ndarray
+    left: np.ndarray
     box: LatentBox
     shape: ShapeSpace
     system: PoissonSystem
@@ -74,6 +78,7 @@ class TargetSpace:
             "mean": self.mean,
             "basis": self.basis,
             "coefficients": self.coefficients,
+            "left": self.left,
         }
 
     @classmethod
@@ -82,6 +87,7 @@ class TargetSpace:
         rest, triangles = arrays["rest"], arrays["triangles"]
         same = np.asarray(arrays.get("same", np.arange(len(rest))))
         kept = {name: np.asarray(arrays[name]) for name in ("mean", "basis", "coefficients")}
+        kept["left"] = np.asarray(arrays.get("left", np.zeros(len(kept["coefficients"]))))
         box = LatentBox.around(kept["coefficients"], str(arrays["edge"]))
         mesh = _Mesh.of(rest, triangles, same)
         return result_of(_assembled(mesh, ShapeSpace.build(*mesh.welded_rest), box=box, **kept))
@@ -102,7 +108,7 @@ def learn_target_steps(
     triangles: np.ndarray,
     *,
     components: int = 50,
-    variance: float = 0.999,
+    variance: float = VARIANCE,
     same: np.ndarray | None = None,
 ) -> Generator[float, None, TargetSpace]:
     """The space of a target's frames (F, V, 3), object space, with triangles (T, 3); yields shares of the way.
@@ -127,7 +133,7 @@ def learn_target_steps(
     pca = yield from within(gram_pca_steps(poses, components, variance), 0.65, 0.85)
     mean, basis = pca.mean / weights, pca.basis / weights
     box = LatentBox.around(pca.coefficients)
-    steps = _assembled(mesh, shape, mean, basis, pca.coefficients, box)
+    steps = _assembled(mesh, shape, mean, basis, pca.coefficients, pca.left, box)
     return (yield from within(steps, 0.85, 1.0))
 
 
@@ -157,7 +163,7 @@ class _Mesh:
         return vertices if len(self.kept) == len(self.same) else vertices[:, self.kept]
 
 
-def _assembled(mesh, shape, mean, basis, coefficients, box):
+def _assembled(mesh, shape, mean, basis, coefficients, left, box):
     """The space with everything prepared that does not change from frame to frame."""
     count, length = shape.rest.shape[0], shape.face_length
     place_mean, place_basis = (shape.radius * array[..., length:].astype(float) for array in (mean, basis))
@@ -175,6 +181,7 @@ def _assembled(mesh, shape, mean, basis, coefficients, box):
         mean=mean,
         basis=basis,
         coefficients=coefficients,
+        left=left,
         box=box,
         shape=shape,
         system=system,

@@ -18,8 +18,9 @@ from .learn import learn_steps
 from .model import require_two_pairs
 from .notes import notes_of_pairs, notes_of_target
 from .pair_file import pair_file, read_pairs, save_pairs_of, use_pairs
-from .pairs import contradiction_text, left_unknown, next_pairs, odd_text
+from .pairs import left_unknown, next_pairs, odd_text
 from .run import bake_steps
+from .unmet import Unmet, contradiction_text
 from .weighing import CUSTOM, MARKERS, PREVIEW, WHOLE, range_that_matters
 
 _WITHOUT = {"place-and-heading": "FULL", "place": "PLACE", "nothing": "NONE"}
@@ -56,6 +57,7 @@ def add_arguments(parser) -> None:
     parser.add_argument("--stride", type=float, metavar="METRES", help="of --travel stride")
     parser.add_argument("--travel-scale", type=float, metavar="FACTOR", help="multiplies how far it goes")
     parser.add_argument("--pose-limits", choices=("soft", "hard", "none"), help="what holds poses to those it knows")
+    parser.add_argument("--meet-pairs", type=float, metavar="SHARE", help="1: exactly, 0: passed by smoothly")
     parser.add_argument("--smoothing", type=float, metavar="SECONDS", help="calms a shaking source")
     parser.add_argument("--turn", type=float, metavar="RATIO", help="how much it turns where the source turns")
     add_bake_arguments(parser)
@@ -84,7 +86,7 @@ def run(context, args) -> dict:
     report = run_to_end(played_steps(bake_steps(context, ob, options_of(settings)), settings, args))
     print(summary(report))
     if report["contradiction"]:
-        print(f"motion_loom map: {contradiction_text(report['contradiction'])}", file=sys.stderr)
+        print(f"motion_loom map: {_contradiction(report)}", file=sys.stderr)
     suggestions, notes = _next_pairs(context.scene, ob)
     notes += [*source_doubts(ob), *notes_of_target(ob), *notes_of_pairs(ob)]
     given = [ob, *((settings.source,) if args.source is not None else ())]
@@ -111,9 +113,13 @@ def summary(report: dict) -> str:
         f"confidence {report['confidence_mean']:.0%}, travels {report['travel_m']:.2f} m"
     )
     text = ", ".join(filter(None, (text, accuracy_text(report))))
-    odd, contradiction = report["odd_pair"], report["contradiction"]
-    told = contradiction and contradiction_text(contradiction), odd and odd_text(tuple(odd.values()))
+    odd, unmet = report["odd_pair"], Unmet(**report["pairs_missed"])
+    told = _contradiction(report), odd and odd_text(tuple(odd.values())), unmet.numbers and f"misses {unmet.text}"
     return "; ".join(filter(None, (text, text_of(report["feet"]), *told)))
+
+
+def _contradiction(report: dict) -> str | None:
+    return report["contradiction"] and contradiction_text(report["contradiction"], report["contradiction_frames"])
 
 
 def command_of(context, ob, program: str) -> str:
@@ -144,7 +150,7 @@ def _apply(context, ob, args) -> None:
         settings.target_motion = "SHAPE_KEYS"
     set_numbers(settings, {
         "stride": args.stride, "turn_ratio": args.turn, "travel_scale": args.travel_scale, "smoothing": args.smoothing,
-        "components": args.components,
+        "components": args.components, "meet_pairs": args.meet_pairs,
     })  # fmt: skip
     set_choices(settings, {
         "source_group": args.vertex_group, "ground": _WITHOUT.get(args.source_without),

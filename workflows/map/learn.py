@@ -39,6 +39,7 @@ from ..mesh.faces import faces_mark
 from ..mesh.live import require_copy_if_live
 from ..mesh.plants import note_known
 from .doubts import all_doubts, doubts_of, pose_doubts
+from .model import met_of
 from .store import LearntTarget, SourceClip, pack_clip, pack_target
 
 # Largest over smallest scale above which an object counts as flat.
@@ -234,6 +235,7 @@ def _store(ob, learnt: LearntTarget, clip: SourceClip, *because: str | None) -> 
     """because: why the scene's range is in the frames of the source, and of the target."""
     settings = ob.motion_loom_map
     replaced = settings.learnt, settings.clip
+    settings.meet_pairs = met_of(settings)  # kept with what is learnt, also where it is the default
     settings.learnt = binding_store.save(ob.name, *pack_target(learnt))
     settings.clip = binding_store.save(ob.name, *pack_clip(clip))
     space = learnt.space

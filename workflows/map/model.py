@@ -150,7 +150,19 @@ def require_two_pairs(ob, count: int) -> None:
 
 def _learn(ob, rows: np.ndarray, coefficients: np.ndarray) -> MotionMap:
     require_two_pairs(ob, len(rows))
-    return MotionMap.learn(rows, coefficients, target_of(ob).space.box, ob.motion_loom_map.edge.lower())
+    settings = ob.motion_loom_map
+    return MotionMap.learn(rows, coefficients, target_of(ob).space.box, settings.edge.lower(), met_of(settings))
+
+
+def is_older(settings) -> bool:
+    """Whether something is learnt, by a version that met no pairs."""
+    return settings.learnt is not None and not settings.is_property_set("meet_pairs")
+
+
+def met_of(settings) -> float:
+    """How much of what noise leaves out of the pairs is given back; maps of older versions stay as they were."""
+    require_numbers(settings, ["meet_pairs"])
+    return 0.0 if is_older(settings) else settings.meet_pairs
 
 
 def track_of(ob) -> MapTrack:
@@ -202,9 +214,9 @@ def pairs_mark(ob) -> tuple:
     settings = ob.motion_loom_map
     if settings.learnt is None or settings.clip is None:
         raise StaleBindingError(f"'{ob.name}' is not learnt yet; press Learn Target.")
-    marks = *binding_store.mark(settings.learnt), *binding_store.mark(settings.clip), settings.smoothing
+    marks = *binding_store.mark(settings.learnt), *binding_store.mark(settings.clip)
     pairs = [(pair.source_frame, pair.target_frame, pair.performed) for pair in settings.pairs if pair.use]
-    return *marks, *(value for pair in pairs for value in pair)
+    return *marks, settings.smoothing, met_of(settings), *(value for pair in pairs for value in pair)
 
 
 def confidence_now(context, ob) -> float | None:

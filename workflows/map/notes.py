@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from .model import target_of
 from .pairs import odd_one, odd_text
+from .unmet import told_contradiction, unmet_notes
 
 
 def notes_of_pairs(ob) -> list[str]:
     """Of the pairs; raises as ``target_of``, and InputError for one that cannot be."""
-    odd = odd_one(ob)
-    return [_sentence(odd_text(odd))] if odd else []
+    odd, contradiction = odd_one(ob), told_contradiction(ob)
+    told = [_sentence(text) for text in (contradiction, odd and odd_text(odd)) if text]
+    return told + unmet_notes(ob)
 
 
 def _sentence(text: str) -> str:

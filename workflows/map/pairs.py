@@ -11,7 +11,6 @@ from ...solvers.core.errors import InputError, MotionLoomError
 from ...solvers.mapping.odd_pair import odd_pair
 from ...solvers.mapping.pair_suggestion import RowSpace, worth
 from ...solvers.mapping.pair_suggestion import suggest as best_frames
-from ...solvers.regression.ridge import contradiction
 from ...solvers.shapes.pose_picks import spread_poses
 from ...state.live_runs import live_runs
 from ..core.kept import kept
@@ -28,6 +27,7 @@ from .model import (
     source_track_of,
     target_of,
 )
+from .unmet import told_contradiction
 from .weighing import weights_of
 
 COUNT = 5
@@ -188,23 +188,6 @@ def _worth(scene, ob) -> tuple[np.ndarray, float]:
     return kept(ob, "map gains", (*pairs_mark(ob), *mark), make)
 
 
-def contradicting(ob) -> tuple[int, int] | None:
-    """The numbers, from 1, of the two pairs in use that contradict each other most, or None."""
-    rows, coefficients = pair_rows(ob)
-    if len(rows) < 2:
-        return None
-    found = contradiction(rows, coefficients)
-    if not found.serious:
-        return None
-    used = [number for number, pair in enumerate(ob.motion_loom_map.pairs, start=1) if pair.use]
-    return used[found.first], used[found.second]
-
-
-def contradiction_text(numbers: tuple[int, int]) -> str:
-    """In words."""
-    return f"pairs {numbers[0]} and {numbers[1]} contradict: alike sources, unlike targets"
-
-
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -255,8 +238,8 @@ def _performed(context, ob) -> str:
 
 def _told(ob, text: str) -> str:
     """With a warning where pairs contradict each other."""
-    found, odd = contradicting(ob), odd_one(ob)
-    return "; ".join(filter(None, (text, found and contradiction_text(found), odd and odd_text(odd))))
+    odd = odd_one(ob)
+    return "; ".join(filter(None, (text, told_contradiction(ob), odd and odd_text(odd))))
 
 
 PAIRS = EntryList(

@@ -173,4 +173,4 @@ _STEPS = (
     ("Live", is_live, _draw_live),
     ("Bake", is_baked, _draw_bake),
 )
-_OPTIONS = ("edge", "hold_ground", "smoothing", "components")
+_OPTIONS = ("meet_pairs", "edge", "hold_ground", "smoothing", "components")

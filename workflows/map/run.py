@@ -27,8 +27,9 @@ from .model import (
     track_over,
     travel_note,
 )
-from .pairs import contradicting, odd_one
+from .pairs import odd_one
 from .store import SourceClip
+from .unmet import contradicting, contradiction_frames, left_out, missed
 
 
 @names_what_is_too_large("mapping")
@@ -53,7 +54,10 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
         store_clip(ob, clip)  # not before: a bake that is cancelled or fails leaves all as it was
         return report_of(ob, known, frames, options, baked) | {
             "pairs": sum(pair.use for pair in ob.motion_loom_map.pairs),
-            "contradiction": contradicting(ob),
+            "contradiction": (found := contradicting(ob)),
+            "contradiction_frames": contradiction_frames(ob, found),
+            "pairs_missed": vars(missed(ob)),
+            "pairs_left_out": vars(left_out(ob)),
             "odd_pair": _odd_pair(ob),
             "components": target_of(ob).space.components,
             "confidence_mean": float(confidence_of(ob).mean()),

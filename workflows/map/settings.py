@@ -134,6 +134,11 @@ class MotionLoomMapSettings(MeshResultSettings, bpy.types.PropertyGroup):
         name="Pose Limits", items=_EDGES, update=noted,
         description="What holds poses to those that the target knows", override=OWN,
     )  # fmt: skip
+    meet_pairs: bpy.props.FloatProperty(
+        name="Meet Pairs", description="1: the target takes the poses of the pairs exactly. 0: pairs count as noisy, "
+        "the target passes by them smoothly. Lower it where pairs were made loosely and the motion is uneven",
+        default=1.0, min=0.0, max=1.0, subtype="FACTOR", update=noted, override=OWN,
+    )  # fmt: skip
     smoothing: bpy.props.FloatProperty(
         name="Smoothing", description="Standard deviation of the filter against a shaking source; it looks back only",
         default=0.0, min=0.0, soft_max=0.3, precision=3, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE", update=noted,

@@ -108,6 +108,8 @@ def unpack_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
         sizes = require_shapes(arrays, _TARGET)
         require_rising(arrays["frames"])
         require_indices(arrays["space triangles"], 0, sizes["V"], "triangles")
+        if "space left" in arrays:
+            require_shapes(arrays, {"space left": f"f {sizes['F']}"})
         if "space same" in arrays:  # what was learnt before vertices were kept together has none
             require_shapes(arrays, {"space same": f"iu {sizes['V']}"})
             require_indices(arrays["space same"], 0, sizes["V"], "same")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...scene.session import all_objects
 from ...solvers.core.errors import MotionLoomError
 from ..core.base import Command, Steps
 from ..mesh.plants import settle_older
@@ -10,6 +11,7 @@ from ..mesh.workflow import MeshTask, MeshWorkflow
 from . import command, lists, operators, pairs, panel
 from .follower import MapFollower, prepared_steps, refresh_steps
 from .learn import learn_steps, source_of
+from .model import is_older
 from .overlay import overlay_of
 from .run import bake_steps
 from .settings import CLASSES, MotionLoomMapSettings
@@ -49,6 +51,10 @@ class Map(MeshWorkflow):
 
     def on_load(self) -> None:
         settle_older(self.settings_of, lambda settings: settings.learnt is not None)
+        for ob in all_objects():
+            settings = self.settings_of(ob)
+            if ob.type == "MESH" and ob.library is None and is_older(settings):
+                settings.meet_pairs = 0.0
 
     def fit(self, context) -> Steps:
         return learn_steps(context, target_in(context))

@@ -200,7 +200,8 @@ def _size(count: float) -> str:
 def _modes_steps(result: MeshResult, keys: int) -> Generator[float, None, GramPca]:
     shapes = result.vertices.reshape(len(result.frames), -1)
     if (shapes == shapes[0]).all():  # nothing varies: one shape says all
-        return GramPca(shapes[0], np.empty((0, shapes.shape[1]), np.float32), np.empty((len(shapes), 0)), 1.0)
+        none = np.empty((0, shapes.shape[1]), np.float32), np.empty((len(shapes), 0))
+        return GramPca(shapes[0], *none, 1.0, np.zeros(len(shapes)))
     return (yield from gram_pca_steps(shapes.copy(), keys, _EXACT))
 
 

@@ -22,7 +22,7 @@ from solvers.shapes.target_space import learn_target_steps
 
 pytestmark = pytest.mark.captures
 # Of its motion, or of the mesh's diagonal.
-RATE, IDENTITY, SIX_PAIRS = 0.02, 0.005, 0.016
+RATE, IDENTITY, SIX_PAIRS = 0.02, 1e-4, 0.016
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def own_features(case):
 
 
 def test_a_source_is_its_own_target_when_all_poses_are_paired(itself, horse_space):
-    """The noise of the pairs, sigma^2 = 0.05, is what is left."""
+    """What no two pairs ask otherwise is met."""
     space = horse_space
     features = own_features(itself)
     mapping = MotionMap.learn(features, space.coefficients[itself.truth], space.box)
@@ -100,7 +100,7 @@ def dog_map(horse, horse_space):
 
 
 @pytest.mark.parametrize(
-    ("fps", "pose", "travel_share"), [(30, RATE, RATE), (20, RATE, 0.05), (25, 0.03, 0.1), (24, 0.03, 0.1)]
+    ("fps", "pose", "travel_share"), [(30, RATE, RATE), (20, RATE, 0.065), (25, 0.03, 0.1), (24, 0.03, 0.1)]
 )
 def test_a_map_learnt_at_60_runs_at_other_rates(dog_map, horse, horse_space, fps, pose, travel_share):
     """From the points to the vertices and the travel. SOLVERS.md asks for 30; frames of 25 and 24 fall between those of

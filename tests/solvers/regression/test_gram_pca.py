@@ -26,6 +26,9 @@ def test_equal_to_singular_values(features):
     assert np.abs(pca.coefficients - u[:, :5] * s[:5] * sign).max() < 1e-5 * s[0]
     assert np.abs(pca.basis - vt[:5] * sign[:, None]).max() < 1e-4 * np.abs(vt).max()
     assert pca.kept == pytest.approx((s[:5] ** 2).sum() / (s**2).sum(), rel=1e-6)
+    lengths = np.linalg.norm(centred, axis=1)
+    left = np.linalg.norm(centred - centred @ vt[:5].T @ vt[:5], axis=1) / lengths
+    assert np.abs(pca.left - left).max() < 1e-3 and pca.left.max() > 0.01
     assert np.abs(pca.mean - original.mean(axis=0)).max() < 1e-5
     assert pca.basis.dtype == pca.mean.dtype == np.float32
 

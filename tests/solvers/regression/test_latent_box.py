@@ -46,3 +46,28 @@ def test_no_edge_lets_everything_through_and_an_unknown_one_is_named(rng, learnt
     assert np.array_equal(LatentBox.around(learnt, "none").keep(far), far)
     with pytest.raises(InputError, match="'round'.*soft, hard, none"):
         LatentBox.around(learnt, "round")
+
+
+def test_poses_that_it_must_leave_alone(rng):
+    """Where they come near the edge it begins at them and ends where it did; elsewhere it is as it was."""
+    learnt = rng.uniform(-1, 1, (40, 3))
+    box, poses = LatentBox.around(learnt), learnt[[np.argsort(learnt[:, 0])[-3], np.argmin(learnt[:, 1])]]
+    poses[:, 2] = 0.0
+    reaching = box.reaching(poses)
+    np.testing.assert_allclose(reaching.keep(poses), poses, atol=1e-12)
+    assert np.abs(box.keep(poses) - poses).max() > 0.01
+    line = np.linspace(-2, 2, 4001)[:, None] * np.ones(3)
+    kept = reaching.keep(line)
+    assert (kept >= box.low).all() and (kept <= box.high).all() and (np.diff(kept, axis=0) >= 0.0).all()
+    np.testing.assert_allclose(kept[:, 2], box.keep(line)[:, 2])
+    np.testing.assert_allclose(box.reaching(poses, 0.0).keep(line), box.keep(line))
+    half = box.reaching(poses, 0.5).keep(poses)
+    assert (np.abs(half - poses) <= np.abs(box.keep(poses) - poses) + 1e-12).all() and not np.allclose(half, poses)
+
+
+@pytest.mark.parametrize("edge", ["hard", "none"])
+def test_other_edges_leave_poses_inside_alone_as_they_are(edge, rng):
+    learnt = rng.uniform(-1, 1, (40, 3))
+    box = LatentBox.around(learnt, edge)
+    assert box.reaching(learnt[:5]) is box
+    np.testing.assert_array_equal(box.keep(learnt), learnt)

@@ -134,7 +134,7 @@ def test_a_pair_that_is_off_is_named_until_it_is_mended(capfd):
     play.pair(ob, *((frame, frame) for frame in range(1, 25, 3)))
     assert "far off" not in capfd.readouterr().out and notes_of_pairs(ob) == []
     settings.pairs[2].target_frame = 19.0
-    (note,) = notes_of_pairs(ob)
+    (note,) = [note for note in notes_of_pairs(ob) if "far off" in note]
     assert note.startswith("Pair 3 is far off by the other pairs: they say target frame") and "where it has 19" in note
     play.bake(ob)
     assert "pair 3 is far off" in capfd.readouterr().out
