@@ -96,10 +96,13 @@ def _against_truth(case: Case, mapped: Mapped) -> dict[str, float]:
     held_out = ~np.isin(case.truth, mapped.paired)
     found, right = mapped.vertices(case.known), mesh.vertices[case.truth]
     everywhere = np.linalg.norm(found - right, axis=2).mean()
+    far = np.linalg.norm(right - mesh.vertices.mean(axis=0), axis=(1, 2))
+    missed = np.linalg.norm(found - right, axis=(1, 2)) / far
     found, right = found[held_out], right[held_out]
     lengths = edge_lengths(right, mesh.triangles)
     mass = _share(mesh)
     figures = {
+        "pairs": 100 * missed[~held_out].max(),
         "all": 100 * everywhere / mesh.diagonal,
         "pose": 100 * np.linalg.norm(found - right, axis=2).mean() / mesh.diagonal,
         "edges": 100 * np.abs(edge_lengths(found, mesh.triangles) - lengths).sum() / lengths.sum(),

@@ -9,6 +9,7 @@ from ._map_ways import OURS, WAYS
 _COLUMNS = {
     "pose": "pose %",
     "all": "pose, all %",
+    "pairs": "pairs %",
     "edges": "edges %",
     "volume": "volume %",
     "centroid": "centroid %",
@@ -70,14 +71,15 @@ _WAYS_TEXT = """
 
 {pairs} pairs, each the best suggestion at its turn; all ways have the same ones but the paper's.
 
-- *ours*: gradients of faces with places, 99.9 % of the variance or 50 components, soft latent box, ridge regression with sigma^2 = 0.05 on features of unit length.
+- *ours*: gradients of faces with places, 99.999 % of the variance or 50 components, soft latent box, ridge regression with sigma^2 = 0.05 on features of unit length, and what that leaves out of the pairs given back around them.
+- *noisy pairs*: the same without that.
 - *hard box*, *no latent box*: the same with another edge.
 - *raw points*: vertices alone, all components, no box. *Raw points in a box*: with our soft box. *PCA 10* and *PCA 50*: as many components of raw points, no box; a target of 51 frames or fewer has no more than 50, there the last is raw points.
 - *bare gradients*: no places; each part stays where it is at rest.
 - *nearest pair*: the target's pose of the nearest pair. *weighted pairs*: all of them by the inverse square of the distance.
 - *paper*: Rhodin et al. 2014 as printed: positions in metres and 0.1 x velocities by the last frame, pairs of largest variance, hard box, sigma^2 = 0.05; *as sigma*: (0.05)^2, which it prints as well. Its six shear numbers a face are not repeated: three of them are about the face's normal, which the other three and the rotation leave no freedom.
 
-*Pose*: mean distance of vertices from the right ones over the mesh's diagonal, at frames that are no pair (*all*: at all frames); which they are depends on the pairs. *Edges*, *volume*: against the right ones there. *Centroid*: over the diagonal. *Bad edges*: share that is longer than ever in the target's own frames by {bad:.0f} %, or shorter, over the clip at 60 fps. *Peak acceleration*: mean over the mesh at the worst frame, against no latent box. *At 30 fps*, *24 fps*: by how much the output changes when the map learnt at 60 runs there, over how much it moves; at 30, frames are frames of the clip, and so are those 0.1 s before. Where nobody knows the right pose there is none. Targets with holes have no volume.
+*Pose*: mean distance of vertices from the right ones over the mesh's diagonal, at frames that are no pair (*all*: at all frames); which they are depends on the pairs. *Pairs*: the pair that is missed most, over how far its pose is from the mean of all frames. *Edges*, *volume*: against the right ones there. *Centroid*: over the diagonal. *Bad edges*: share that is longer than ever in the target's own frames by {bad:.0f} %, or shorter, over the clip at 60 fps. *Peak acceleration*: mean over the mesh at the worst frame, against no latent box. *At 30 fps*, *24 fps*: by how much the output changes when the map learnt at 60 runs there, over how much it moves; at 30, frames are frames of the clip, and so are those 0.1 s before. Where nobody knows the right pose there is none. Targets with holes have no volume.
 
 ## Clips
 """  # noqa: E501

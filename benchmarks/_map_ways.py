@@ -16,6 +16,7 @@ from solvers.mapping.pose_features import PoseFeatures
 from solvers.mapping.track import MotionMap
 from solvers.regression.latent_box import LatentBox
 from solvers.regression.ridge import NOISE, PoseRidge
+from solvers.shapes.target_space import VARIANCE
 
 from ._map_cases import FPS, PAIRS, Case, Places, Target, paired_poses
 
@@ -45,12 +46,14 @@ class Mapped:
 @dataclass(frozen=True)
 class Way:
     """representation, components: of the target.  edge: of its latent box.
-    noise: sigma^2.  is_paper: features, and the score that picks the pairs, as the paper has them."""
+    noise: sigma^2.  met: how much of what it leaves out of the pairs is given back.  is_paper: features, and the score
+    that picks the pairs, as the paper has them."""
 
     representation: str = COMBINED
     components: int = 50
     edge: str = "soft"
     noise: float = NOISE
+    met: float = 1.0
     is_paper: bool = False
 
     def learn(self, case: Case) -> Mapped:
@@ -60,10 +63,10 @@ class Way:
         known, picks, frames = pairs_of(case, features, score, space)
         box = LatentBox.around(space.coefficients)
         if self.noise == NOISE:
-            mapping = MotionMap.learn(known[picks], space.coefficients[frames], box, self.edge)
+            mapping = MotionMap.learn(known[picks], space.coefficients[frames], box, self.edge, self.met)
         else:
             ridge = PoseRidge.fit(known[picks], space.coefficients[frames], self.noise)
-            mapping = MotionMap(ridge, LatentBox(box.low, box.high, self.edge))
+            mapping = MotionMap(ridge, LatentBox(box.low, box.high, self.edge), np.zeros(len(picks)))
 
         def output(times: np.ndarray, fps: float) -> np.ndarray:
             return mapping.coefficients(features(case.mapped, times, fps))
@@ -96,6 +99,7 @@ class Nearest:
 OURS, OPEN = "ours", "no latent box"
 WAYS: dict[str, Way | Nearest] = {
     OURS: Way(),
+    "noisy pairs": Way(met=0.0),
     "hard box": Way(edge="hard"),
     OPEN: Way(edge="none"),
     "raw points": Way(POINTS, _ALL, "none"),
@@ -105,8 +109,8 @@ WAYS: dict[str, Way | Nearest] = {
     "PCA 50": Way(POINTS, 50, "none"),
     "nearest pair": Nearest(),
     "weighted pairs": Nearest(True),
-    "paper": Way(edge="hard", noise=_PAPER_NOISE, is_paper=True),
-    "paper (as sigma)": Way(edge="hard", noise=_PRINTED_NOISE, is_paper=True),
+    "paper": Way(edge="hard", noise=_PAPER_NOISE, met=0.0, is_paper=True),
+    "paper (as sigma)": Way(edge="hard", noise=_PRINTED_NOISE, met=0.0, is_paper=True),
 }
 
 
@@ -114,7 +118,7 @@ def target_space(name: str, representation: str, components: int, target: Target
     """Learnt once a target; the variance that is kept is all for plain points, else as Map keeps it."""
     key = name, representation, components
     if key not in _spaces:
-        variance = 1.0 if representation == POINTS else 0.999
+        variance = 1.0 if representation == POINTS else VARIANCE
         _spaces[key] = learn(representation, target.vertices, target.triangles, components, variance)
     return _spaces[key]
 
