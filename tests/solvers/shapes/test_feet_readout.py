@@ -47,3 +47,18 @@ def test_a_mesh_of_few_faces_is_read_exactly(rng):
     np.testing.assert_allclose(soles, feet.soles(shown), atol=1e-5)
     np.testing.assert_allclose(whole, feet.centroids(shown), atol=1e-5)
     np.testing.assert_allclose(readout.of(coefficients[7:8])[0][0], soles[7], atol=1e-6)
+
+
+@pytest.mark.captures
+@pytest.mark.skipif(data_folder() is None, reason="the folder of captures is not there")
+def test_poses_that_turn_faces_over_are_read_from_all_faces():
+    """A gallop and a collapse: by groups feet were off by a third of the body's height."""
+    gallop, triangles = mesh_sequence("horse_gallop")
+    vertices = np.concatenate((gallop[:12:2], mesh_sequence("horse_collapse")[0][::3])).astype(np.float32)
+    vertices = vertices[..., [0, 2, 1]] * np.float32([1, -1, 1])
+    space = result_of(learn_target_steps(vertices, triangles))
+    feet = find_feet(vertices[:6], triangles, lowest_ground(vertices[:6]))
+    readout = FeetReadout.build(space, feet, np.eye(4))
+    shown = space.vertices_of(space.coefficients)
+    assert readout.whole is not None
+    np.testing.assert_allclose(readout.of(space.coefficients)[0], feet.soles(shown), atol=1e-4)
