@@ -9,6 +9,7 @@ import numpy as np
 from . import _transfer_measures as measures
 from . import _transfer_seams as seams
 from ._transfer_cases import direction, key_rows
+from ._transfer_kernels import kernels_on_dancers, kernels_on_the_set
 from ._transfer_ways import AFFINE, OURS, WAYS
 from ._transfer_world import in_the_world
 
@@ -29,12 +30,13 @@ class Results:
     ablations: dict[str, dict]
     drift: dict[str, dict]
     world: dict[str, dict[str, dict[str, float]]]
+    kernels: dict[str, dict[str, tuple[float, float]]]
     phases: dict[str, dict[str, float]]
     seams: dict[str, dict[str, float]]
 
 
 def results() -> Results:
-    found = Results(*({} for _ in range(13)))
+    found = Results(*({} for _ in range(14)))
     for backward in (False, True):
         of, body = direction(backward), direction(backward, whole=True)
         name, keys = of.name, key_rows(of.training)
@@ -50,6 +52,9 @@ def results() -> Results:
         found.drift[name] = measures.drift(of)
         found.world[name] = in_the_world(of)
         start, end = name.split(" to ")
+        found.kernels[f"unseen clips of the set, {name}"] = kernels_on_the_set(of)
+        dancers = "crane to samba" if backward else "samba to crane"
+        found.kernels[f"a step left out, {dancers}"] = kernels_on_dancers(backward)
         found.phases[f"walk, {start} to {end}"] = measures.walk_phases(backward)
         found.phases[f"gallop, {'camel to horse' if backward else 'horse to camel'}"] = measures.gallop_phases(backward)
         found.seams["crane by samba" if backward else "samba by crane"] = seams.of_dancers(backward)

@@ -14,40 +14,38 @@ from solvers.transfer.torso_frame import to_local
 
 from ._transfer_cases import Case, Direction
 
-COPIED, LEARNT, RIGHT, LOCAL = "turn copied", "turn learnt", "right turn", "torso's frame"
+COPIED, LEARNT, LOCAL = "turn copied", "turn learnt", "torso's frame"
 
 
 def in_the_world(of: Direction) -> dict[str, dict[str, float]]:
     """By way: RMS distance of vertices, mm, of each unseen clip and of all, the torso at its right place.
 
-    Learnt from dense pairs of ours.  ``RIGHT``: with the turn that the target has.  ``LOCAL``: in the torso's frame,
-    which the turn makes nothing of.  Before correction and stitching.
+    Learnt from dense pairs of ours.  ``LOCAL``: in the torso's frame, that is with the turn that the target has.
+    Before correction and stitching.
     """
     dense = densify([case.clip for case in of.training])
     clips = [(case.here, case.there, one) for case, one in zip(of.training, dense, strict=True)]
     learnt = result_of(SurfaceTransfer.learn_steps(clips, of.fps, bodies=bodies_of(of.source, of.target)))
-    found = {COPIED: {}, LEARNT: {}, RIGHT: {}, LOCAL: {}}
+    found = {COPIED: {}, LEARNT: {}, LOCAL: {}}
     for case in of.unseen:
         # What is learnt of velocities is of the source's own frames.
         tracks = {
             way: transfer.track(case.here, of.fps).sampled(case.places)
             for way, transfer in ((COPIED, replace(learnt, turn=None)), (LEARNT, learnt))
         }
-        tracks[RIGHT] = replace(tracks[LEARNT], rotations=case.answered.rotations)
+        tracks[LOCAL] = replace(tracks[LEARNT], rotations=case.answered.rotations)
         for way, track in tracks.items():
-            found[way][case.name] = _away(of, case, track, case.answered.rotations)
-        still = np.broadcast_to(np.eye(3), track.rotations.shape)
-        found[LOCAL][case.name] = _away(of, case, replace(track, rotations=still), still)
+            found[way][case.name] = _away(of, case, track)
     for row in found.values():
         row["unseen"] = float(np.sqrt(np.mean(np.square(list(row.values())))))
     return found
 
 
-def _away(of: Direction, case: Case, track: SubjectTrack, right: np.ndarray) -> float:
+def _away(of: Direction, case: Case, track: SubjectTrack) -> float:
     local = to_local(case.answers, case.answered.rotations, case.answered.translations)
     total = 0.0
     for share, part, rows in zip(of.shares, of.target.parts, track.rows, strict=True):
-        wanted = np.einsum("fij,fnj->fni", right, local[:, part.vertices])
+        wanted = np.einsum("fij,fnj->fni", case.answered.rotations, local[:, part.vertices])
         away = np.einsum("fij,fnj->fni", track.rotations, part.vertices_of(rows)) - wanted
         total += share * np.mean(np.square(away).sum(axis=2) @ part.weights)
     return float(np.sqrt(total)) * 1e3
