@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .feet_motion import FeetMotion
-from .foot_habits import FootHabits, away_from, levels, standing_slides
+from .foot_contacts import grounded
+from .foot_habits import FootHabits, levels, standing_slides
 from .foot_plants import PlantTrack
 from .plant_fields import PlantFields
 
@@ -36,7 +37,10 @@ def plant_figures(
     """Of what feet did, see ``plant_track``, and of what was found for it."""
     after = planted(motion, fields, found)
     slides = [_mean(standing_slides(each, found.stands)) for each in (motion, after)]
-    aways = [_farthest(each, habits, found.stands, may_climb) for each in (motion, after)]
+    # At the same frames before and after: what is held may seem to land earlier.
+    right, _ = levels(motion, found.stands, habits.level, may_climb)
+    on_ground = grounded(motion, found.stands)
+    aways = [_farthest(np.where(on_ground, np.abs(each.clearances - right), np.nan)) for each in (motion, after)]
     way = float(np.linalg.norm(found.root[:, :2] - found.root[:1, :2], axis=1).max()) if found.is_rooted else 0.0
     stands = float(found.stands.any(axis=1).mean())
     return PlantFigures(len(motion.feet), *slides, habits.mean_slide, *aways, stands, way, len(found.short))
@@ -48,10 +52,8 @@ def planted(motion: FeetMotion, fields: PlantFields, found: PlantTrack) -> FeetM
     return replace(motion, points=motion.points + moved + found.root[:, None], places=motion.places + found.root[:, :2])
 
 
-def _farthest(motion: FeetMotion, habits: FootHabits, stands: np.ndarray, may_climb: bool) -> float:
-    """Metres, of the standing foot that is nearest to where it is to be."""
-    right, _ = levels(motion, stands, habits.level, may_climb)
-    away = np.abs(away_from(right, motion, stands))
+def _farthest(away: np.ndarray) -> float:
+    """Metres, of feet (F, K), NaN where they are off the ground: of the one that is nearest to where it is to be."""
     some = ~np.isnan(away).all(axis=1)
     return float(np.nanmin(away[some], axis=1).max(initial=0.0))
 

@@ -230,7 +230,7 @@ def _follow(run: LiveRun, ob, moment: Moment) -> None:
         if has_failed and moment.is_playback:
             return  # another frame changes nothing about that
         if pending is TrackNeed.TRACK and at_once():
-            run.follower.put(ob, moment.scene, result_of(run.follower.job(ob, moment)))
+            _put(run, ob, moment, result_of(run.follower.job(ob, moment)))
             pending, has_failed, run.is_posed = TrackNeed.NOTHING, False, False
         elif not has_failed:
             _pose(run, ob, moment, pending is not TrackNeed.NOTHING)
@@ -300,7 +300,7 @@ def _tick() -> float | None:
     for scene, depsgraph in session.shown():
         for run, ob in present(scene, depsgraph):
             if run.job is not None and run.job.is_done:
-                harvest(run, ob, scene)
+                harvest(run, ob, Moment(scene, depsgraph, None))
             elif _is_due(run):
                 start(run, ob, Moment(scene, depsgraph, None))
             goes_on = goes_on or run.pending is TrackNeed.TRACK
@@ -337,16 +337,23 @@ def _lend_interpreter(lend: bool) -> None:
         live_runs.switch_interval = None
 
 
-def harvest(run: LiveRun, ob, scene) -> None:
+def harvest(run: LiveRun, ob, moment: Moment) -> None:
     """Write what a job has found."""
     job, run.job = run.job, None
     live_runs.busy = True
     try:
         if job.error is not None:
             raise job.error
-        run.follower.put(ob, scene, job.result)
+        _put(run, ob, moment, job.result)
         run.pending, run.problem, run.remedy, run.failed, run.is_posed = TrackNeed.NOTHING, None, None, "", False
     except Exception as error:
         fail(run, error, run.key)
     finally:
         live_runs.busy = False
+
+
+def _put(run: LiveRun, ob, moment: Moment, result: Any) -> None:
+    """Write a track, and show the present frame of it where nothing plays it."""
+    run.follower.put(ob, moment.scene, result)
+    if not run.follower.plays_by_itself:
+        run.follower.show(ob, moment, False)

@@ -35,7 +35,7 @@ def finish_all() -> None:
                 live.start(run, ob, Moment(scene, depsgraph, None))
             if run.job is not None:
                 run.job.wait()
-                live.harvest(run, ob, scene)
+                live.harvest(run, ob, Moment(scene, depsgraph, None))
 
 
 def _wait_for_timer() -> None:

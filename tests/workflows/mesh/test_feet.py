@@ -199,6 +199,8 @@ def test_what_takes_long_is_solved_in_a_thread_while_the_pose_is_shown(ob, setti
     while live._tick() is not None:
         pass
     assert MAP.healthy(ob)
+    # The frame that is shown waits for no other one.
+    np.testing.assert_allclose(MAP.now(ob), expected[bpy.context.scene.frame_current - 1], atol=1e-6)
     np.testing.assert_allclose(shown(settings.live_copy, FRAMES), expected, atol=1e-6)
 
 
