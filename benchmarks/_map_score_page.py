@@ -27,7 +27,7 @@ Real motions drive real targets, by {pairs} pairs, each the best suggestion at i
 
 *Of three cases that were held out, the unpaired moment at which ours is farthest off. Red: edges longer or shorter than ever by a quarter.*
 
-- *ours*: Map as it is. *Nearest pair*, *weighted pairs*: the target's pose of the nearest pair; all of them by the inverse square of the distance. *RBF*: radial basis functions of the distance (Lewis et al. 2000) from features to vertices. *Ridge of vertices*: the same regression as ours, to vertices, without a shape space and a latent box.
+- *ours*: Map as it is. *Nearest pair*, *weighted pairs*: the target's pose of the nearest pair; all of them by the inverse square of the distance. *RBF*: radial basis functions of the distance (Lewis et al. 2000) from features to vertices. *Ridge of vertices*: ridge regression (sigma^2 = 0.05) from features to vertices, without a shape space and a latent box.
 - *Deformation transfer* (Sumner and Popović 2004) and *Surface Deform* (Blender's modifier) need no pairs, but the source's surface, and a pose in which both rest. No two of these meshes have a known correspondence of their faces: for both the source's box is stretched to the target's at rest, and what is nearest answers. They copy what the source does, not how the target does it.
 
 *Pose*: mean distance of vertices from the right ones over the mesh's diagonal, at frames of paired clips that are no pair. *Unseen clip*: the same in the clip without a pair. *Edges*: mean error of their lengths. *Bad edges*: share that is longer than ever in the target's own frames by {bad:.0f} %, or shorter. *Acceleration*: RMS, over that of what is right, or of ours where nobody knows it; 1 is best.
