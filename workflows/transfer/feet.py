@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,7 +67,8 @@ class TransferFeetTask(FeetTask):
                 yield frame / len(points)
         up = None if self.inputs.ground is None else self._carried(points)
         times, places = np.arange(len(track)) / self.fps, track.translations[:, :2]
-        return planter.plants(times, points, places, self.inputs.ground, self.inputs.choices, up)
+        choices = replace(self.inputs.choices, may_root=not self.on_the_spot)
+        return planter.plants(times, points, places, self.inputs.ground, choices, up)
 
     def _own_tracks(self) -> list[SubjectTrack]:
         clips = [target.track for _, target in self.subjects.clips.values()]
