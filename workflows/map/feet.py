@@ -14,7 +14,7 @@ from ...solvers.mapping.travel_estimators import AUTO, SOURCE, STAYS, TravelChoi
 from ...solvers.shapes.foot_plants import PlantChoices
 from ...solvers.shapes.mesh_feet import find_feet, lowest_ground
 from ...solvers.shapes.planter import CARRIED, Planter, Plants, carried, moved
-from ..mesh.feet_task import NONE_FOUND, OFF_GROUND, FeetTask, feet_inputs
+from ..mesh.feet_task import NONE_FOUND, OFF_GROUND, FeetTask, feet_inputs, own_frames
 from .model import clip_of, target_of, travel_choices
 from .store import LearntTarget
 
@@ -42,7 +42,11 @@ class MapFeetTask(FeetTask):
     @property
     def poses(self) -> tuple[int, int]:
         faces, over = len(self.target.space.triangles), 0 if self.track is None else len(self.track.times)
-        return faces * min(len(self.target.frames), _MOST_OWN), faces * over
+        return faces * len(self._own_frames), faces * over
+
+    @property
+    def _own_frames(self) -> np.ndarray:
+        return self.target.frames[: own_frames(_MOST_OWN, len(self.target.space.rest))]
 
     def own_steps(self) -> Generator[float, None, Planter | str]:
         target = self.target
@@ -50,7 +54,7 @@ class MapFeetTask(FeetTask):
             return "Nothing is taken off the target's movement, as for a face: no feet are looked for"
         if not target.travel.learnt:
             return "The target's poses are in no order in time: no feet are looked for"
-        space, times = target.space, (target.frames[:_MOST_OWN] - target.frames[0]) / self.fps
+        space, times = target.space, (self._own_frames - target.frames[0]) / self.fps
         coefficients, own = space.coefficients[: len(times)], np.empty((len(times), len(space.rest), 3), np.float32)
         for start in range(0, len(times), _AT_ONCE):
             some = slice(start, start + _AT_ONCE)

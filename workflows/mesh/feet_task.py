@@ -23,6 +23,8 @@ NONE_FOUND = "No foot was found: nothing that may stand comes down to the ground
 OFF_GROUND = "The target never comes to where its ground is; move the ground below it, or choose another."
 # Poses times faces that are worked out while the user waits, in a fraction of the time that a redraw may take.
 QUICK = 2e5
+# Coordinates of its own motion that are held at once, in single precision.
+_MOST_NUMBERS = 6e7
 # Fields, a root (3,) and offsets (H, 3), see ``planter.moved``; None where nothing holds the feet.
 Plant = tuple[PlantFields, np.ndarray, np.ndarray] | None
 
@@ -95,6 +97,11 @@ class FeetTask(ABC):
         if isinstance(planter, str):
             return FeetFound(planter, None)
         return FeetFound(planter, (yield from within(self.clip_steps(planter), 0.4, 1.0)))
+
+
+def own_frames(most: int, vertices: int) -> int:
+    """How many frames of a target's own motion are looked at, two at least: at most so many, of large meshes fewer."""
+    return max(min(most, int(_MOST_NUMBERS / (3 * vertices))), 2)
 
 
 def feet_inputs(ob, workflow: str, settings, scene, depsgraph, own: tuple, clip: tuple) -> FeetInputs | None:

@@ -13,7 +13,7 @@ from ...solvers.shapes.mesh_feet import find_feet, lowest_ground
 from ...solvers.shapes.planter import Planter, Plants
 from ...solvers.surface.weld import staying_together
 from ...solvers.transfer.subject import Subject, SubjectTrack
-from ..mesh.feet_task import NONE_FOUND, OFF_GROUND, FeetTask, feet_inputs
+from ..mesh.feet_task import NONE_FOUND, OFF_GROUND, FeetTask, feet_inputs, own_frames
 from .model import subjects_of
 from .store import Subjects
 
@@ -72,7 +72,7 @@ class TransferFeetTask(FeetTask):
 
     def _own_tracks(self) -> list[SubjectTrack]:
         clips = [target.track for _, target in self.subjects.clips.values()]
-        most = max(_MOST_OWN // len(clips), 2)
+        most = max(own_frames(_MOST_OWN, len(self.subjects.target.reference)) // len(clips), 2)
         return [_first(track, most, self.on_the_spot) for track in clips]
 
     def _carried(self, points: np.ndarray) -> np.ndarray:
