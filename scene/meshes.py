@@ -256,7 +256,7 @@ def _evaluated_surface(
         surface = (shown or ShownInstances(depsgraph, [ob])).with_own(ob, own, matrix, when)
         if surface is None:
             raise InputError(
-                f"'{ob.name_full}' has no faces{when}; give it faces or leave it out of the environment."
+                f"'{ob.name_full}' has no faces{when}; give it faces, or leave it out."
             )
         yield matrix, surface
     finally:
@@ -309,8 +309,7 @@ def _check_geometry(name: str, positions: np.ndarray, triangles: np.ndarray, whe
                 "delete it."
             )
         raise InputError(
-            f"No triangle of '{name}' has any area{when}; give it a surface or leave it out of the "
-            "environment."
+            f"No triangle of '{name}' has any area{when}; give it a surface, or leave it out."
         )
 
 

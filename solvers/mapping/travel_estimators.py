@@ -103,19 +103,23 @@ class TravelEstimators:
             return choices.scale * choices.stride / self.cycle
         return choices.scale * (self.own if estimator == TRANSLATION else 1.0)
 
+    def _by_strokes(self) -> str:
+        count = len(self.strokes.feet)
+        return f"the strokes of its {f'{count} feet' if count > 1 else 'one foot'}"
+
     def note_of(self, choices: TravelChoices) -> str:
         """In words, what the target's travel stands on; raises as ``estimator_of``."""
         estimator = self.estimator_of(choices)
         if estimator == STANCE:
             note = self.learnt[STANCE].note
             if self.strokes is not None:
-                return f"by the strokes of its {len(self.strokes.feet)} feet: {note}"
+                return f"by {self._by_strokes()}: {note}"
             return f"by its lowest vertices, which tells less at another tempo: {note}; strokes: {self.no_strokes}"
         if estimator == TRANSLATION:
-            by = f"the strokes of its {len(self.strokes.feet)} feet" if self.strokes_of(choices) else _BY_RATES
+            by = self._by_strokes() if self.strokes_of(choices) else _BY_RATES
             return f"by its own travel: {self.learnt[TRANSLATION].note}, told by {by}"
         if estimator == STRIDE:
-            by = f"the strokes of its {len(self.strokes.feet)} feet" if self.strokes_of(choices) else _BY_RATES
+            by = self._by_strokes() if self.strokes_of(choices) else _BY_RATES
             return f"by a length of stride: {choices.stride:.3g} m for each cycle of its own motion, told by {by}"
         if estimator == SOURCE:
             return "as far as its source goes"

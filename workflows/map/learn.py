@@ -252,7 +252,7 @@ def _store(ob, learnt: LearntTarget, clip: SourceClip, *because: str | None) -> 
     for mesh in replaced:
         discard(mesh)
     told = "; ".join((settings.learnt_summary, f"travel: {learnt.travel.note_of(TravelChoices())}"))
-    return " ".join((f"Learnt '{ob.name}': {told}", *all_doubts(ob)))
+    return ". ".join((f"Learnt '{ob.name}': {told}", *(doubt.removesuffix(".") for doubt in all_doubts(ob))))
 
 
 def _frames_text(frames: np.ndarray, because: str | None) -> str:

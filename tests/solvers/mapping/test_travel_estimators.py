@@ -1,5 +1,7 @@
 """Each estimator of a target's travel, all learnt at once; what is not there says why."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -146,6 +148,8 @@ def test_a_body_that_steps_on_the_spot_goes_by_its_strokes():
     assert estimators.auto == "stance" and estimators.cycle == pytest.approx(CYCLE * SPEED, rel=0.08)
     assert "strokes of its 4 feet" in estimators.note_of(TravelChoices())
     feet = estimators.strokes.feet
+    on_one = replace(estimators, strokes=replace(estimators.strokes, feet=replace(feet, feet=feet.feet[:1])))
+    assert "strokes of its one foot" in on_one.note_of(TravelChoices())
 
     def feet_at(_):
         vertices = stepper(times / CYCLE)

@@ -57,7 +57,7 @@ def test_a_source_that_stands_along_y_is_told_until_it_is_turned(capfd):
 def test_a_heading_that_jumps_is_told_by_frame_until_place_alone_is_taken_off(capfd):
     ob = play.learn(play.add_target(), play.add_dots(places=tipping()))
     told = capfd.readouterr().out
-    assert "The heading of 'Dots' jumps by up to" in told and "Set Source Without to Place" in told
+    assert ". The heading of 'Dots' jumps by up to" in told and "Set Source Without to Place" in told
     play.pair(ob, *play.PAIRS)
     assert jobs.main(["map", "--target", "Worm", "--bake", "absolute-keys", "--json"]) == 0
     report = json.loads(capfd.readouterr().out.splitlines()[-1])
