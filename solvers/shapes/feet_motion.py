@@ -10,10 +10,12 @@ import numpy as np
 
 from ..core.errors import InputError
 from ..core.lag import checked_times
+from ..surface.followed_ground import FollowedGround, Ground
 from .mesh_feet import MeshFeet
 
-# From places (N, 3), world, to the height (N,) of the ground below or above them, NaN where there is none.
-Ground = Callable[[np.ndarray], np.ndarray]
+# Of the body's height: no sole, nor a body that goes up or down with its feet, is moved farther, which would tear at
+# legs; nor does a step go higher or deeper on a ground that was picked.
+REACH = 0.2
 # Of the way between the low and high heights of a foot's middle, and of the body's height.
 _LOW, _LOW_LEAST = 0.5, 0.03
 
@@ -80,9 +82,9 @@ class FootPoints:
 @dataclass(frozen=True)
 class FeetMotion:
     """feet: K of a mesh.  times: (F,) seconds.  points: (F, N, 3) world, metres, Z up, of ``FootPoints.vertices``.
-    places: (F, 2) where the body is over the ground, which tells how fast it goes.  ground: None for the level one that
-    was found with the feet.  carried: (F,) metres by which all of it has been moved up from there to stand on a ground;
-    None for nothing."""
+    places: (F, 2) where the body is over the ground, which tells how fast it goes.  ground: that was picked; None for
+    the level one that was found with the feet.  carried: (F,) metres by which all of it has been moved up from there to
+    stand on a ground; None for nothing."""
 
     feet: FootPoints
     times: np.ndarray
@@ -129,12 +131,24 @@ class FeetMotion:
         return np.minimum(of_ground, of_heights(self.points[..., 2] - carried - self.feet.feet.ground))
 
     @cached_property
+    def ways(self) -> np.ndarray:
+        """(F, K, 2) of the middles of the feet over the ground."""
+        sums = np.add.reduceat(self.points[..., :2], self.feet.starts, axis=1)
+        return sums / self.feet.counts[:, None]
+
+    @cached_property
+    def followed(self) -> FollowedGround | None:
+        """The ground that was picked, below each foot."""
+        return None if self.ground is None else self.ground.along(self.ways, REACH * self.feet.height)
+
+    @cached_property
     def _heights(self) -> np.ndarray:
-        """(F, N) above the ground; what has none below it is above the level one."""
+        """(F, N) above the ground; what has none below it that its foot reaches is above the last that it had."""
         if self.ground is None:
             return self.points[..., 2] - self.feet.feet.ground
-        found = self.ground(self.points.reshape(-1, 3)).reshape(self.points.shape[:2])
-        return self.points[..., 2] - np.where(np.isfinite(found), found, self.feet.feet.ground)
+        levels, reach = np.repeat(self.followed.levels, self.feet.counts, axis=1), REACH * self.feet.height
+        found = self.ground.heights(self.points.reshape(-1, 3), (levels + reach).ravel()).reshape(levels.shape)
+        return self.points[..., 2] - np.where(found >= levels - reach, found, levels)
 
     @cached_property
     def soles(self) -> np.ndarray:

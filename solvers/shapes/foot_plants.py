@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from .feet_motion import FeetMotion
+from .feet_motion import REACH, FeetMotion
 from .foot_contacts import down, in_steps, runs, sliding_share, standing
 from .foot_habits import FootHabits, away_from, levels, share_of_height, share_of_slide, standing_slides
 from .plant_fields import PlantFields
@@ -22,8 +22,6 @@ RAMP, SMOOTH, _CALM = 0.16, 0.08, 0.015
 # A body is moved over the ground where all that is down slides in more than so many steps, and in its own clips in less
 # than that share of them: what slides by its own nature, as one that walks on the spot, is right as it is.
 SLIDES, _OWN = 0.4, 0.5
-# Of the body's height: no sole is moved farther, which would tear at its leg.
-REACH = 0.2
 
 
 @dataclass(frozen=True)
@@ -71,9 +69,10 @@ def plant_track(
     stands = standing(motion)
     sideways, short = _held(motion, fields, stands, _shares(motion, habits, stands, choices.in_full))
     moved = _with_feet_moved(motion, fields, sideways)
-    rise, lift = _raised(moved, habits, stands, choices)
+    rise, lift, short_of = _raised(moved, habits, stands, choices)
     root[:, 2] += rise
     upwards = lift[:, fields.foot, None]
+    short = tuple(sorted(short | short_of))
     return PlantTrack(root, np.concatenate((sideways, upwards), axis=2), stands, is_rooted, short)
 
 
@@ -121,7 +120,7 @@ def _held(motion, fields, stands, shares):
                 moved *= reach / farthest
             found.append((start, end, moved))
         out[:, handle] = _faded(motion.times, found, 2)
-    return _smoothed(out, motion.times, _CALM), tuple(sorted(short))
+    return _smoothed(out, motion.times, _CALM), short
 
 
 def _with_feet_moved(motion: FeetMotion, fields: PlantFields, sideways: np.ndarray) -> FeetMotion:
@@ -136,24 +135,30 @@ def _with_feet_moved(motion: FeetMotion, fields: PlantFields, sideways: np.ndarr
 
 
 def _raised(motion, habits, stands, choices):
-    """(F,) how far the body goes up, and (F, K) each foot beyond that."""
+    """(F,) how far the body goes up, (F, K) each foot beyond that, and the runs that are out of reach."""
     right, on_steps = levels(motion, stands, habits.level, choices.may_climb)
     away = away_from(right, motion, stands)
     shares = np.ones(len(motion.feet)) if choices.in_full else share_of_height(away, habits, motion.feet.height)
-    wanted = -shares * away
+    wanted, reach = -shares * away, REACH * motion.feet.height
     rise, on_ground = np.zeros(len(stands)), ~np.isnan(away)
     known = on_ground.any(axis=1)
     if known.any():
-        common = np.nanmean(wanted[known], axis=1)
+        common = np.clip(np.nanmean(wanted[known], axis=1), -reach, reach)
         rise = _smoothed(np.interp(motion.times, motion.times[known], common), motion.times, SMOOTH)
-    lift = np.zeros_like(away)
+    lift, short = np.zeros_like(away), set()
     for foot, column in enumerate(on_ground.T):
-        found = [(start, end, (wanted[start:end, foot] - rise[start:end])[:, None]) for start, end in runs(column)]
+        found = []
+        for start, end in runs(column):
+            moved = (wanted[start:end, foot] - rise[start:end])[:, None]
+            if np.abs(moved).max() > reach:
+                short.add((start, foot))
+            found.append((start, end, np.clip(moved, -reach, reach)))
         lift[:, foot] = _faded(motion.times, found, 1)[:, 0]
     lift = _smoothed(lift, motion.times, _CALM)
-    # No foot goes deeper than any ever does, whether it stands or not.
+    # No foot goes deeper than any ever does, whether it stands or not, as far as it can be moved.
     floor = np.where(on_steps, -np.inf, np.minimum(habits.floor, habits.level))
-    return rise, lift + np.maximum(floor - (motion.clearances + rise[:, None] + lift), 0.0)
+    deeper = np.maximum(floor - (motion.clearances + rise[:, None] + lift), 0.0)
+    return rise, np.minimum(lift + deeper, reach), short
 
 
 def _faded(times: np.ndarray, found: list[tuple[int, int, np.ndarray]], width: int) -> np.ndarray:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .feet_motion import FeetMotion, FootPoints, Ground
+from ..surface.followed_ground import Ground
+from .feet_motion import REACH, FeetMotion, FootPoints
 from .foot_contacts import NEAR, NEAR_SLIDING, SLOW, is_low, is_lowest, is_settled, slow_limit
 from .foot_habits import LEAST_AWAY, LEAST_SLIDE, LEFT, LEFT_HEIGHT, FootHabits, share_beyond
-from .foot_plants import DEFAULTS, REACH, SMOOTH, PlantChoices, ramp, slides_all_the_time
+from .foot_plants import DEFAULTS, SMOOTH, PlantChoices, ramp, slides_all_the_time
 from .plant_fields import PlantFields
 
 # A foot that stands goes on to until it is so many times as high, or as fast, as one that begins to may be.
@@ -42,16 +43,16 @@ class LivePlants:
         feet: FootPoints,
         habits: FootHabits,
         fields: PlantFields,
-        ground: Ground | None,
         choices: PlantChoices = DEFAULTS,
     ):
-        self._feet, self._habits, self._fields, self._ground = feet, habits, fields, ground
+        self._feet, self._habits, self._fields = feet, habits, fields
         self._choices = choices
         self._handles = [np.flatnonzero(fields.foot == foot) for foot in range(len(feet))]
         self._begin()
 
     def _begin(self) -> None:
         self._before: tuple[float, np.ndarray, np.ndarray, float] | None = None
+        self._ground: Ground | None = None
         self._root, self._speed, self._rise = np.zeros(2), np.zeros(2), 0.0
         self._all = [_Foot(kept=np.zeros((len(own), 2))) for own in self._handles]
         self._offsets = np.zeros((len(self._fields.foot), 3))
@@ -59,10 +60,11 @@ class LivePlants:
         self._slide, self._away, self._sliding = self._habits.slide, self._habits.away**2, self._habits.sliding
 
     def step(
-        self, points: np.ndarray, place: np.ndarray, time: float, carried: float = 0.0
+        self, points: np.ndarray, place: np.ndarray, time: float, carried: float = 0.0, ground: Ground | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Root (3,) and offsets (H, 3), see ``PlantTrack``, of the feet's points (N, 3) and the body's place (2,),
-        world, at a time in seconds; at one that is not later than the last, as then.  carried: see ``FeetMotion``."""
+        world, at a time in seconds; at one that is not later than the last, as then.  carried: see ``FeetMotion``.
+        ground: below the body now, None where none was picked; feet follow it from where they once were."""
         if self._before is not None and time - self._before[0] > _SILENT:
             self._begin()
         if self._before is None:
@@ -72,11 +74,13 @@ class LivePlants:
         if time <= last:
             return np.append(self._root, self._rise), self._offsets
         points_of, places, up = (np.stack(both) for both in zip(before, (points, place, carried), strict=True))
-        motion = FeetMotion(self._feet, np.array((last, time)), points_of, places, self._ground, up)
+        motion = FeetMotion(self._feet, np.array((last, time)), points_of, places, self._ground or ground, up)
         self._before = time, points, place, carried
         self._follow(motion, time - last)
         if self._root.any():
             motion = motion.moved(np.tile(np.append(self._root, 0.0), (2, 1)))
+        if motion.followed is not None:
+            self._ground = Ground(ground.heights, motion.followed.levels[-1], motion.ways[-1])
         self._stand(motion, time)
         self._offsets = self._moved(motion, time, time - last)
         return np.append(self._root, self._rise), self._offsets
@@ -141,16 +145,17 @@ class LivePlants:
             else:
                 out[own, :2] = ramp(time - foot.since) * foot.kept
             lowest = motion.clearances[-1, number] + self._rise + foot.lift
-            out[own, 2] = foot.lift + max(floor[number] - lowest, 0.0)
+            out[own, 2] = np.clip(foot.lift + max(floor[number] - lowest, 0.0), -reach, reach)
         return out
 
     def _raise(self, motion: FeetMotion, stands: np.ndarray, on_ground: np.ndarray, span: float) -> None:
         """The body goes to what feet on the ground have in common, each of them to its height; what lands or leaves
         keeps what it has, and what swings gives it up."""
         shares = self._shares(np.sqrt(self._away), self._habits.away, LEAST_AWAY, LEFT_HEIGHT)
-        wanted = shares * (self._habits.level - motion.clearances[-1])
+        wanted, reach = shares * (self._habits.level - motion.clearances[-1]), REACH * self._feet.height
         if on_ground.any():
-            self._rise += _blend(span, SMOOTH) * (wanted[on_ground].mean() - self._rise)
+            common = float(np.clip(wanted[on_ground].mean(), -reach, reach))
+            self._rise += _blend(span, SMOOTH) * (common - self._rise)
         for number, foot in enumerate(self._all):
             if on_ground[number]:
                 foot.lift += _blend(span, _LANDS) * (wanted[number] - self._rise - foot.lift)

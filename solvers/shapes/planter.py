@@ -9,7 +9,8 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from ..core.interpolation import BetweenRows
-from .feet_motion import FeetMotion, FootPoints, Ground
+from ..surface.followed_ground import MISSING, UNREACHED, Ground
+from .feet_motion import REACH, FeetMotion, FootPoints
 from .foot_habits import FootHabits, learn_habits
 from .foot_plants import DEFAULTS, PlantChoices, PlantTrack, plant_track
 from .live_plants import LivePlants
@@ -23,12 +24,17 @@ CARRIED = 0.2
 
 @dataclass(frozen=True)
 class Plants:
-    """Of a clip: times (F,) seconds, by how much the target is moved then, and what came of it."""
+    """Of a clip: times (F,) seconds, by how much the target is moved then, and what came of it.
+
+    missing, unreached: (F,) bool, where a foot that stands has no ground below it, or has some that no step reaches.
+    """
 
     times: np.ndarray
     track: PlantTrack
     fields: PlantFields
     figures: PlantFigures
+    missing: np.ndarray
+    unreached: np.ndarray
 
     def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Roots (N, 3) and offsets (N, H, 3), see ``PlantTrack``, at times (N,), on the line between frames."""
@@ -57,9 +63,9 @@ class Planter:
         fields = plant_fields(rest, triangles, points, same)
         return cls(points, fields, learn_habits([FeetMotion(points, *clip) for clip in own]))
 
-    def habits_on(self, ground: Ground | None) -> FootHabits:
-        """What feet are judged by on the ground that the user has picked, or on none."""
-        return self.habits if ground is None else self.habits.on_picked_ground()
+    def habits_on(self, picked: bool) -> FootHabits:
+        """What feet are judged by, on a ground that the user has picked or on none."""
+        return self.habits.on_picked_ground() if picked else self.habits
 
     def plants(
         self,
@@ -74,23 +80,34 @@ class Planter:
 
         carried: (F,) metres by which all of it is moved up before, as onto a ground that lies elsewhere.
         """
-        habits, lifted = self.habits_on(ground), np.zeros(len(times)) if carried is None else carried
+        habits, lifted = self.habits_on(ground is not None), np.zeros(len(times)) if carried is None else carried
         up = np.outer(lifted, [0.0, 0.0, 1.0])
         motion = FeetMotion(self.points, times, points + up[:, None], places, ground, carried)
         choices = replace(choices, may_climb=choices.may_climb or habits.climbs)
         track = plant_track(motion, habits, self.fields, choices)
         figures = plant_figures(motion, habits, self.fields, track, choices.may_climb)
-        return Plants(times, replace(track, root=track.root + up), self.fields, figures)
+        off = [_stands_where(motion, track.stands, state) for state in (MISSING, UNREACHED)]
+        return Plants(times, replace(track, root=track.root + up), self.fields, figures, *off)
 
-    def live(self, ground: Ground | None = None, choices: PlantChoices = DEFAULTS) -> LivePlants:
-        """The same for what is performed now."""
-        return LivePlants(self.points, self.habits_on(ground), self.fields, ground, choices)
+    def live(self, on_ground: bool = False, choices: PlantChoices = DEFAULTS) -> LivePlants:
+        """The same for what is performed now.  on_ground: that the user has picked."""
+        return LivePlants(self.points, self.habits_on(on_ground), self.fields, choices)
+
+
+def _stands_where(motion: FeetMotion, stands: np.ndarray, state: int) -> np.ndarray:
+    """(F,) whether a foot that stands (F, K) is where the ground is in a state."""
+    if motion.followed is None:
+        return np.zeros(len(stands), bool)
+    return (stands & (motion.followed.states == state)).any(axis=1)
+
+
+def reach_of(planter: Planter) -> float:
+    """Metres: no sole is moved farther, and no step goes higher or deeper."""
+    return REACH * planter.points.height
 
 
 def carried(times: np.ndarray, heights: np.ndarray) -> np.ndarray:
-    """(F,) how far a body goes up and down on a ground that is at heights (F,) below it, NaN where there is none."""
-    known = np.isfinite(heights)
-    heights = np.interp(times, times[known], heights[known])
+    """(F,) how far a body goes up and down on a ground that is at heights (F,) below it."""
     step = (times[-1] - times[0]) / max(len(times) - 1, 1)
     return gaussian_filter1d(heights, CARRIED / step, mode="nearest") if step > 0.0 else heights
 

@@ -1,6 +1,8 @@
-"""How high a surface is above or below points: the highest of its faces on the upright line through each."""
+"""How high a surface is above or below points: its faces on the upright line through each, or the highest of them."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -32,8 +34,10 @@ class GroundHeights:
         flat = np.abs(area) > 1e-12 * np.maximum(spans, 1e-300)
         if not flat.any():
             raise InputError("The ground has no face to stand on; choose a mesh that can be seen from above.")
-        self._origin, self._area = corners[flat, 0], area[flat]
-        self._first, self._second = (corners[flat, k] - corners[flat, 0] for k in (1, 2))
+        slopes = np.stack((second[:, 1], -second[:, 0], -first[:, 1], first[:, 0]), axis=1)[flat] / area[flat, None]
+        rises = corners[flat, 1:, 2] - corners[flat, :1, 2]
+        # Of each face a row: a corner, the slopes of the shares of both others, and how far those are above it.
+        self._rows = np.concatenate((corners[flat, 0], slopes, rises), axis=1)
         self._build(corners[flat, :, :2])
 
     def _build(self, corners: np.ndarray) -> None:
@@ -60,36 +64,54 @@ class GroundHeights:
         """(N, 2) of points (N, 2), those outside in the nearest one."""
         return np.clip(np.floor((points - self._low) / self._cell).astype(int), 0, self._shape - 1)
 
-    def __call__(self, points: np.ndarray) -> np.ndarray:
-        """(N,) heights at points (N, 3) or (N, 2), NaN where there is no ground below or above."""
+    def __call__(self, points: np.ndarray, below: np.ndarray | None = None) -> np.ndarray:
+        """(N,) heights at points (N, 3) or (N, 2), NaN where there is no ground below or above.
+
+        below: (N,) what is higher does not count; None: everything does.
+        """
         points = np.asarray(points, float)[:, :2]
         out = np.full(len(points), -np.inf)
+        for point, heights in self._met(points):
+            if below is not None:
+                low = heights <= below[point]
+                point, heights = point[low], heights[low]
+            np.maximum.at(out, point, heights)
+        return np.where(np.isfinite(out), out, np.nan)
+
+    def layers(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All heights at points (N, 3) or (N, 2), rising at each, one point after the other; (N + 1,) where each
+        point's begin."""
+        points = np.asarray(points, float)[:, :2]
+        met = list(self._met(points))
+        point = np.concatenate([found for found, _ in met]) if met else np.zeros(0, int)
+        heights = np.concatenate([found for _, found in met]) if met else np.zeros(0)
+        order = np.lexsort((heights, point))
+        return np.searchsorted(point[order], np.arange(len(points) + 1)), heights[order]
+
+    def _met(self, points: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Of points (N, 2), some at a time: which, and how high, for each face on the upright line through it."""
         cells = self._cells(points)
         number = cells[:, 0] * self._shape[1] + cells[:, 1]
         starts, counts = self._starts[number], self._starts[number + 1] - self._starts[number]
-        ends = np.cumsum(counts)
-        for begin in _batches(ends):
-            self._highest(points, starts, counts, begin, out)
-        return np.where(np.isfinite(out), out, np.nan)
+        for some in _batches(np.cumsum(counts)):
+            yield self._met_by(points, starts, counts, some)
 
-    def _highest(self, points, starts, counts, some: slice, out: np.ndarray) -> None:
-        """The highest face over some of the points (N, 2), into out (N,)."""
+    def _met_by(self, points, starts, counts, some: slice) -> tuple[np.ndarray, np.ndarray]:
         point = np.repeat(np.arange(some.start, some.stop), counts[some])
         step = np.arange(len(point)) - np.repeat(np.cumsum(counts[some]) - counts[some], counts[some])
-        face = self._faces[starts[point] + step]
-        away = points[point] - self._origin[face, :2]
-        first, second = self._first[face], self._second[face]
-        u = (away[:, 0] * second[:, 1] - away[:, 1] * second[:, 0]) / self._area[face]
-        v = (first[:, 0] * away[:, 1] - first[:, 1] * away[:, 0]) / self._area[face]
-        inside = (u >= -_EDGE) & (v >= -_EDGE) & (u + v <= 1.0 + _EDGE)
-        heights = self._origin[face, 2] + u * first[:, 2] + v * second[:, 2]
-        np.maximum.at(out, point[inside], heights[inside])
+        x, y, z, ux, uy, vx, vy, first, second = self._rows[self._faces[starts[point] + step]].T
+        x, y = points[point, 0] - x, points[point, 1] - y
+        u, v = ux * x + uy * y, vx * x + vy * y
+        inside = np.flatnonzero((u >= -_EDGE) & (v >= -_EDGE) & (u + v <= 1.0 + _EDGE))
+        return point[inside], z[inside] + u[inside] * first[inside] + v[inside] * second[inside]
 
 
 def _batches(ends: np.ndarray) -> list[slice]:
     """Points of which so many faces are looked at together: ends (N,) faces up to each."""
     if not len(ends):
         return []
+    if ends[-1] <= _BATCH:
+        return [slice(0, len(ends))]
     cuts = np.searchsorted(ends, np.arange(_BATCH, ends[-1], _BATCH))
     edges = np.unique(np.concatenate(([0], cuts, [len(ends)])))
     return [slice(int(start), int(end)) for start, end in zip(edges[:-1], edges[1:], strict=True)]

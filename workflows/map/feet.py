@@ -13,7 +13,8 @@ from ...solvers.mapping.track import MapTrack, placed
 from ...solvers.mapping.travel_estimators import AUTO, SOURCE, STAYS, TravelChoices
 from ...solvers.shapes.foot_plants import PlantChoices
 from ...solvers.shapes.mesh_feet import find_feet, lowest_ground
-from ...solvers.shapes.planter import CARRIED, Planter, Plants, carried, moved
+from ...solvers.shapes.planter import CARRIED, Planter, Plants, carried, moved, reach_of
+from ...solvers.surface.followed_ground import Ground
 from ..mesh.feet_task import NONE_FOUND, OFF_GROUND, FeetTask, feet_inputs, own_frames
 from .model import clip_of, target_of, travel_choices
 from .store import LearntTarget
@@ -26,11 +27,10 @@ _AT_ONCE = 16
 @dataclass(frozen=True)
 class MapFeetTask(FeetTask):
     """track: what the target does over the clip, None where only its feet are wanted.  choices: how it travels in its
-    own motion, at fps frames a second.  may_root: how far it goes is not told by its feet."""
+    own motion.  may_root: how far it goes is not told by its feet."""
 
     target: LearntTarget
     choices: TravelChoices
-    fps: float
     track: MapTrack | None
     may_root: bool
 
@@ -80,19 +80,23 @@ class MapFeetTask(FeetTask):
             points[frame] = _in_world(target.space.vertices_of(track.coefficients[frame])[vertices], world)
             if frame % _AT_ONCE == 0:
                 yield frame / len(points)
-        up = None if self.inputs.ground is None else self._carried(planter)
-        return planter.plants(track.times, points, track.positions, self.inputs.ground, self.held, up)
-
-    def ground_below(self, planter: Planter, positions: np.ndarray) -> np.ndarray:
-        """(N,) how much higher the picked ground is than the target's own, where its pivot is at positions (N, 2)."""
-        return self.inputs.ground(self.target.pivot[:2] + positions) - planter.points.feet.ground
-
-    def _carried(self, planter: Planter) -> np.ndarray:
-        """(F,) how far the target, which walks on level ground, goes up and down with the ground below it."""
-        heights = self.ground_below(planter, self.track.positions)
-        if not np.isfinite(heights).any():
+        if self.inputs.ground is None:
+            return planter.plants(track.times, points, track.positions, None, self.held)
+        ground = self.ground_at(planter, track.positions)
+        if ground is None:
             raise InputError(OFF_GROUND)
-        return carried(self.track.times, heights)
+        up = carried(track.times, self._levels(planter, ground) - planter.points.feet.ground)
+        return planter.plants(track.times, points, track.positions, ground, self.held, up)
+
+    def ground_at(self, planter: Planter, positions: np.ndarray) -> Ground | None:
+        """Where the target, its pivot at positions (F, 2), first comes to the ground that was picked, if it does."""
+        eye = planter.points.feet.ground + reach_of(planter)
+        return Ground.first_below(self.inputs.ground, self.target.pivot[:2] + positions, eye)
+
+    def _levels(self, planter: Planter, ground: Ground) -> np.ndarray:
+        """(F,) heights of the ground below the body, which walks on level ground by itself."""
+        way = self.target.pivot[:2] + self.track.positions
+        return ground.along(way[:, None], reach_of(planter)).levels[:, 0]
 
 
 class LiveFeet:
@@ -100,7 +104,8 @@ class LiveFeet:
 
     def __init__(self, task: MapFeetTask, planter: Planter):
         self._task, self._planter = task, planter
-        self._plants = planter.live(task.inputs.ground, task.held)
+        self._plants = planter.live(task.inputs.ground is not None, task.held)
+        self._ground: Ground | None = None
         self._up: float | None = None
         self._last = -np.inf
 
@@ -110,36 +115,44 @@ class LiveFeet:
         """Vertices (V, 3), own space, and world matrix (4, 4) with their feet held; position (2,), now: seconds."""
         up = self._carried(position, now)
         points = _in_world(vertices[self._planter.points.vertices], world) + [0.0, 0.0, up]
-        root, offsets = self._plants.step(points, position, now, up)
+        root, offsets = self._plants.step(points, position, now, up, self._ground)
         return moved(vertices, world, self._planter.fields, root + [0.0, 0.0, up], offsets)
 
     def _carried(self, position: np.ndarray, now: float) -> float:
         """Metres up; beyond the ground as where it was last above it."""
         if self._task.inputs.ground is None:
             return 0.0
-        height = float(self._task.ground_below(self._planter, position[None])[0])
-        if np.isfinite(height):
+        if self._ground is None:
+            self._ground = self._task.ground_at(self._planter, position[None])
+        if self._ground is not None:
+            way = self._task.target.pivot[:2] + position
+            level = float(self._ground.along(way[None, None], reach_of(self._planter)).levels[0, 0])
+            self._ground = Ground(self._ground.heights, level, way)
+            height = level - self._planter.points.feet.ground
             before = height if self._up is None else self._up
             self._up = height + np.exp(-max(now - self._last, 0.0) / CARRIED) * (before - height)
         self._last = now
         return self._up or 0.0
 
 
-def feet_task(ob, scene, depsgraph, track_key: str, track: MapTrack, performed: bool) -> MapFeetTask | None:
+def feet_task(
+    ob, scene, depsgraph, track_key: str, track: MapTrack, first: float, performed: bool
+) -> MapFeetTask | None:
     """What is to be solved for an object's feet; None where they are free.
 
-    track_key: tells the track from others.  performed: the clip does not matter.  Raises as ``feet_inputs``.
+    track_key: tells the track from others.  first: frame of it.  performed: the clip does not matter.  Raises
+    as ``feet_inputs``.
     """
     settings, fps = ob.motion_loom_map, clip_of(ob).fps
     target = target_of(ob)
     chosen = travel_choices(settings)
     choices = own_choices(target, chosen)
     own = *binding_store.mark(settings.learnt), *vars(choices).values(), fps
-    inputs = feet_inputs(ob, "map", settings, scene, depsgraph, own, ("" if performed else track_key,))
+    inputs = feet_inputs(ob, "map", settings, scene, depsgraph, own, ("" if performed else track_key, first))
     if inputs is None:
         return None
     may_root = target.travel.estimator_of(chosen) != STAYS and target.travel.strokes_of(chosen) is None
-    return MapFeetTask(inputs, target, choices, fps, None if performed else track, may_root)
+    return MapFeetTask(inputs, first, fps, target, choices, None if performed else track, may_root)
 
 
 def own_choices(target: LearntTarget, choices: TravelChoices) -> TravelChoices:

@@ -70,7 +70,9 @@ class MapFollower(MeshFollower):
         clip = clip_of(ob)
         self._now = self._points_now(ob, moment.depsgraph)
         settings = ob.motion_loom_map
-        self._task = feet_task(ob, moment.scene, moment.depsgraph, key, track, settings.live_input)
+        self._task = feet_task(
+            ob, moment.scene, moment.depsgraph, key, track, float(clip.frames[0]), settings.live_input
+        )
         self.note = note_of_feet(settings, found_of(ob, self._task))
         key = key if self._task is None else self._task.key
         if self._is_edited(ob, clip, frame_now(moment.scene)):
@@ -270,9 +272,7 @@ def above_ground(ob, vertices: np.ndarray, world: np.ndarray, is_held: bool) -> 
     return lifted(vertices, world, target_of(ob).floor)
 
 
-def result_at(
-    ob, frames: np.ndarray, clip: SourceClip | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def result_at(ob, frames: np.ndarray, clip: SourceClip | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Coefficients (N, D), positions (N, 2) and headings (N,) of the target at scene frames (N,).
 
     clip: by which, the stored one if None.
@@ -293,7 +293,7 @@ def prepared_steps(context, ob) -> Steps:
     yield 0.2, "Learning the map"
     settings = ob.motion_loom_map
     depsgraph = context.evaluated_depsgraph_get()
-    task = feet_task(ob, context.scene, depsgraph, *keyed_track(ob), settings.live_input)
+    task = feet_task(ob, context.scene, depsgraph, *keyed_track(ob), float(clip_of(ob).frames[0]), settings.live_input)
     if task is not None and found_of(ob, task) is None:
         keep(ob, settings, task, (yield from relayed(task.steps(), 0.3, 1.0, "Holding the feet")))
 

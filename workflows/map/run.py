@@ -89,7 +89,8 @@ def costs_of(ob) -> dict[str, str]:
 def _feet_steps(context, ob, clip: SourceClip | None) -> Generator[tuple[float, str], None, FeetFound | None]:
     """What holds the feet over the clip, the stored one if None; None where they are free."""
     keyed = keyed_track(ob) if clip is None else ("", track_over(ob, clip))
-    task = feet_task(ob, context.scene, context.evaluated_depsgraph_get(), *keyed, False)
+    first, depsgraph = float((clip or clip_of(ob)).frames[0]), context.evaluated_depsgraph_get()
+    task = feet_task(ob, context.scene, depsgraph, *keyed, first, False)
     if task is None:
         return None
     known = None if clip is not None else found_of(ob, task)

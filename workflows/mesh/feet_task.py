@@ -32,10 +32,11 @@ Plant = tuple[PlantFields, np.ndarray, np.ndarray] | None
 @dataclass(frozen=True)
 class FeetFound:
     """planter: a text, why there is none, where nothing is held.  plants: over the clip, None there, and where only the
-    planter was asked for."""
+    planter was asked for.  frames: (F,) the scene's, of the clip, where there are plants."""
 
     planter: Planter | str
     plants: Plants | None
+    frames: np.ndarray | None = None
 
     @property
     def why_not(self) -> str | None:
@@ -67,9 +68,11 @@ class FeetInputs:
 
 @dataclass(frozen=True)
 class FeetTask(ABC):
-    """What a thread needs: arrays alone."""
+    """What a thread needs: arrays alone.  first: frame of the clip, of fps a second."""
 
     inputs: FeetInputs
+    first: float
+    fps: float
 
     @abstractmethod
     def own_steps(self) -> Generator[float, None, Planter | str]:
@@ -96,7 +99,8 @@ class FeetTask(ABC):
             planter = yield from within(self.own_steps(), 0.0, 0.4)
         if isinstance(planter, str):
             return FeetFound(planter, None)
-        return FeetFound(planter, (yield from within(self.clip_steps(planter), 0.4, 1.0)))
+        plants = yield from within(self.clip_steps(planter), 0.4, 1.0)
+        return FeetFound(planter, plants, None if plants is None else self.first + plants.times * self.fps)
 
 
 def own_frames(most: int, vertices: int) -> int:
@@ -149,8 +153,8 @@ def feet_report(settings, found: FeetFound | None) -> dict:
     """For JSON; found: None where the feet are free."""
     hold = hold_of(settings, True)
     if found is None:
-        return report_of(None, next(iter(older_note(settings, True)), None), hold)
-    return report_of(found.plants, found.why_not, hold)
+        return report_of(None, next(iter(older_note(settings, True)), None), hold, None)
+    return report_of(found.plants, found.why_not, hold, found.frames)
 
 
 def note_of_feet(settings, found: FeetFound | None) -> str | None:

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...scene.evaluation import evaluated_object
+from ...scene.frames import shown_frame
 from ...scene.meshes import read_surface
 from ...scene.names import is_in_scene
 from ...scene.part_groups import part_masks
 from ...scene.session import all_objects
 from ...scene.stillness import can_deform, can_move
+from ...scene.surfaces import SURFACE_TYPES
 from ...solvers.core.errors import InputError, SceneError
+from ...solvers.shapes.foot_contacts import runs
 from ...solvers.shapes.planter import Plants
 from ...solvers.surface.ground_heights import GroundHeights
 from ...state import cache, mesh_edits
@@ -21,6 +24,8 @@ from ..command_line.words import counted
 from ..core.kept import kept
 
 AS_OWN, FULL, FREE = "AS_OWN", "FULL", "FREE"
+# Of runs of frames so many are named.
+_MOST_SPANS = 4
 _OLDER = "Learnt before feet were held, so they are free: choose how Feet are held to change that"
 
 
@@ -104,6 +109,8 @@ def _require_ground(ob, ground, scene) -> None:
         raise SceneError(f"'{ob.name}' cannot be its own ground; choose another object.")
     if not is_in_scene(scene, ground):
         raise SceneError(f"The ground '{ground.name}' is not in the scene; link it, or choose another one.")
+    if ground.type not in SURFACE_TYPES | {"EMPTY"}:
+        raise SceneError(f"The ground '{ground.name}' is no mesh; choose a mesh to stand on.")
     if can_move(ground) or can_deform(ground):
         raise SceneError(
             f"The ground '{ground.name}' may move or change its shape over time, and feet can only stand on one that "
@@ -114,8 +121,8 @@ def _require_ground(ob, ground, scene) -> None:
 # -------------------------------------------------------------------------------------------------------- what is said
 
 
-def report_of(plants: Plants | None, why_not: str | None, hold: str) -> dict:
-    """For JSON.  plants: None where nothing is held, and then why."""
+def report_of(plants: Plants | None, why_not: str | None, hold: str, frames: np.ndarray | None) -> dict:
+    """For JSON.  plants: None where nothing is held, and then why.  frames: (F,) the scene's, of plants."""
     if plants is None:
         return {"feet": {"hold": hold.lower(), "found": 0, "note": why_not}}
     figures = plants.figures
@@ -132,6 +139,9 @@ def report_of(plants: Plants | None, why_not: str | None, hold: str) -> dict:
             "off_ground_after_m": figures.away_after,
             "moved_m": figures.rooted_m,
             "held_in_part": figures.short,
+            "held_in_part_from": sorted({float(frames[number]) for number, _ in plants.track.short}),
+            "no_ground": _spans(frames, plants.missing),
+            "ground_not_followed": _spans(frames, plants.unreached),
         }
     }
 
@@ -152,7 +162,29 @@ def text_of(found: dict) -> str:
         parts.append(f"the body is moved by up to {found['moved_m']:.2f} m, as its feet slid all the time")
     if found["held_in_part"]:
         parts.append(f"{counted(found['held_in_part'], 'stance')} out of reach, held in part")
+        parts[-1] += f" (from {_frames([[frame, frame] for frame in found['held_in_part_from']])})"
+    if found["no_ground"]:
+        parts.append(f"no ground is below standing feet at {_frames(found['no_ground'])}: they stay as high as before")
+    if found["ground_not_followed"]:
+        parts.append(
+            "the ground goes up or down by more than a fifth of the body's height and is not followed at "
+            + _frames(found["ground_not_followed"])
+        )
     return ", ".join(parts)
+
+
+def _spans(frames: np.ndarray, is_on: np.ndarray) -> list[list[float]]:
+    """First and last frame of each run of true in (F,)."""
+    return [[float(frames[start]), float(frames[end - 1])] for start, end in runs(is_on)]
+
+
+def _frames(spans: list[list[float]]) -> str:
+    """In words."""
+    texts = [shown_frame(first) + ("" if first == last else f" to {shown_frame(last)}") for first, last in spans]
+    more = [f"{len(texts) - _MOST_SPANS} more"] if len(texts) > _MOST_SPANS else []
+    whole = [*texts[:_MOST_SPANS], *more]
+    listed = whole[0] if len(whole) == 1 else f"{', '.join(whole[:-1])} and {whole[-1]}"
+    return f"frame{'s' if len(texts) > 1 or ' to ' in texts[0] else ''} {listed}"
 
 
 def said_of(ob, workflow_id: str) -> dict | None:

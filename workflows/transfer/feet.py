@@ -9,13 +9,15 @@ import numpy as np
 
 from ...scene import binding_store
 from ...solvers.core.errors import InputError
+from ...solvers.shapes.feet_motion import FeetMotion
 from ...solvers.shapes.mesh_feet import find_feet, lowest_ground
-from ...solvers.shapes.planter import Planter, Plants
+from ...solvers.shapes.planter import Planter, Plants, reach_of
+from ...solvers.surface.followed_ground import Ground
 from ...solvers.surface.weld import staying_together
 from ...solvers.transfer.subject import Subject, SubjectTrack
 from ..mesh.feet_task import NONE_FOUND, OFF_GROUND, FeetTask, feet_inputs, own_frames
 from .model import subjects_of
-from .store import Subjects
+from .store import NewClip, Subjects
 
 # Of its own clips so many frames are looked at together, of each the same share, from its first one on.
 _MOST_OWN = 320
@@ -24,12 +26,11 @@ _AT_ONCE = 8
 
 @dataclass(frozen=True)
 class TransferFeetTask(FeetTask):
-    """track: what the target does over the clip, at fps frames a second.  whole: (correct, stitch), see
+    """track: what the target does over the clip.  whole: (correct, stitch), see
     ``Subject.assemble``.  on_the_spot: it does not travel."""
 
     subjects: Subjects
     track: SubjectTrack
-    fps: float
     whole: tuple[bool, bool]
     on_the_spot: bool
 
@@ -65,41 +66,37 @@ class TransferFeetTask(FeetTask):
             points[frame] = _posed(self.subjects.target, track, frame, self.whole)[vertices]
             if frame % _AT_ONCE == 0:
                 yield frame / len(points)
-        up = None if self.inputs.ground is None else self._carried(points)
         times, places = np.arange(len(track)) / self.fps, track.translations[:, :2]
         choices = replace(self.inputs.choices, may_root=not self.on_the_spot)
-        return planter.plants(times, points, places, self.inputs.ground, choices, up)
+        if self.inputs.ground is None:
+            return planter.plants(times, points, places, None, choices)
+        ground = Ground.first_below(self.inputs.ground, places, points[0, :, 2].min() + reach_of(planter))
+        if ground is None:
+            raise InputError(OFF_GROUND)
+        # By so much it is moved up as a whole, so that its lowest points are about on the ground: it goes up and down
+        # by itself as its source did, who may have walked there.
+        lowest = FeetMotion(planter.points, times, points, places, ground).clearances.min(axis=1)
+        up = np.full(len(points), -float(np.median(lowest)))
+        return planter.plants(times, points, places, ground, choices, up)
 
     def _own_tracks(self) -> list[SubjectTrack]:
         clips = [target.track for _, target in self.subjects.clips.values()]
         most = max(own_frames(_MOST_OWN, len(self.subjects.target.reference)) // len(clips), 2)
         return [_first(track, most, self.on_the_spot) for track in clips]
 
-    def _carried(self, points: np.ndarray) -> np.ndarray:
-        """(F,) by how much the target is moved up as a whole, so that its lowest points are about on the ground.
 
-        It goes up and down by itself as its source did, who may have walked there.
-        """
-        heights = self.inputs.ground(points.reshape(-1, 3)).reshape(points.shape[:2])
-        lowest = np.where(np.isfinite(heights), points[..., 2] - heights, np.inf).min(axis=1)
-        lowest = lowest[np.isfinite(lowest)]
-        if not len(lowest):
-            raise InputError(OFF_GROUND)
-        return np.full(len(points), -float(np.median(lowest)))
-
-
-def feet_task(ob, scene, depsgraph, track_key: str, track: SubjectTrack, fps: float) -> TransferFeetTask | None:
+def feet_task(ob, scene, depsgraph, track_key: str, track: SubjectTrack, clip: NewClip) -> TransferFeetTask | None:
     """What is to be solved for an object's feet over a track; None where they are free.
 
-    track_key: tells the track from others.  Raises as ``feet_inputs``.
+    track_key: tells the track, of a clip, from others.  Raises as ``feet_inputs``.
     """
     settings = ob.motion_loom_transfer
     on_the_spot, whole = settings.travel == "NONE", (settings.correct, settings.stitch)
-    own, clip = (*binding_store.mark(settings.subjects), on_the_spot), (track_key, *whole)
-    inputs = feet_inputs(ob, "transfer", settings, scene, depsgraph, own, clip)
+    own, over = (*binding_store.mark(settings.subjects), on_the_spot), (track_key, *whole, float(clip.frames[0]))
+    inputs = feet_inputs(ob, "transfer", settings, scene, depsgraph, own, over)
     if inputs is None:
         return None
-    return TransferFeetTask(inputs, subjects_of(ob), track, fps, whole, on_the_spot)
+    return TransferFeetTask(inputs, float(clip.frames[0]), clip.fps, subjects_of(ob), track, whole, on_the_spot)
 
 
 def _first(track: SubjectTrack, most: int, on_the_spot: bool) -> SubjectTrack:

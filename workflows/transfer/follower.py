@@ -50,7 +50,7 @@ class TransferFollower(MeshFollower):
         _require_learnt(ob)
         _require_clip(ob, moment)
         settings = ob.motion_loom_transfer
-        self._task = feet_task(ob, moment.scene, moment.depsgraph, *keyed_track(ob), clip_of(ob).fps)
+        self._task = feet_task(ob, moment.scene, moment.depsgraph, *keyed_track(ob), clip_of(ob))
         key = keyed_track(ob)[0] if self._task is None else self._task.key
         self._now = _vertices_now(ob, moment)
         fps = frames_per_second(moment.scene)

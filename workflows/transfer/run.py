@@ -79,7 +79,7 @@ def _feet_steps(
     context, ob, track: SubjectTrack, clip: NewClip
 ) -> Generator[tuple[float, str], None, FeetFound | None]:
     """What holds the feet over a clip as it was read now; None where they are free."""
-    task = feet_task(ob, context.scene, context.evaluated_depsgraph_get(), "", track, clip.fps)
+    task = feet_task(ob, context.scene, context.evaluated_depsgraph_get(), "", track, clip)
     return None if task is None else (yield from relayed(task.steps(), 0.0, 1.0, "Holding the feet"))
 
 

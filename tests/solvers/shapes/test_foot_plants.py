@@ -13,6 +13,9 @@ from solvers.shapes.foot_plants import PlantChoices, plant_track, ramp
 from solvers.shapes.mesh_feet import MeshFeet, find_feet, lowest_ground
 from solvers.shapes.plant_fields import plant_fields
 from solvers.shapes.plant_figures import plant_figures, planted
+from solvers.shapes.planter import Planter
+from solvers.surface.followed_ground import Ground
+from tests.grounds import ground_of, plane
 from tests.standing import captured, turned
 from tests.walking_body import HIPS, PART, walk
 from tests.walking_feet import feet_motion, feet_of
@@ -26,6 +29,10 @@ def own():
     times, vertices, triangles, places, _ = walk()
     feet = feet_of(vertices, triangles)
     return feet, plant_fields(vertices[0], triangles, feet), learn_habits([feet_motion(vertices, times, places, feet)])
+
+
+def slope(height, rise):
+    return ground_of(plane((-9, -9), (9, 9), height, rise))
 
 
 def slid(own, slip=0.2, sink=0.05, fps=24.0, ground=None):
@@ -128,16 +135,52 @@ def test_a_picked_ground_is_met_on_slopes_and_at_any_height(own):
     """The ground rises by 0.2 in 1 and lies 1 m up; the body has been carried there."""
     feet, fields, habits = own
 
-    def ground(points):
-        return 1.0 + 0.2 * points[:, 1]
-
-    flat = slid(own, 0.1, 0.0, ground=ground)
-    up = ground(np.pad(flat.places, ((0, 0), (0, 1))))
+    flat = slid(own, 0.1, 0.0, ground=Ground(slope(1.0, 0.2), 1.0, np.zeros(2)))
+    up = 1.0 + 0.2 * flat.places[:, 1]
     carried, there = replace(flat.moved(np.outer(up, [0.0, 0.0, 1.0])), carried=up), habits.on_picked_ground()
     found = plant_track(carried, there, fields)
     figures = plant_figures(carried, there, fields, found)
     assert figures.away_before > 0.02
     assert figures.stands == 1.0 and figures.away_after < CENTIMETRE * feet.height
+
+
+FLOOR = plane((-9, -9), (9, 9))
+HIGH = {
+    "roof": [FLOOR, plane((-9, -9), (9, 9), 9.0)],
+    "canopy": [FLOOR, plane((-1, 0.4), (1, 1.2), 1.6)],
+    "lamp post": [FLOOR, plane((-0.25, 0.95), (-0.15, 1.05), 6.0), plane((-0.05, 1.0), (0.05, 1.1), 6.0)],
+    "cliff": [plane((-9, -9), (9, 0.9)), plane((-9, 0.9), (9, 9), 2.0)],
+    "chasm": [plane((-9, -9), (9, 0.9)), plane((-9, 0.9), (9, 9), -2.0)],
+    "end": [plane((-9, -9), (9, 0.9))],
+}
+
+
+@pytest.mark.parametrize("what", HIGH)
+def test_what_no_step_reaches_is_not_stood_on(own, what):
+    """Exactly as on the floor alone; and where the ground goes on out of reach, or ends, that is told."""
+    feet, fields, habits = own
+    times, vertices, _, places, _ = walk(slip=0.1)
+    expected, found = (
+        Planter(feet, fields, habits).plants(
+            times, vertices[:, feet.vertices], places, Ground.first_below(ground_of(*planes), places, 0.2)
+        )
+        for planes in ([FLOOR], HIGH[what])
+    )
+    np.testing.assert_allclose(found.track.root, expected.track.root, atol=1e-9)
+    np.testing.assert_allclose(found.track.offsets, expected.track.offsets, atol=1e-9)
+    assert found.missing.any() == (what == "end") and found.unreached.any() == (what in ("cliff", "chasm"))
+    assert not (found.missing | found.unreached)[places[:, 1] < 0.2].any()
+
+
+def test_a_foot_on_what_is_too_steep_is_held_in_part(own):
+    """One pair of feet walks up a ramp that the other one does not."""
+    feet, fields, habits = own
+    times, vertices, _, places, _ = walk()
+    split = Ground(ground_of(plane((-9, -9), (0, 9)), plane((0, 0), (9, 9), 0.0, 0.6)), 0.0, np.zeros(2))
+    found = Planter(feet, fields, habits).plants(times, vertices[:, feet.vertices], places, split)
+    reach = 0.2 * feet.height
+    assert found.figures.short and np.abs(found.track.offsets).max() <= reach + 1e-9
+    assert np.abs(found.track.root[:, 2]).max() <= reach + 1e-9
 
 
 def test_what_is_out_of_reach_is_held_in_part_and_told(own):

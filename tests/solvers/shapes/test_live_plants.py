@@ -7,6 +7,8 @@ from solvers.shapes.foot_habits import learn_habits
 from solvers.shapes.foot_plants import PlantChoices
 from solvers.shapes.live_plants import LivePlants
 from solvers.shapes.plant_fields import plant_fields
+from solvers.surface.followed_ground import Ground
+from tests.grounds import ground_of, plane
 from tests.walking_body import walk
 from tests.walking_feet import feet_motion, feet_of
 
@@ -23,7 +25,7 @@ def performed(own, seconds=8.0, fps=24.0, frames=None, **options):
     feet, fields, habits = own
     times, vertices, _, places, _ = walk(seconds, fps, **options)
     motion = feet_motion(vertices, times, places, feet)
-    live = LivePlants(feet, habits, fields, None)
+    live = LivePlants(feet, habits, fields)
     steps = [live.step(*now) for now in zip(motion.points[:frames], motion.places, times, strict=False)]
     return *(np.stack(parts) for parts in zip(*steps, strict=True)), motion
 
@@ -49,6 +51,23 @@ def test_a_clip_of_its_own_stays_as_it_is(own):
     assert np.abs(root).max() < 1e-3 and np.abs(offsets).max() < 0.01 * motion.feet.height
 
 
+def test_a_ground_is_met_and_what_is_above_it_is_not(own):
+    """Under a lamp post and a roof, and beyond the end, as on the floor alone."""
+    feet, fields, habits = own
+    times, vertices, _, places, _ = walk(3.0, slip=0.1, sink=0.05)
+    floor, post = plane((-9, -9), (9, 9)), plane((-0.25, 0.8), (-0.15, 0.9), 6.0)
+    found = []
+    for planes in ([floor], [floor, post, plane((-9, -9), (9, 9), 4.0)], [plane((-9, -9), (9, 1.1))]):
+        live = LivePlants(feet, habits.on_picked_ground(), fields)
+        ground = Ground.first_below(ground_of(*planes), places, 0.2)
+        steps = [live.step(*now, 0.0, ground) for now in zip(vertices[:, feet.vertices], places, times, strict=True)]
+        found.append([np.stack(parts) for parts in zip(*steps, strict=True)])
+    assert np.abs(found[0][0][-20:, 2] - 0.05).max() < 0.02
+    for root, offsets in found[1:]:
+        np.testing.assert_array_equal(root, found[0][0])
+        np.testing.assert_array_equal(offsets, found[0][1])
+
+
 def test_nothing_of_the_future_is_used(own):
     root, offsets, _ = performed(own, slip=0.2)
     early, less, _ = performed(own, frames=70, slip=0.2)
@@ -59,7 +78,7 @@ def test_nothing_of_the_future_is_used(own):
 def test_the_same_moment_twice_is_the_same_and_silence_ends_it(own):
     feet, fields, habits = own
     times, vertices, _, places, _ = walk(4.0, slip=0.3)
-    live = LivePlants(feet, habits, fields, None, PlantChoices(in_full=True))
+    live = LivePlants(feet, habits, fields, PlantChoices(in_full=True))
     points = vertices[:, feet.vertices]
     for now in zip(points, places, times, strict=True):
         last = live.step(*now)

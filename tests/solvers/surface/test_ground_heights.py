@@ -5,13 +5,7 @@ import pytest
 
 from solvers.core.errors import InputError
 from solvers.surface.ground_heights import GroundHeights
-
-
-def grid(count, size=4.0):
-    x, y = (a.ravel() for a in np.meshgrid(*[np.linspace(-size, size, count)] * 2, indexing="ij"))
-    number = np.arange(count * count).reshape(count, count)
-    a, b, c, d = (part.ravel() for part in (number[:-1, :-1], number[1:, :-1], number[1:, 1:], number[:-1, 1:]))
-    return np.stack((x, y, 0 * x), axis=1), np.concatenate((np.stack((a, b, c), 1), np.stack((a, c, d), 1)))
+from tests.grounds import grid
 
 
 def test_a_slope_is_met_exactly_and_nothing_beyond_it(rng):
@@ -45,6 +39,11 @@ def test_under_a_bridge_the_bridge_counts_and_walls_do_not(rng):
     quad = np.array([[0, 1, 2], [0, 2, 3]])
     both = GroundHeights(np.concatenate((vertices, wall, bridge)), np.concatenate((triangles, quad + 25, quad + 29)))
     np.testing.assert_array_equal(both(np.array([[0.0, 0.3, 1], [3.0, 0, 1]])), [3.0, 0.0])
+    points = np.array([[0.5, 0.3, 1], [3.1, 0.3, 1], [9.0, 0, 0], [0.5, 0.3, 1]])
+    np.testing.assert_array_equal(both(points, np.array([2.9, 2.0, 5.0, 3.0])), [0.0, 0.0, np.nan, 3.0])
+    starts, heights = both.layers(points)
+    assert np.diff(starts).tolist() == [2, 1, 0, 2]
+    np.testing.assert_array_equal(heights, [0.0, 3.0, 0.0, 0.0, 3.0])
 
 
 def test_a_long_strip_and_a_single_face_are_found():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.workflows.core import live
-from bl_ext.devrepo.motion_loom.workflows.mesh import feet_task
+from bl_ext.devrepo.motion_loom.workflows.mesh import feet_task, plants
 
 from tests import map_play, map_scenes, mesh_steps, transfer_play
 from tests.map_play import MAP
@@ -125,7 +125,27 @@ def test_feet_stand_on_the_ground_that_is_picked(ob, settings, capfd):
     assert reported(capfd, "--ground", "Hill")["feet"]["off_ground_after_m"] < 0.01
 
 
-@pytest.mark.parametrize("what", ["moves", "itself", "gone", "elsewhere", "wall"])
+def test_what_is_high_is_not_stood_on_and_where_the_ground_ends_is_told(ob, settings, capfd):
+    """A canopy in the way changes nothing; a floor that ends is gone on with, and the frames are named."""
+    floor, ends = [(x, y, 0.0) for x, y in ((-9, -9), (9, -9), (9, 9), (-9, 9))], 0.5
+    canopy = [(x, y, 1.5) for x, y in ((-1, 0.2), (1, 0.2), (1, 0.8), (-1, 0.8))]
+    short = [(x, min(y, ends), z) for x, y, z in floor]
+    map_scenes.add_mesh("Floor", floor, [(0, 1, 2, 3)])
+    map_scenes.add_mesh("Canopy", floor + canopy, [(0, 1, 2, 3), (4, 5, 6, 7)])
+    map_scenes.add_mesh("Short", short, [(0, 1, 2, 3)])
+    found, told = {}, {}
+    for name in ("Floor", "Canopy", "Short"):
+        told[name] = reported(capfd, "--ground", name)["feet"]
+        found[name] = shown(settings.result, FRAMES)
+    for name in ("Canopy", "Short"):
+        np.testing.assert_allclose(found[name], found["Floor"], atol=1e-6)
+    assert told["Floor"]["no_ground"] == told["Canopy"]["no_ground"] == told["Canopy"]["ground_not_followed"] == []
+    ((first, last),) = told["Short"]["no_ground"]
+    assert 1 < first < last <= FRAMES[-1] and found["Floor"][int(first) - 1, :, 1].max() > ends
+    assert f"no ground is below standing feet at frames {first:g} to {last:g}" in plants.text_of(told["Short"])
+
+
+@pytest.mark.parametrize("what", ["moves", "itself", "gone", "elsewhere", "wall", "no mesh", "no faces"])
 def test_a_ground_that_cannot_be_stood_on_is_told(ob, settings, what):
     hill = add_ground()
     settings.stands_on = hill
@@ -135,6 +155,8 @@ def test_a_ground_that_cannot_be_stood_on_is_told(ob, settings, what):
         "gone": "is not in the scene",
         "elsewhere": "never comes to where its ground is",
         "wall": "no face to stand on",
+        "no mesh": "is no mesh",
+        "no faces": "has no faces; give it faces, or leave it out",
     }[what]
     if what == "moves":
         hill.keyframe_insert("location", frame=1)
@@ -142,6 +164,11 @@ def test_a_ground_that_cannot_be_stood_on_is_told(ob, settings, what):
         settings.stands_on = ob
     elif what == "gone":
         bpy.context.scene.collection.objects.unlink(hill)
+    elif what == "no mesh":
+        settings.stands_on = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+        bpy.context.scene.collection.objects.link(settings.stands_on)
+    elif what == "no faces":
+        hill.data.clear_geometry()
     elif what == "elsewhere":
         hill.location.x = 100.0
     else:
