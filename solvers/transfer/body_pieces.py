@@ -32,6 +32,8 @@ _ALIKE, _ALIKE_ALONG, _ROD, _PLATE = 1.25, 1.5, 10.0, 5.0
 _NEAR, _TELLING = 40, 200
 # A piece goes along with another part than the one that it touches where it strays from that by this factor less.
 _CLEARLY = 0.5
+# Vertices of a part, over all of it, that may go along with a piece, and how many have to.
+_ANYWHERE, _HOLD = 400, 8
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,13 @@ def carried(
 
 
 def _moving_with(piece, touched: int, own, inside, vertices, poses) -> int:
-    """The part whose nearest places carry a piece as rigid as they can, or the one touched where that is as good."""
+    """The part that a piece moves with as rigidly as may be, or the one touched where that is as good.
+
+    Either the part's nearest places carry the piece, or the piece carries some places of the part: what is held may
+    turn in the hand, and what is large may lie nearer to a leg.
+    """
     telling = strided(piece, _TELLING)
+    turns_of_piece, shifts_of_piece = procrustes(poses[:, telling], vertices[telling])
     strays = np.full(int(own[inside].max()) + 1, np.inf)
     for part in np.unique(own[inside]):
         of_part = inside[own[inside] == part]
@@ -108,11 +115,18 @@ def _moving_with(piece, touched: int, own, inside, vertices, poses) -> int:
             continue
         away = cKDTree(vertices[telling]).query(vertices[of_part])[0]
         patch = of_part[np.argsort(away, kind="stable")[:_NEAR]]
-        turns, shifts = procrustes(poses[:, patch], vertices[patch])
-        there = np.einsum("fij,nj->fni", turns, vertices[telling]) + shifts[:, None]
-        strays[part] = np.sqrt(np.square(there - poses[:, telling]).sum(axis=2).mean())
+        carried_along = _astray(*procrustes(poses[:, patch], vertices[patch]), telling, vertices, poses).mean()
+        holding = np.union1d(patch, strided(of_part, _ANYWHERE))
+        held = np.sort(_astray(turns_of_piece, shifts_of_piece, holding, vertices, poses))[:_HOLD].mean()
+        strays[part] = np.sqrt(min(carried_along, held))
     best = int(strays.argmin())
     return best if strays[best] < _CLEARLY * strays[touched] else touched
+
+
+def _astray(turns, shifts, some, vertices, poses) -> np.ndarray:
+    """(n,) mean square distance of some vertices (n,) from where turns (F, 3, 3) and shifts (F, 3) would take them."""
+    there = np.einsum("fij,nj->fni", turns, vertices[some]) + shifts[:, None]
+    return np.square(there - poses[:, some]).sum(axis=2).mean(axis=0)
 
 
 def _along_axes(vertices, mass, label, area) -> np.ndarray:

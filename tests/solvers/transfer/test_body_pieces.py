@@ -125,7 +125,8 @@ def test_a_body_of_pieces_is_found_with_all_of_them():
     assert low.min() < 0.05 and sorted(found.parts[1:].sum(axis=1) > 20) == [True] * 4
 
 
-def test_a_piece_goes_with_what_it_moves_with():
+@pytest.mark.parametrize("turns", [True, False])
+def test_a_piece_goes_with_what_it_moves_with(turns):
     """A sword that leans against a leg is in the hand that it moves with, where poses show that."""
     vertices, triangles = robot()
     sword = moved(block((0.02, 0.02, 0.9), (1, 1, 16)), (0.27, 0.0, 0.5))
@@ -142,6 +143,9 @@ def test_a_piece_goes_with_what_it_moves_with():
         pose, shoulder = more.copy(), np.array((0.2, 0.0, 1.38))
         with_arm = found.parts[arm] | ~found.body
         pose[with_arm] = Rotation.from_rotvec((angle, 0.0, 0.4 * angle)).apply(pose[with_arm] - shoulder) + shoulder
+        if not turns:
+            hand = int(np.flatnonzero(found.body)[vertices[:, 0].argmax()])
+            pose[~found.body] = more[~found.body] + pose[hand] - more[hand]
         poses.append(pose)
     assert found.moving_along(more, np.stack(poses)).parts[arm, ~found.body].all()
     still = found.moving_along(more, np.stack((more, more + 0.1)))
