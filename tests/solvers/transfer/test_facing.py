@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from solvers.surface.cotangent import lumped_mass
 from solvers.transfer.facing import facing
@@ -47,3 +48,13 @@ def test_animals_of_two_kinds(one, other, yaw):
         bodies.append((vertices.mean(axis=0), lumped_mass(vertices[0], triangles)))
     (cat, of_cat), (lion, of_lion) = bodies
     assert apart(facing(cat, of_cat, turned(lion, yaw), of_lion), yaw) < 0.15
+
+
+@pytest.mark.captures
+@pytest.mark.parametrize("name", ["human_crane", "lion_poses"])
+@pytest.mark.parametrize("axis, lean", [(0, 25.0), (1, 25.0), (1, -25.0)])
+def test_a_body_that_leans_faces_where_it_did(name, axis, lean):
+    vertices, triangles = captured(name)
+    body, mass = vertices.mean(axis=0), lumped_mass(vertices[0], triangles)
+    leaning = body @ Rotation.from_rotvec(np.radians(lean) * np.eye(3)[axis]).as_matrix().T
+    assert apart(facing(body, mass, turned(leaning, 0.7), mass), 0.7) < 0.2
