@@ -62,7 +62,7 @@ def moved(plants: Plants, clip: Moving) -> np.ndarray:
 
 def lived(planter: Planter, clip: Moving, choices: PlantChoices) -> tuple[np.ndarray, float]:
     """The same as it is performed, and milliseconds a frame."""
-    live, out, spent = planter.live(None, choices), np.empty_like(clip.vertices), 0.0
+    live, out, spent = planter.live(False, choices), np.empty_like(clip.vertices), 0.0
     for frame, vertices in enumerate(clip.vertices):
         begun = clock()
         root, offsets = live.step(vertices[planter.points.vertices], clip.places[frame], clip.times[frame])

@@ -10,7 +10,7 @@ from .feet_motion import FeetMotion
 NEAR, NEAR_SLIDING = 0.05, 0.08
 # Body heights a second, or share of the body's own speed: what stands is slower.
 SLOW, _SLOW_SHARE = 0.35, 0.75
-# Of the body's height, and body heights a second: what is farther from the ground and goes up or down as fast lands or
+# Of the body's height, and body heights a second: what is higher above the ground and goes up or down as fast lands or
 # leaves.
 _ON, _LEVEL = 0.012, 0.12
 # Of the body's height: the lower foot is within that of the lowest.
@@ -95,10 +95,10 @@ def grounded(motion: FeetMotion, stands: np.ndarray) -> np.ndarray:
 
 
 def is_settled(motion: FeetMotion) -> np.ndarray:
-    """(F, K) bool: as good as on the ground, or not going up or down."""
+    """(F, K) bool: as good as on the ground, or below it, or not going up or down."""
     height = motion.feet.height
     speed = np.abs(np.diff(motion.nearness, axis=0)) / np.diff(motion.times)[:, None]
-    return (np.abs(motion.nearness) <= _ON * height) | _in_both(speed <= _LEVEL * height)
+    return (motion.nearness <= _ON * height) | _in_both(speed <= _LEVEL * height)
 
 
 def _on_something(motion: FeetMotion) -> np.ndarray:

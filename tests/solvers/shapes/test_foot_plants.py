@@ -120,6 +120,18 @@ def test_a_body_that_glides_is_moved_until_it_stands_and_is_never_turned(own):
     assert not alone.is_rooted and np.abs(alone.offsets).max() < 1e-9
 
 
+def test_a_foot_that_stands_is_raised_however_fast_it_sinks(own):
+    """As deep as it once was in its own clips is no excuse while it stands."""
+    feet, fields, habits = own
+    times, vertices, _, places, _ = walk()
+    some = slice(PART, 2 * PART)
+    vertices[26:29, some, 2] -= np.array([0.03, 0.06, 0.03])[:, None]
+    motion = feet_motion(vertices, times, places, feet)
+    found = plant_track(motion, replace(habits, floor=habits.floor - 1.0), fields)
+    assert motion.clearances.min() < -0.055
+    assert planted(motion, fields, found).clearances.min() > -0.015
+
+
 def test_who_climbs_keeps_the_height_of_each_step(own):
     feet, fields, habits = own
     times, vertices, _, places, stands = walk(slip=0.1)
