@@ -88,7 +88,7 @@ def run(context, args) -> dict:
     if report["contradiction"]:
         print(f"motion_loom map: {_contradiction(report)}", file=sys.stderr)
     suggestions, notes = _next_pairs(context.scene, ob)
-    notes += [*source_doubts(ob), *notes_of_target(ob), *notes_of_pairs(ob)]
+    notes += [*filter(None, [report["outgrown"]]), *source_doubts(ob), *notes_of_target(ob), *notes_of_pairs(ob)]
     given = [ob, *((settings.source,) if args.source is not None else ())]
     notes += shared_names(context.scene, given) + names_of_collections(context.scene, given[1:])
     read = {"read": settings.clip_summary, "learnt": settings.learnt_summary}
@@ -115,7 +115,7 @@ def summary(report: dict) -> str:
     text = ", ".join(filter(None, (text, accuracy_text(report))))
     odd, unmet = report["odd_pair"], Unmet(**report["pairs_missed"])
     told = _contradiction(report), odd and odd_text(tuple(odd.values())), unmet.numbers and f"misses {unmet.text}"
-    return "; ".join(filter(None, (text, text_of(report["feet"]), *told)))
+    return "; ".join(filter(None, (text, text_of(report["feet"]), *told, report["outgrown"])))
 
 
 def _contradiction(report: dict) -> str | None:

@@ -44,6 +44,7 @@ from .model import (
     track_over,
     travel_choices,
 )
+from .outgrown import outgrown
 from .store import SourceClip, pack_clip
 
 # Of the source's radius: what single precision and the program's own evaluation may differ by.
@@ -60,6 +61,7 @@ class MapFollower(MeshFollower):
         self._performance: tuple[str, Performance] | None = None
         self._task: MapFeetTask | None = None
         self._live_feet: tuple[str, LiveFeet] | None = None
+        self._outgrown: str | None = None
 
     # ------------------------------------------------------------------------------------------- for the engine
 
@@ -73,7 +75,10 @@ class MapFollower(MeshFollower):
         self._task = feet_task(
             ob, moment.scene, moment.depsgraph, key, track, float(clip.frames[0]), settings.live_input
         )
-        self.note = note_of_feet(settings, found_of(ob, self._task))
+        if not moment.is_playback:  # another frame changes nothing about a range
+            self._outgrown = None if settings.live_input else outgrown(moment.scene, ob)
+        notes = self._outgrown, note_of_feet(settings, found_of(ob, self._task))
+        self.note = ". ".join(filter(None, notes)) or None
         key = key if self._task is None else self._task.key
         if self._is_edited(ob, clip, frame_now(moment.scene)):
             return TrackNeed.SWEEP, key
@@ -304,6 +309,9 @@ def refresh_steps(context, ob, workflow) -> Steps:
     live.require_copy_if_live(ob, ob.motion_loom_map)
     store_clip(ob, (yield from read_again_steps(context, ob)))
     forget_edits(ob, workflow.id)
+    more = outgrown(context.scene, ob)
+    if more:
+        return f"The source of '{ob.name}' is up to date at the frames that were learnt. {more}"
     return f"The source of '{ob.name}' is up to date at all frames"
 
 

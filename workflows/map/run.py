@@ -27,6 +27,7 @@ from .model import (
     track_over,
     travel_note,
 )
+from .outgrown import outgrown
 from .pairs import odd_one
 from .store import SourceClip
 from .unmet import contradicting, contradiction_frames, left_out, missed
@@ -59,6 +60,7 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
             "pairs_missed": vars(missed(ob)),
             "pairs_left_out": vars(left_out(ob)),
             "odd_pair": _odd_pair(ob),
+            "outgrown": None if ob.motion_loom_map.live_input else outgrown(context.scene, ob),
             "components": target_of(ob).space.components,
             "confidence_mean": float(confidence_of(ob).mean()),
             "travel": travel_note(ob),

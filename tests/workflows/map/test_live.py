@@ -12,7 +12,7 @@ from bl_ext.devrepo.motion_loom.workflows.mesh import live as mesh_live
 
 from tests import map_play as play
 from tests import mesh_steps
-from tests.map_play import FRAMES, MAP, PAIRS, healthy, problem
+from tests.map_play import FRAMES, MAP, PAIRS, healthy, problem, status
 from tests.mesh_steps import SAME, everything, hide, once, reopened, shown
 
 pytestmark = pytest.mark.usefixtures("silent")
@@ -84,6 +84,21 @@ def test_it_is_learnt_where_time_is_stretched(both_ways, old, new):
     ob = play.make_ready([tuple(round(frame * new / old) for frame in frames) for frames in PAIRS])
     play.toggle(ob)
     np.testing.assert_allclose(play.followed(ob)[:20], shown(play.bake(ob), FRAMES)[:20], atol=1e-5)
+
+
+def test_a_source_that_moves_longer_than_was_learnt_is_told(both_ways, ob, capfd):
+    """Keys pulled apart: what is followed and baked is the range that was learnt."""
+    assert "has grown" not in status(ob).note
+    for dot in bpy.data.collections["Dots"].objects:
+        play.write_keys(dot, "location", 2 * FRAMES - 1, play.dots()[:, int(dot.name[-1])])
+    MAP.press(ob, "live_refresh")
+    grown = "The range of 'Dots' has grown: it is frames 1 to 79, and 1 to 40 were learnt"
+    assert grown in (out := capfd.readouterr().out) and "at all frames" not in out
+    assert grown in status(ob).note
+    play.bake(ob)
+    assert grown in capfd.readouterr().out
+    play.press("fit", workflow="map")
+    assert "has grown" not in status(ob).note
 
 
 # ---------------------------------------------------------------------------------------------------------- performing
