@@ -6,7 +6,7 @@ import numpy as np
 
 from ...scene import binding_store
 from ...solvers.mapping.global_motion import ALL, NONE
-from ...solvers.mapping.heading import heading_jumps
+from ...solvers.mapping.heading import heading_jumps, heading_told
 from ...solvers.mapping.up_axis import up_axis_doubt
 from ..core.kept import kept
 from .model import clip_of, source_track_of, target_of
@@ -29,7 +29,9 @@ def doubts_of(name: str, setting: str, remove: str, points: np.ndarray, yaw: np.
             f"'{name}' {doubt.text}; if so, turn it upright (by {_UPRIGHT[doubt.axis]}; empties by a parent) and press "
             "Learn Again."
         )
-    jumps, size = heading_jumps(yaw, (frames - frames[0]) / fps) if remove == ALL else ((), 0.0)
+    jumps, size = (), 0.0
+    if remove == ALL:
+        jumps, size = heading_jumps(yaw, (frames - frames[0]) / fps, heading_told(points))
     if len(jumps):
         shown = _some([f"{frames[row]:g}" for row in jumps])
         found.append(

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks._map_source import clip
 from solvers.mapping.global_motion import GlobalMotion
-from solvers.mapping.heading import heading_jumps
+from solvers.mapping.heading import heading_jumps, heading_told
 from solvers.mapping.steady_points import steady_weights
 
 
@@ -40,6 +40,27 @@ def test_a_body_that_tips_over_jumps_and_one_that_walks_does_not(rng):
     at, size = heading_jumps(GlobalMotion(points[0]).track(points).yaw, times)
     assert len(at) == 2 and size > 2.0
     assert not len(heading_jumps(GlobalMotion(points[0]).track(points[:12]).yaw, times[:12])[0])
+
+
+def test_how_surely_a_heading_is_told(rng):
+    """Place, size, heading and missing points change nothing of it; a body on its back is seen the wrong way round."""
+    first = rng.normal(size=(40, 3)) * [0.3, 1.0, 0.3]
+    turn = np.array([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
+    upright = np.stack((first, 3.0 * first @ turn + [5, -2, 1], first))
+    upright[2, 3], upright[1, 4] = np.nan, np.nan
+    np.testing.assert_allclose(heading_told(upright), 1.0, atol=1e-12)
+    on_end = np.stack((first, first[:, [0, 2, 1]]))
+    assert heading_told(on_end)[1] < 0.5
+
+
+@pytest.mark.captures
+@pytest.mark.parametrize("every", [1, 2, 5])
+@pytest.mark.parametrize(("name", "jumps"), [("backflip", True), ("pirouette", False), ("dance", False)])
+def test_a_somersault_is_told_at_any_frame_rate_and_a_turning_dance_is_not(name, jumps, every):
+    points, times = clip("bvh", f"misc/{name}")
+    points, times = points[10::every], times[10::every]  # before that it stands as its rig does
+    yaw = GlobalMotion(points[0], weights=steady_weights(points)).track(points).yaw
+    assert bool(len(heading_jumps(yaw, times, heading_told(points))[0])) is jumps
 
 
 @pytest.mark.captures
