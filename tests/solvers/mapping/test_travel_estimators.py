@@ -168,6 +168,18 @@ def test_a_body_that_steps_on_the_spot_goes_by_its_strokes():
     assert np.linalg.norm(position[-1]) < 0.15 * CYCLE * SPEED
 
 
+@pytest.mark.parametrize("slower", [0.3, 1.0, 12.0, 40.0])
+def test_what_a_target_travels_by_does_not_depend_on_its_tempo(slower):
+    """Of two cycles and of one; and a body whose feet come back to where they were stays."""
+    for frames in (25, 13):
+        poses, times, *still, vertices, triangles = stepping(np.arange(frames) / 24)
+        estimators = TravelEstimators.learn(poses, slower * times, *still, vertices, triangles)
+        assert estimators.auto == "stance"
+        assert estimators.cycle == pytest.approx(CYCLE * SPEED, rel=0.2)
+    poses, times, translation, yaw, vertices, triangles = hopper(travels=False)
+    assert TravelEstimators.learn(poses, slower * times, translation, yaw, vertices, triangles).auto == "stays"
+
+
 def test_a_body_that_travels_goes_by_its_strokes_as_far_as_it_went():
     """A tenth less than its feet ask for, at every tempo; one that is carried ten times as far does not."""
     times = np.arange(25) / 24
