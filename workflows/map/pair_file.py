@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +20,15 @@ FORMAT, VERSION = "motion_loom_pairs", 1
 _LAST_FRAME = 1_048_574  # that a scene can have, and less its first
 _FARTHEST = 1e6  # metres
 _SHOWN = 60  # letters
+_ENDS_OF_FOLDERS = tuple(filter(None, (os.sep, os.altsep)))
 
 
 def pair_file(path: str) -> Destination:
     """Where pairs are to be written; InputError for no name, OutputError for a place that cannot be written."""
     if not Path(path).name:
         raise InputError("Name a file for the pairs.")
+    if path.endswith(_ENDS_OF_FOLDERS):
+        raise InputError(f"'{path}' names a folder; name a file in it for the pairs.")
     return destination(path if Path(path).suffix else Path(path).with_suffix(".json"), "choose another place")
 
 

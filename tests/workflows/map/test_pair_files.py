@@ -165,6 +165,8 @@ def test_places_that_cannot_be_read_or_written(ob, path, place):
 def test_saving_without_pairs_or_a_name(ob, path):
     before = path.read_bytes()
     refused(ob, "map_save_pairs", "Name a file", filepath="")
+    refused(ob, "map_save_pairs", "names a folder; name a file in it", filepath=f"{path.parent}/")
+    assert not path.parent.with_suffix(".json").exists()
     ob.motion_loom_map.pairs.clear()
     refused(ob, "map_save_pairs", "no pairs to save", filepath=str(path))
     assert path.read_bytes() == before and [file.name for file in path.parent.iterdir()] == ["pairs.json"]
