@@ -79,11 +79,24 @@ def release_others(ob: bpy.types.Object, live: bpy.types.Object | None = None) -
 
 
 def original_of(live: bpy.types.Object) -> bpy.types.Object | None:
-    """What a live copy stands for, whatever it is called now; None where it was deleted."""
-    mark = live.get(LIVE_MARK)
-    original = mark.get("original") if mark is not None else None
-    # Deleted from its scenes, an object lives on as long as the mark points to it.
+    """What a live copy stands for, whatever it is called now; None where it was deleted, or is in no scene."""
+    original = _marked(live)
     return original if original is not None and original.users_scene else None
+
+
+def lacks_original(live: bpy.types.Object) -> bool:
+    """Whether what a live copy stands for is in the file, but in no scene.
+
+    Deleted from its scenes, an object lives on as long as the mark points to it, and comes along where a copy is
+    appended.
+    """
+    original = _marked(live)
+    return original is not None and not original.users_scene
+
+
+def _marked(live: bpy.types.Object) -> bpy.types.Object | None:
+    mark = live.get(LIVE_MARK)
+    return mark.get("original") if mark is not None else None
 
 
 def restore(live: bpy.types.Object) -> bpy.types.Object | None:

@@ -94,10 +94,15 @@ def why_live_elsewhere(ob, workflow) -> str | None:
 
 
 def require_copy(ob, settings) -> Any:
-    """The live copy; raises LiveProblem where it was deleted."""
+    """The live copy; raises LiveProblem where it was deleted, or is in no scene."""
     copy = settings.live_copy
-    if copy is None or not _is_copy_of(ob, copy) or not copy.users_scene:
+    if copy is None or not _is_copy_of(ob, copy):
         raise LiveProblem(f"The live copy of '{ob.name}' was deleted; undo that, or switch Live off and on.")
+    if not copy.users_scene:
+        raise LiveProblem(
+            f"The live copy of '{ob.name}' is in no scene: it was deleted, or '{ob.name}' came without it from another "
+            "file; undo that, link it, or switch Live off and on."
+        )
     return copy
 
 

@@ -34,6 +34,11 @@ def why_no_target(context) -> str | None:
 def why_none(ob) -> str:
     """Why ``target_behind`` of an object, or of no object, is none."""
     if ob is not None and live_mesh.is_live(ob):
+        if live_mesh.lacks_original(ob):
+            return (
+                f"The mesh that '{ob.name}' stands for is in no scene: it was deleted, or '{ob.name}' came without it "
+                f"from another file; undo that, link it, or delete '{ob.name}' as well."
+            )
         return f"The mesh that '{ob.name}' stood for was deleted; undo that, or delete '{ob.name}' as well."
     return "Select the mesh that is to move."
 

@@ -115,7 +115,9 @@ def test_the_live_copy_is_deleted(play, ob, how):
     """Every button says so, and Live off and on makes a new one."""
     before = play.followed(ob)
     delete(play.copy(ob), how)
-    told = f"live copy of '{play.target}' was deleted; undo that, or switch Live off and on"
+    of = f"live copy of '{play.target}'"
+    unlinked = f"{of} is in no scene: it was deleted, or '{play.target}' came without it from another file; undo that"
+    told = unlinked if how == "operator" else f"{of} was deleted; undo that, or switch Live off and on"
     assert told in play.problem(ob)
     bpy.context.view_layer.objects.active = ob
     play.settings(ob).bake_kind = "ABSOLUTE_KEYS"
