@@ -9,6 +9,10 @@ class InputError(MotionLoomError):
     """The data handed in cannot be used: NaN, an empty range, a bad shape, a degenerate mesh."""
 
 
+class StillError(InputError):
+    """Nothing moves over a range that is to be learnt from."""
+
+
 class PartError(InputError):
     """Something about one body part. part: counts from 0.  problem: what is wrong, without a name for the part."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.errors import InputError
+from ..core.errors import InputError, StillError
 from ..core.lag import checked_times, lagged
 from ..core.missing_samples import interpolate_gaps, known_points
 from ..regression.history import History
@@ -51,7 +51,7 @@ class PoseFeatures:
         mean = points.mean(axis=0)
         place = _rms_length(points - mean)
         if place <= _STILL * np.abs(points).max():
-            raise InputError("The source does not move over the range; choose a range in which it does.")
+            raise StillError("The source does not move over the range; choose a range in which it does.")
         motion = _rms_length(points - lagged(points, times, LAG))
         gain = min(1.0, MOTION_SHARE * place / motion) if motion > 0.0 else 1.0
         return cls(names, used, mean, float(gain), float(np.hypot(place, gain * motion)))

@@ -25,7 +25,7 @@ from ...scene.point_source import (
 from ...scene.restored import restored_after_error
 from ...scene.rigs import require_editable
 from ...scene.session import object_of
-from ...solvers.core.errors import InputError, SceneError
+from ...solvers.core.errors import InputError, SceneError, StillError
 from ...solvers.core.subsampling import evenly_spaced_indices
 from ...solvers.mapping.global_motion import ALL, NONE, TRANSLATION, GlobalMotion
 from ...solvers.mapping.source_motion import SourceModel
@@ -48,6 +48,7 @@ _REMOVED = {"FULL": ALL, "PLACE": TRANSLATION, "NONE": NONE}
 _MOST_NUMBERS = 4e8  # that poses are learnt from, single precision
 _STEADY_FRAMES = 50  # from which the steady points of a target are found
 _DOUBTED_POINTS = 300  # by which a target's motion is looked through for what is doubtful
+_MOVES = 1e-4  # metres, of what does not rest
 _AT_ONCE = 64  # frames whose ground motion is taken off together, in double precision
 
 
@@ -86,7 +87,7 @@ def learn_steps(context, ob) -> Steps:
     names, positions = yield from relayed(point_track_steps(context, source, frames), 0.0, 0.2, "Reading the source")
     fps = frames_per_second(context.scene)
     tracked, times = source.kind != VERTICES, (frames - frames[0]) / fps
-    with _named(settings.source or settings.source_collection):
+    with _named(settings.source or settings.source_collection, positions):
         model = SourceModel.fit(names, positions, times, _REMOVED[settings.ground], tracked)
     clip = SourceClip(model, positions, frames, fps, source.record())
     with live_mesh.shown(context, ob):
@@ -113,11 +114,17 @@ def _require_in_scene(scene, ob) -> None:
 
 
 @contextmanager
-def _named(source) -> Iterator[None]:
-    """Says which source cannot be used."""
+def _named(source, positions: np.ndarray) -> Iterator[None]:
+    """Says which source cannot be used. positions: (F, J, 3) of its points, world, with all of their movement."""
     try:
         yield
     except InputError as error:
+        seen = positions[np.isfinite(positions).all(axis=(1, 2))]
+        if isinstance(error, StillError) and len(seen) and np.ptp(seen, axis=0).max() > _MOVES:
+            raise InputError(
+                f"'{source.name}' moves only as a whole, which is taken off as no pose; set Source Without to "
+                "Nothing and press Learn Again."
+            ) from error
         raise InputError(f"'{source.name}': {error}") from error
 
 

@@ -39,6 +39,9 @@ def make_strangers():
         empty.hide_viewport = True
     bare = bpy.data.objects.new("Bare", bpy.data.armatures.new("Bare"))
     bpy.context.scene.collection.objects.link(bare)
+    driven = bpy.data.objects.new("Driven", None)
+    bpy.context.scene.collection.objects.link(driven)
+    play.write_keys(driven, "location", [1, 20], np.array([[0, 0, 0], [2, 1, 0]]))
     add_walker("Still Rig").animation_data_clear()
     play.add_target("Still").data.shape_keys.animation_data_clear()
     play.add_target("Source").vertex_groups.new(name="empty")
@@ -64,6 +67,7 @@ def ob():
         ({"source_collection": "Still Dots"}, "'Still Dots'.*does not move"),
         ({"source": "Still Rig"}, "'Still Rig'.*does not move"),
         ({"source": "Still"}, "'Still'.*does not move"),
+        ({"source": "Driven"}, "'Driven' moves only as a whole.*set Source Without to Nothing"),
         ({"source": "Bare"}, "'Bare' has no bones"),
         ({"source": "Source", "source_group": "hand"}, "'Source' has no vertex group 'hand'"),
         ({"source": "Source", "source_group": "empty"}, "'empty' of 'Source' has no vertices"),
