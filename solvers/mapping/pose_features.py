@@ -17,7 +17,7 @@ from ..regression.history import History
 
 LAG = 0.1
 MOTION_SHARE = 0.5
-_STILL = 1e-7
+_STILL = 1e-6
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """Points to features and ground motion: the whole way from a clip, and frame by frame."""
 
 import numpy as np
+import pytest
 
+from solvers.core.errors import StillError
 from solvers.mapping.source_motion import SourceModel, SourceStream, source_track
 
 NAMES = tuple(f"joint {k}" for k in range(7))
@@ -57,3 +59,11 @@ def test_a_glitch_is_marked_and_taken_out():
     found = source_track(model, broken, times)
     assert found.glitches.nonzero()[0].tolist() == [40]
     assert np.abs(found.features - source_track(model, positions, times).features).max() < 0.05
+
+
+@pytest.mark.parametrize("remove", ["all", "translation"])
+def test_what_moves_only_as_a_whole_has_no_pose_that_rounding_tells(rng, remove):
+    points, times = rng.normal(size=(48, 3)), np.arange(24) / 24
+    moved = (points + np.linspace(0, 1, 24)[:, None, None] * [2.0, 1.0, 0.0]).astype(np.float32).astype(float)
+    with pytest.raises(StillError, match="does not move"):
+        SourceModel.fit(tuple(map(str, range(48))), moved, times, remove, tracked=False)
