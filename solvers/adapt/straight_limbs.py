@@ -8,10 +8,12 @@ of the frames around by which it is as long as it is asked to be.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from ..rotations import quaternions as quat
+from ..rotations.polar import nearest_rotation
 from ..skeleton.joint_tree import JointTree
 from .clearance import smoothstep
 from .leg_reach import Legs
@@ -23,6 +25,8 @@ _STRAIGHT, _BENT = 0.1, 0.35
 _ROOM = 1e-4
 # Seconds around a frame in which it is looked to which side a limb bends: nearby, and where it is straight for longer.
 _NEARBY, _LONGER = 0.15, 1.0
+# Weight of a frame's own bend against those around it.
+_OWN = 3.0
 # Sine of a bend below which no side is known.
 _UNKNOWN = 0.02
 
@@ -33,6 +37,7 @@ class StraightLimbs:
 
     upper, middle, lower: (L,) joints, tree order.  axis: (L, 3, F) unit, world, about which the lower bone turns
     against the upper one as the limb bends.  share: (L, F) in [0, 1] how straight it is.
+    angle: (L, F) radians by which it is bent about the axis, NaN where none is known.
     bones: (L, 2, F) metres of the upper and the lower one.  length: (L, F) metres from end to end.
     """
 
@@ -41,6 +46,7 @@ class StraightLimbs:
     lower: np.ndarray
     axis: np.ndarray
     share: np.ndarray
+    angle: np.ndarray
     bones: np.ndarray
     length: np.ndarray
 
@@ -50,7 +56,8 @@ class StraightLimbs:
         hip, knee, ankle = (body[:, joints] for joints in (legs.upper, legs.middle, legs.lower))
         above, below = _unit(knee - hip), _unit(ankle - knee)
         bend = np.moveaxis(np.cross(above, below), 0, -1)
-        side = smoothed(bend, dt, _NEARBY) + smoothed(bend, dt, _LONGER)
+        trunk = _trunk_turns(legs, tree, body)
+        side = _OWN * bend + _around(bend, trunk, dt)
         # Only what is square to the limb bends it.
         along = np.moveaxis(_unit(above + below), 0, -1)
         side -= np.einsum("lkf,lkf->lf", side, along)[:, None] * along
@@ -58,13 +65,20 @@ class StraightLimbs:
         axis = side / np.maximum(size, 1e-12)[:, None]
         angle = np.arctan2(np.einsum("lkf,lkf->lf", bend, axis), np.einsum("flk,flk->lf", above, below))
         share = (size > _UNKNOWN) * smoothstep((_BENT - angle) / (_BENT - _STRAIGHT))
+        angle[size <= _UNKNOWN] = np.nan
         bones = np.stack([np.linalg.norm(v, axis=-1).T for v in (knee - hip, ankle - knee)], axis=1)
         joints = (tree.rank[joints] for joints in (legs.upper, legs.middle, legs.lower))
-        return cls(*joints, axis, share, bones, np.linalg.norm(ankle - hip, axis=-1).T)
+        return cls(*joints, axis, share, angle, bones, np.linalg.norm(ankle - hip, axis=-1).T)
 
     def scaled(self, size: float) -> StraightLimbs:
         """Of a body that is so many times larger."""
         return replace(self, bones=self.bones * size, length=self.length * size)
+
+    @cached_property
+    def least(self) -> np.ndarray:
+        """(L, F) radians by which each may turn backward from its bend in the source: to a straight limb, and not
+        further than the source does."""
+        return np.where(np.isnan(self.angle), -np.inf, np.minimum(-self.angle, 0.0))
 
     def bent(self, rows: slice, between: np.ndarray, targets: np.ndarray, roots: int) -> np.ndarray:
         """Turns from parents to bodies (B - R, 4, f) that are wanted, of ``terms.Bend``, with these limbs bent as far
@@ -84,6 +98,19 @@ class StraightLimbs:
         out, body = between.copy(), self.middle[limb] - roots
         out[body, :, frame] = quat.mul(between[body, :, frame].T, turn).T
         return out
+
+
+def _around(bend, trunk, dt):
+    """Bends (L, 3, F) of the frames around each, in the trunk's frame (F, 3, 3): a body that spins keeps its sides."""
+    local = np.einsum("fba,lbf->laf", trunk, bend)
+    return np.einsum("fab,lbf->laf", trunk, smoothed(local, dt, _NEARBY) + smoothed(local, dt, _LONGER))
+
+
+def _trunk_turns(legs, tree, body):
+    """(F, 3, 3) turns of what limbs hang on from its first pose (Kabsch 1976)."""
+    rigid = np.union1d(tree.order[: tree.roots], legs.upper)
+    points = body[:, rigid] - body[:, rigid].mean(axis=1, keepdims=True)
+    return nearest_rotation(np.einsum("fja,jb->fab", points, points[0]))
 
 
 def _bend(upper, lower, length):

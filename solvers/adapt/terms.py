@@ -21,6 +21,8 @@ from ..surface.sides import SidedSurface, sided
 from ..warp import collision
 from ..warp.collision import DistanceGoals
 from ..warp.energy import Goals, SparseTerm, part
+from ..warp.hinge_limits import WEIGHT as HINGE_WEIGHT
+from ..warp.hinge_limits import HingeLimits
 from ..warp.joint_limits import WEIGHT as LIMIT_WEIGHT
 from ..warp.joint_limits import LimitSprings
 from ..warp.terms import Bend, Facing, Targets
@@ -75,7 +77,10 @@ class AdaptTerms:
         self.shares, self._level = self.posture.shares, self.posture.level
         self._facing_weight, self._stiffness = self.posture.facing_weight(), self.posture.stiffness()
         self.affinity = self.posture.affinity(self.affinity)
-        self._limits = None
+        self._hinges = self._limits = None
+        limbs = self.posture.straight_limbs
+        if len(limbs.middle):
+            self._hinges = HingeLimits(limbs.middle, limbs.upper, limbs.axis, limbs.least, HINGE_WEIGHT * unit)
         if options.limits is not None:
             self._limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
         self._attached = owned(binding, uses, options.contact_reach, self.contact)
@@ -121,6 +126,7 @@ class AdaptTerms:
             Bend(between, part(self._stiffness, rows)),
             Facing(facing, part(self._facing_weight, rows)),
             obstacles,
+            None if self._hinges is None else self._hinges.take(rows),
             None if self._limits is None else self._limits.take(rows),
         )
         return Goals(part(self.offsets, rows), tuple(term for term in terms if term is not None))
