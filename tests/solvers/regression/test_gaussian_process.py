@@ -33,9 +33,11 @@ def fit_given(pairs, name="neural_network", noise=0.05):
 
 
 def assert_alike(one, other, at):
-    """To the last bit."""
-    np.testing.assert_array_equal(one.predict(at), other.predict(at))
-    np.testing.assert_array_equal(one.variance(at), other.variance(at))
+    """But for rounding: where arrays lie in memory decides in which order BLAS sums, and learning amplifies it."""
+    np.testing.assert_allclose(one.kernel.logs, other.kernel.logs, atol=1e-5)
+    assert one.noise == pytest.approx(other.noise, rel=1e-5)
+    np.testing.assert_allclose(one.predict(at), other.predict(at), atol=1e-6)
+    np.testing.assert_allclose(one.variance(at), other.variance(at), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", (*KERNELS, Linear))
@@ -127,11 +129,10 @@ def _sizes(pairs):
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("count", [7, 40, 200])
 def test_the_order_of_the_pairs_makes_no_difference(name, count, rng):
-    """To the last bit, also where only some of the pairs are learnt from."""
+    """Also where only some of the pairs are learnt from."""
     inputs, outputs = smooth_pairs(rng, count)
     order, at = rng.permutation(count), rng.normal(size=(5, 6))
     plain, mixed = (GaussianProcess.fit(inputs[way], outputs[way], name) for way in (np.arange(count), order))
-    assert plain.kernel == mixed.kernel and plain.noise == mixed.noise
     assert_alike(plain, mixed, at)
 
 
@@ -149,8 +150,9 @@ def test_a_rotation_of_the_inputs_changes_nothing_and_one_of_the_outputs_comes_a
 def test_seeds_draw_other_pairs_and_the_same_seed_the_same(rng):
     inputs, outputs = smooth_pairs(rng, 200)
     first, again, other = (GaussianProcess.fit(inputs, outputs, most=50, seed=seed) for seed in (1, 1, 2))
-    assert first.kernel == again.kernel != other.kernel
     at = rng.normal(size=(50, 6))
+    assert_alike(first, again, at)
+    assert np.abs(first.kernel.logs - other.kernel.logs).max() > 1e-3
     assert np.sqrt(np.mean((first.predict(at) - other.predict(at)) ** 2)) < 0.03
 
 
@@ -204,7 +206,6 @@ def test_arrays_make_the_same_process(name, pairs, rng):
     arrays = process.to_arrays()
     assert all(value.dtype.kind in "fU" for value in arrays.values())
     again, at = GaussianProcess.from_arrays(arrays), rng.normal(size=(7, 6))
-    assert again.kernel == process.kernel and again.noise == process.noise
     assert_alike(again, process, at)
 
 
