@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
+from ..regression.leave_one_out import leave_one_out
 from ..regression.pairs import finite_pairs
 
 _NOISE = 0.05  # of features of unit length: what a linear map of one motion to another misses, whatever the pairs ask
@@ -31,9 +31,9 @@ def odd_pair(rows: np.ndarray, coefficients: np.ndarray, poses: np.ndarray) -> O
     """The pair that the others contradict most; None where they agree, or are too few or too unlike it to tell.
 
     rows: (n, P) features, coefficients: (n, D) of the target, of the pairs.  poses: (F, D) of all its frames.
-    The ridge regression of ``solvers.regression.ridge`` without pair i misses it by (K^-1 C)_i / (K^-1)_ii, and
-    expects a squared miss in proportion to 1 / (K^-1)_ii (Rasmussen and Williams 2006, section 5.4.2); what the others
-    miss each other by gives the proportion (an externally studentized residual). Nothing is learnt again.
+    The ridge regression of ``solvers.regression.ridge`` without a pair misses it and expects a squared miss in
+    proportion to what is uncertain, as ``leave_one_out`` tells; what the others miss each other by gives the proportion
+    (an externally studentized residual).
     Raises InputError for fewer than two pairs and numbers that are not finite.
     """
     rows, coefficients = finite_pairs(np.atleast_2d(rows), np.atleast_2d(coefficients), "A map")
@@ -41,12 +41,10 @@ def odd_pair(rows: np.ndarray, coefficients: np.ndarray, poses: np.ndarray) -> O
         return None
     mean = poses.mean(axis=0)
     given, poses = coefficients - mean, poses - mean
-    inverse = cho_solve(cho_factor(rows @ rows.T + _NOISE * np.eye(len(rows)), lower=True), np.eye(len(rows)))
-    dual, unknown = inverse @ given, 1.0 / np.diag(inverse)
-    missed = dual * unknown[:, None]
+    missed, unknown = leave_one_out(rows @ rows.T + _NOISE * np.eye(len(rows)), given)
     off = (missed**2).sum(axis=1)
     surprise = off / unknown
-    usual = (np.einsum("nd,nd->", given, dual) - surprise) / (len(rows) - 1)
+    usual = (np.einsum("nd,nd,n->", given, missed, 1.0 / unknown) - surprise) / (len(rows) - 1)
     ratio = surprise / np.maximum(usual, np.finfo(float).tiny)
     apart = ((poses[None] - (given - missed)[:, None]) ** 2).sum(axis=2)
     size = (poses**2).sum(axis=1).mean()

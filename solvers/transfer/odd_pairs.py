@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
 from ..core.errors import InputError
+from ..regression.leave_one_out import leave_one_out
 from .association_cost import half_squares
 from .clip_pair import ClipRows, checked_clips
 from .correspondence import pose_regressions, telling_clips
@@ -99,6 +100,5 @@ def _without_it(learnt: PoseRegression, inputs: np.ndarray, outputs: np.ndarray)
     process = learnt.process
     rows, given = (inputs - learnt.input_mean) / learnt.input_scale, (outputs - learnt.output_mean)
     matrix = process.kernel.prepared(rows)(rows) + process.noise * np.eye(len(rows))
-    inverse = cho_solve(cho_factor(matrix, lower=True), np.eye(len(rows)))
-    unknown = 1.0 / np.diag(inverse)
-    return outputs - (inverse @ given) * unknown[:, None], unknown * learnt.output_scale**2
+    missed, unknown = leave_one_out(matrix, given)
+    return outputs - missed, unknown * learnt.output_scale**2

@@ -1,0 +1,18 @@
+"""What all other pairs predict of each pair, without learning anything again."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+
+def leave_one_out(covariances: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By how much (n, M) each pair's outputs are off what the others predict, and how uncertain (n,) that is.
+
+    covariances: (n, n) of the pairs, with the noise on the diagonal.  outputs: (n, M).
+    With K the covariances, pair i is missed by (K^-1 Y)_i / (K^-1)_ii, with the variance 1 / (K^-1)_ii (Rasmussen and
+    Williams 2006, section 5.4.2).  Raises LinAlgError where the covariances are not positive definite.
+    """
+    inverse = cho_solve(cho_factor(covariances, lower=True), np.eye(len(covariances)))
+    unknown = 1.0 / np.diag(inverse)
+    return (inverse @ outputs) * unknown[:, None], unknown
