@@ -144,11 +144,13 @@ class AdaptTerms:
 
         carry: of ``carries``, normals: (S, N, 3) of the descriptors now; S = 1 or one state a row.
         """
-        size, attached = self.options.scale, self._attached
-        shift, turn = self._displaced(rows, carry, attached.blended(rows, carry))
+        size = self.options.scale
+        if self._level is not None and np.array_equal(carry[..., :12], carry[..., 12:]):
+            carry = carry[..., :12]  # nothing is tilted
+        shift, turn = self._displaced(rows, self._attached.blended(rows, carry))
         if self._avoided.any():
             relations = self._pushing.part(rows)
-            pushed, _ = self._displaced(rows, carry, relations.blended(carry))
+            pushed, _ = self._displaced(rows, relations.blended(carry))
             normal = relations.mean_normals(normals)
             # Against where everything else takes the joint: what moves along with it does not come closer.
             closer = np.einsum("fjk,fjk->fj", pushed - relations.sums()[..., None] * shift, normal)
@@ -161,19 +163,19 @@ class AdaptTerms:
         """Blended normals (f, J, 3) of what is around each joint, as upright as the joint is."""
         relations = self._attached.part(rows)
         mean = relations.mean_normals(normals)
-        if self._level is None:
+        if carry.shape[-1] == 12:
             return mean
         whole, heading = ((carry[..., k : k + 9]).reshape(*carry.shape[:2], 3, 3) + np.eye(3) for k in (3, 15))
         level = relations.mean_normals(np.einsum("snab,sncb,snc->sna", heading, whole, normals))
         return mean + self._level[rows][..., None] * (level - mean)
 
-    def _displaced(self, rows: slice, carry: np.ndarray, blended: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _displaced(self, rows: slice, blended: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Displacements (f, J, 3) by carries blended for each joint (f, J, 12 or 24), and turns (f, 1 + J, 3, 3) as
         ``shifts`` returns them."""
         source, share = self.binding.track.positions[rows], self.shares[rows, 0]
         shift, turn = displaced(source, blended[..., :12])
         mean = np.einsum("fj,fjab->fab", share, turn)
-        if self._level is not None and not np.array_equal(carry[..., :12], carry[..., 12:]):
+        if blended.shape[-1] > 12:
             level = self._level[rows]
             level_shift, level_turn = displaced(source, blended[..., 12:])
             # Not the mean of the blended turns: the feet that touch a slope would tilt the root.
