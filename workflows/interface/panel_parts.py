@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ...solvers.core.errors import MotionLoomError
 from ...state.live_states import Remedy, TrackStatus
 from ..core import live
 from .wrapping import fitting_lines
@@ -57,6 +59,16 @@ def draw_steps(layout, steps, shown: Shown) -> None:
             header.label(text="", icon="CHECKMARK")
         if body:
             draw_step(body, shown)
+
+
+def draw_notes(layout, shown: Shown, notes_of: Callable[[Any], Iterable[str]]) -> None:
+    """What is to be said of the object, notes_of(ob), a line each; nothing while it cannot be told."""
+    try:
+        notes = notes_of(shown.ob)
+    except MotionLoomError:
+        return  # the buttons say what is missing
+    for note in notes:
+        draw_text(layout, shown.context, note, "ERROR")
 
 
 def draw_text(layout, context, text: str, icon: str) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
-
 from ...solvers.core.errors import InputError, MotionLoomError
-from ..interface.panel_parts import Shown, draw_range, draw_status, draw_text, draw_toggles, is_live
+from ..interface.panel_parts import Shown, draw_notes, draw_range, draw_status, draw_text, draw_toggles, is_live
 from ..mesh.panel import draw_bake, draw_feet, draw_mesh, draw_problem, is_baked
 from .doubts import source_doubts
 from .model import confidence_now, travel_note
@@ -48,18 +45,9 @@ def _draw_learn(layout, shown: Shown) -> None:
         box = layout.box().column(align=True)
         for text, icon in ((chosen.clip_summary, "OUTLINER_OB_ARMATURE"), (chosen.learnt_summary, "MESH_DATA")):
             draw_text(box, shown.context, text, icon)
-        _draw_notes(box, shown, source_doubts)
-        _draw_notes(box, shown, notes_of_target)
+        draw_notes(box, shown, source_doubts)
+        draw_notes(box, shown, notes_of_target)
     shown.workflow.button(layout, "fit", text="Learn Target" if chosen.learnt is None else "Learn Again")
-
-
-def _draw_notes(layout, shown: Shown, notes_of: Callable[[Any], Iterable[str]]) -> None:
-    try:
-        notes = notes_of(shown.ob)
-    except MotionLoomError:
-        return  # the buttons say what is missing
-    for note in notes:
-        draw_text(layout, shown.context, note, "ERROR")
 
 
 # -------------------------------------------------------------------------------------------------------- pairs
@@ -91,7 +79,7 @@ def _draw_pairs(layout, shown: Shown) -> None:
         ends = layout.column(align=True)
         ends.prop(chosen, "weigh_start")
         ends.prop(chosen, "weigh_end")
-    _draw_notes(layout, shown, notes_of_pairs)
+    draw_notes(layout, shown, notes_of_pairs)
     _draw_confidence(layout, shown)
     layout.prop(chosen, "target_frame")
     layout.operator("motion_loom.map_add_pair", icon="ADD")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
-
 from ...scene.pictures import icon_of
 from ...solvers.core.errors import MotionLoomError
-from ..interface.panel_parts import Shown, draw_range, draw_status, draw_text, draw_toggles, is_live
+from ..interface.panel_parts import Shown, draw_notes, draw_range, draw_status, draw_text, draw_toggles, is_live
 from ..mesh.panel import draw_bake, draw_feet, draw_mesh, draw_problem, is_baked
 from .model import is_trained
 from .notes import notes_of_learnt, notes_of_pairs
@@ -101,7 +98,7 @@ def _draw_pairs(layout, shown: Shown) -> None:
     shown.workflow.button(buttons, "densify", text="Densify")
     buttons.operator("motion_loom.transfer_edit_path", icon="IPO_EASE_IN_OUT")
     draw_toggles(layout, chosen, ("show_pair", "show_path"))
-    _draw_notes(layout, shown, notes_of_pairs)
+    draw_notes(layout, shown, notes_of_pairs)
     draw_problem(layout, shown)
 
 
@@ -127,15 +124,6 @@ def _is_trained(shown: Shown) -> bool:
         return False  # the buttons say what is missing
 
 
-def _draw_notes(layout, shown: Shown, notes_of: Callable[[Any], Iterable[str]]) -> None:
-    try:
-        notes = notes_of(shown.ob)
-    except MotionLoomError:
-        return  # the buttons say what is missing
-    for note in notes:
-        draw_text(layout, shown.context, note, "ERROR")
-
-
 def _draw_train(layout, shown: Shown) -> None:
     chosen = shown.chosen
     column = layout.column()
@@ -147,7 +135,7 @@ def _draw_train(layout, shown: Shown) -> None:
         draw_text(box, shown.context, chosen.learnt_summary, "MESH_DATA")
         if not _is_trained(shown):
             draw_text(box, shown.context, "Pairs or choices were changed since: train again", "ERROR")
-        _draw_notes(box, shown, notes_of_learnt)
+        draw_notes(box, shown, notes_of_learnt)
     shown.workflow.button(layout, "train", text="Train" if chosen.learnt is None else "Train Again")
 
 
