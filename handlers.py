@@ -7,7 +7,7 @@ from bpy.app.handlers import persistent
 
 from .state import cache, mesh_edits, prepare_overrides
 from .state.live_runs import live_runs
-from .workflows.core import lifecycle, live, live_render, opened, registry
+from .workflows.core import lifecycle, live, live_render, opened, private, registry
 from .workflows.core.base import Workflow
 
 
@@ -26,6 +26,7 @@ def _updated(scene, depsgraph) -> None:
 @persistent
 def _undone(*_args) -> None:
     """Undo and redo replace all objects, and bring the live action back as it was along with what it was solved for."""
+    private.sweep()
     mesh_edits.note_undo()
     lifecycle.call(Workflow.on_undo)
     live.look_through(registry.registered())
@@ -34,6 +35,7 @@ def _undone(*_args) -> None:
 
 @persistent
 def _loaded(*_args) -> None:
+    private.sweep()
     _forget()
     lifecycle.call(Workflow.on_load)
     _find_live()
@@ -60,6 +62,7 @@ def _forget() -> None:
 @persistent
 def _saves(*_args) -> None:
     """A file is about to be saved."""
+    private.sweep()
     lifecycle.call(Workflow.on_save)
     prepare_overrides()
 
@@ -108,16 +111,19 @@ def unregister() -> None:
             calls.remove(handler)
     if bpy.app.timers.is_registered(_look_at_opened):
         bpy.app.timers.unregister(_look_at_opened)
+    private.sweep()
     lifecycle.call(Workflow.on_unregister)
     _forget()
 
 
 def _came_or_went() -> bool:
     """Whether objects were added or removed: one that was appended or copied may be live."""
-    return len(bpy.data.objects) != live_runs.known
+    return private.object_count() != live_runs.known
 
 
 def _follow(scene, depsgraph, is_playback: bool = False) -> None:
+    if private.is_private(scene):
+        return
     if depsgraph.mode == "RENDER":
         live_render.show_rendered(scene, depsgraph)  # tracks alone: renders have a thread of their own
         return

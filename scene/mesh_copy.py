@@ -36,7 +36,7 @@ def plain_copy(context: bpy.types.Context, ob: bpy.types.Object, name: str) -> b
         for modifier in [modifier for modifier in new.modifiers if modifier.name not in kept]:
             new.modifiers.remove(modifier)
         _loosen(new)
-        _forget(new)
+        forget_settings(new)
     except BaseException:
         discard(new)
         raise
@@ -69,7 +69,7 @@ def _loosen(new: bpy.types.Object) -> None:
         new.parent = None
 
 
-def _forget(new: bpy.types.Object) -> None:
+def forget_settings(new: bpy.types.Object) -> None:
     """Drop settings and marks of Motion Loom, which speak of the original."""
     for prop in new.bl_rna.properties:
         if prop.identifier.startswith(_SETTINGS):

@@ -85,11 +85,12 @@ def owners_of(objects: Iterable[bpy.types.Object]) -> list[bpy.types.ID]:
         owner = waiting.pop()
         if owner is not None and owner not in found:
             found[owner] = None
-            waiting += _hung_on(owner)
+            waiting += hung_on(owner)
     return list(found)
 
 
-def _hung_on(owner: bpy.types.ID) -> Iterator[bpy.types.ID | None]:
+def hung_on(owner: bpy.types.ID) -> Iterator[bpy.types.ID | None]:
+    """What an ID looks at to be moved or deformed, one step far."""
     for driver in _drivers(owner):
         yield from (target.id for variable in driver.driver.variables for target in variable.targets)
     if isinstance(owner, bpy.types.Object):

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import bpy
 
+PRIVATE_MARK = "motion_loom_private"  # on what is made to be evaluated beside the user's scene; see `private_copies`
+
 
 def in_background() -> bool:
     """Whether there is no window, so that no timer fires."""
@@ -17,8 +19,14 @@ def is_rendering() -> bool:
 
 
 def object_count() -> int:
-    """Objects in the file."""
-    return len(bpy.data.objects)
+    """Objects in the file, but for private copies."""
+    private = sum(len(scene.objects) for scene in bpy.data.scenes if is_private(scene))
+    return len(bpy.data.objects) - private
+
+
+def is_private(datablock: bpy.types.ID) -> bool:
+    """Whether a scene or an object was made to be evaluated beside the user's."""
+    return PRIVATE_MARK in datablock
 
 
 def object_of(scene: bpy.types.Scene, uid: int, name: str) -> bpy.types.Object | None:
@@ -78,5 +86,5 @@ def call_off(call: Callable[[], float | None]) -> None:
 
 
 def all_objects() -> list[bpy.types.Object]:
-    """The objects of the file."""
-    return list(bpy.data.objects)
+    """The objects of the file, but for private copies."""
+    return [ob for ob in bpy.data.objects if not is_private(ob)]

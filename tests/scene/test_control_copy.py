@@ -1,0 +1,158 @@
+"""Trials of controls on a private copy, against the rig itself with the same keys."""
+
+from types import SimpleNamespace
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom.scene.control_copy import control_copy
+from bl_ext.devrepo.motion_loom.scene.motion import read_motion
+from bl_ext.devrepo.motion_loom.scene.private_copies import private_copies, sweep
+from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
+
+from tests.control_scenes import CONTROLS, FRAMES, add_leg, animate_leg, hold_to_carried, hold_to_moving, id_counts
+from tests.objects import add_object, frames_set, key
+
+
+def as_trial(source, frames=None):
+    """Channels of the source, to be tried."""
+    rows = np.arange(len(source.pose)) if frames is None else np.asarray(frames)
+    channels = SimpleNamespace(
+        location=source.location[rows].copy(), rotation=source.rotation[rows].copy(), scale=source.scale[rows].copy()
+    )
+    return SimpleNamespace(frames=rows, channels=channels)
+
+
+def pose_of(ob, frames=FRAMES):
+    return read_motion(bpy.context, ob, frames).pose
+
+
+def held_by_itself(ob):
+    hold_to_carried(ob, "e", "b")
+
+
+@pytest.mark.parametrize("hold", [None, lambda ob: hold_to_moving(ob, "a"), held_by_itself], ids=["", "post", "self"])
+def test_the_source_is_evaluated_as_the_rig_itself(hold):
+    ob = animate_leg(add_leg())
+    if hold is not None:
+        hold(ob)
+    wanted = pose_of(ob)
+    with control_copy(bpy.context, ob, CONTROLS, FRAMES) as copy:
+        source = copy.source()
+        tried = copy.evaluate(as_trial(source))
+        again = copy.source()
+    np.testing.assert_allclose(source.pose, wanted, atol=1e-6)
+    np.testing.assert_allclose(tried, wanted, atol=1e-6)
+    np.testing.assert_array_equal(again.pose, source.pose)
+
+
+@pytest.mark.parametrize("hold", [None, lambda ob: hold_to_moving(ob, "a"), held_by_itself], ids=["", "post", "self"])
+def test_a_trial_is_what_its_keys_make_of_the_rig(hold, rng):
+    ob = animate_leg(add_leg())
+    if hold is not None:
+        hold(ob)
+    with control_copy(bpy.context, ob, CONTROLS, FRAMES) as copy:
+        trial = as_trial(copy.source(), [1, 4, 6])
+        trial.channels.location += rng.normal(0, 0.05, trial.channels.location.shape)
+        trial.channels.rotation[..., :3] += rng.normal(0, 0.2, (3, len(CONTROLS), 3))
+        pose = copy.evaluate(trial)
+    for row, frame in enumerate(FRAMES[trial.frames]):
+        for number, name in enumerate(CONTROLS):
+            bone = ob.pose.bones[name]
+            key(bone, "location", {frame: trial.channels.location[row, number]})
+            key(bone, "rotation_euler", {frame: trial.channels.rotation[row, number, :3]})
+    np.testing.assert_allclose(pose, pose_of(ob, FRAMES[trial.frames]), atol=2e-6)
+
+
+def test_switches_of_trials_and_those_that_are_held():
+    ob = animate_leg(add_leg())
+    ob.pose.bones["p"]["s"] = 1.0
+    driver = ob.pose.bones["d"].constraints[0].driver_add("influence").driver
+    variable = driver.variables.new()
+    driver.type, variable.name, path = "AVERAGE", "s", 'pose.bones["p"]["s"]'
+    variable.targets[0].id, variable.targets[0].data_path = ob, path
+    on = pose_of(ob)
+    ob.pose.bones["p"]["s"] = 0.0
+    ob.update_tag()
+    off = pose_of(ob)
+    assert np.abs(on - off).max() > 0.05
+    with control_copy(bpy.context, ob, CONTROLS, FRAMES, (path,)) as copy:
+        source = copy.source()
+        assert (source.values == 0.0).all()
+        every = as_trial(source)
+        np.testing.assert_allclose(copy.evaluate(every), off, atol=1e-6)
+        np.testing.assert_allclose(copy.evaluate(every, np.ones((len(FRAMES), 1))), on, atol=1e-6)
+    with control_copy(bpy.context, ob, CONTROLS, FRAMES, held={path: 1.0}) as copy:
+        source = copy.source()
+        np.testing.assert_allclose(source.pose, off, atol=1e-6)
+        np.testing.assert_allclose(copy.evaluate(as_trial(source)), on, atol=1e-6)
+
+
+def test_only_the_copy_is_touched_and_nothing_is_left():
+    ob = animate_leg(add_leg())
+    hold_to_carried(ob, "e", "b")
+    other = add_object("Other")
+    key(other, "location", {1: (0, 0, 0), 8: (1, 0, 0)})
+    bpy.context.scene.frame_set(3, subframe=0.5)
+    ob.pose.bones["c"].location = (0.1, 0.2, 0.3)  # without a key
+    before, placed = id_counts(), tuple(other.location)
+    with frames_set() as seen, control_copy(bpy.context, ob, CONTROLS, FRAMES) as copy:
+        copy.evaluate(as_trial(copy.source()))
+        assert id_counts() != before
+    assert seen
+    scene = bpy.context.scene
+    assert (scene.frame_current, scene.frame_subframe) == (3, 0.5)
+    assert tuple(other.location) == placed and bpy.context.object == ob
+    assert tuple(ob.pose.bones["c"].location) == pytest.approx((0.1, 0.2, 0.3))
+    assert id_counts() == before
+
+
+def test_nothing_is_left_after_an_error_or_a_cancel():
+    ob = animate_leg(add_leg())
+    before = id_counts()
+    with pytest.raises(ZeroDivisionError), control_copy(bpy.context, ob, CONTROLS, FRAMES) as copy:
+        copy.source()
+        raise ZeroDivisionError
+
+    def steps():
+        with control_copy(bpy.context, ob, CONTROLS, FRAMES) as copy:
+            copy.evaluate(as_trial(copy.source()))
+            yield
+
+    running = steps()
+    next(running)
+    running.close()
+    assert id_counts() == before
+
+
+def test_saving_takes_the_copy_away_and_the_next_trial_says_so(tmp_path):
+    ob = animate_leg(add_leg())
+    before = id_counts()
+    with control_copy(bpy.context, ob, CONTROLS, FRAMES) as copy:
+        source = copy.source()
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+        assert id_counts() == before
+        with pytest.raises(StaleBindingError, match="do it again"):
+            copy.evaluate(as_trial(source))
+    assert id_counts() == before
+
+
+def test_leftovers_are_swept():
+    ob = animate_leg(add_leg())
+    before = id_counts()
+    left = private_copies(bpy.context.scene, ob)
+    left.__enter__()
+    sweep()
+    assert id_counts() == before
+
+
+def test_strips_alone_move_the_copy_too():
+    ob = animate_leg(add_leg())
+    wanted = pose_of(ob)
+    data = ob.animation_data
+    action, data.action = data.action, None
+    data.nla_tracks.new().strips.new("Step", 1, action)
+    with control_copy(bpy.context, ob, CONTROLS, FRAMES) as copy:
+        source = copy.source()
+        np.testing.assert_allclose(source.pose, wanted, atol=1e-6)
+        np.testing.assert_allclose(copy.evaluate(as_trial(source)), wanted, atol=1e-6)
