@@ -1,0 +1,78 @@
+"""Damped Gauss-Newton steps of one block of variables at many frames, each with a Jacobian of its own.
+
+Levenberg 1944, Marquardt 1963; Jacobians are kept up by Broyden's rank-one update (Broyden 1965).  n frames, r errors,
+v variables.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+# How strongly variables are drawn to where they began: settles what the errors leave open, and hardly anything else.
+_HOME = 1e-4
+_DAMPING, _LEAST, _LIGHT, _MOST = 1e-3, 1e-7, 1e-5, 1e2
+_LONGEST = 0.5
+# Errors below this are none (single precision); a step below this part changes nothing that can be seen.
+_EXACT, _SHORT = 1e-6, 2e-5
+
+
+class DampedBlock:
+    """What is known of a block at n frames: errors, Jacobian, damping, and how far its variables have come."""
+
+    def __init__(self, errors: np.ndarray, away: np.ndarray, weights: np.ndarray):
+        """errors: (n, r).  away: (n, v) how far the variables are from where they began.  weights: (r,) of errors."""
+        self.weights = weights
+        self.errors = errors * weights
+        self.away = away
+        self.jacobian = np.zeros((*errors.shape, away.shape[1]))
+        self.damping = np.full(len(errors), _DAMPING)
+        self.active = np.ones(len(errors), bool)
+        self.settled = np.zeros(len(errors), bool)
+
+    def learn(self, jacobian: np.ndarray, frames: np.ndarray) -> None:
+        """Begin anew at frames (m,) with Jacobians (m, r, v) of the unweighted errors."""
+        self.jacobian[frames] = jacobian * self.weights[:, None]
+        self.damping[frames] = _DAMPING
+        self.active[frames] = np.abs(self.errors[frames]).max(axis=1, initial=0.0) > _EXACT
+        self.settled[frames] = ~self.active[frames]
+
+    def steps(self, frames: np.ndarray) -> np.ndarray:
+        """(m, v) the next step at frames (m,)."""
+        jacobian, across = self.jacobian[frames], np.swapaxes(self.jacobian[frames], -1, -2)
+        normal = across @ jacobian
+        normal[:, *np.diag_indices(normal.shape[-1])] += _HOME**2 + self.damping[frames, None]
+        pull = (across @ self.errors[frames, :, None])[..., 0] + _HOME**2 * self.away[frames]
+        step = -np.linalg.solve(normal, pull[..., None])[..., 0]
+        longest = np.abs(step).max(axis=1, keepdims=True)
+        return step * np.minimum(1.0, _LONGEST / np.maximum(longest, 1e-30))
+
+    def judge(self, frames: np.ndarray, steps: np.ndarray, errors: np.ndarray) -> np.ndarray:
+        """(m,) bool, which of the steps (m, v) tried at frames (m,) are kept, as errors (m, r) are less with them."""
+        errors = errors * self.weights
+        before, away = self.errors[frames], self.away[frames]
+        cost = _squares(before) + _HOME**2 * _squares(away)
+        gain = cost - _squares(errors) - _HOME**2 * _squares(away + steps)
+        foretold = before + (self.jacobian[frames] @ steps[..., None])[..., 0]
+        expected = cost - _squares(foretold) - _HOME**2 * _squares(away + steps)
+        along = steps / np.maximum(_squares(steps), 1e-30)[:, None]
+        self.jacobian[frames] += (errors - foretold)[..., None] * along[:, None]
+        kept = gain > 0.0
+        ratio = gain / np.maximum(expected, 1e-30)
+        self.damping[frames] *= np.where(kept, np.where(ratio > 0.5, 0.1, 1.0), 10.0)
+        np.maximum(self.damping, _LEAST, out=self.damping)
+        taken = frames[kept]
+        self.errors[taken], self.away[taken] = errors[kept], away[kept] + steps[kept]
+        exact = np.abs(self.errors[frames]).max(axis=1, initial=0.0) < _EXACT
+        # A short step says that there is nothing to gain only where it is not damping that made it short.
+        short = (np.abs(steps).max(axis=1) < _SHORT) & (self.damping[frames] <= _LIGHT)
+        self.settled[frames] = exact | (short & kept)
+        self.active[frames] = ~self.settled[frames] & (self.damping[frames] < _MOST)
+        return kept
+
+    def exact(self) -> np.ndarray:
+        """(n,) bool, where the errors are gone."""
+        return np.abs(self.errors).max(axis=1, initial=0.0) < _EXACT
+
+
+def _squares(values: np.ndarray) -> np.ndarray:
+    return np.einsum("nk,nk->n", values, values)
