@@ -1,0 +1,137 @@
+"""Which bones of a rig an animator would key, which channels of theirs are free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from . import actions
+from .bone_dependence import bone_in_path, moved_by
+from .channels import SIZES
+from .interference import driven_bones
+from .sampling import strip_curves
+
+# They leave a bone where it is keyed, within bounds, or do not act on where it is.
+_BOUNDS = frozenset({"LIMIT_LOCATION", "LIMIT_ROTATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"})
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Bones that may be keyed, C, in the order of the armature's bones.
+
+    bones: (C,) int.  free: (C, 6) bool, location x, y, z and rotation x, y, z that are neither locked nor driven.
+    keyed: (C,) bool, by what the rig plays.  shaped: whether custom shapes tell controls from the rest.
+    locked: names of bones that would be controls but for their locks.
+    """
+
+    bones: np.ndarray
+    free: np.ndarray
+    keyed: np.ndarray
+    shaped: bool
+    locked: tuple[str, ...]
+
+
+def find_candidates(ob: bpy.types.Object, action, slot) -> Candidates:
+    """Of an armature object that plays an action, or NLA strips alone where it is None.
+
+    Bones with a custom shape, and those that are keyed; where no bone has a shape, those that are keyed and those that
+    constraints look at. What constraints wholly override, and what has no free channel, is none of them.
+    """
+    bones = [ob.pose.bones[bone.name] for bone in ob.data.bones]
+    free = np.array([_free(bone) for bone in bones]) & ~_driven_channels(ob, bones)
+    keyed = _keyed(ob, action, slot)
+    is_keyed = np.array([bone.name in keyed for bone in bones])
+    shaped = np.array([bone.custom_shape is not None for bone in bones])
+    overridden = overridden_bones(ob)
+    if shaped.any():
+        chosen = shaped | (is_keyed & ~overridden)
+    else:
+        chosen = (is_keyed | np.isin([bone.name for bone in bones], list(_targets(ob)))) & ~overridden
+    usable = free.any(axis=1)
+    locked = tuple(bones[number].name for number in np.flatnonzero(chosen & ~usable))
+    found = np.flatnonzero(chosen & usable)
+    return Candidates(found, free[found], is_keyed[found], bool(shaped.any()), locked)
+
+
+def overridden_bones(ob: bpy.types.Object) -> np.ndarray:
+    """(B,) bool: bones that a constraint places whatever their channels say, at all times."""
+    animated = _animated_influences(ob)
+    found: set[str] = set()
+    for bone in ob.pose.bones:
+        for each in bone.constraints:
+            whole = not each.mute and each.influence >= 1.0 and each.type not in _BOUNDS
+            if not whole or (bone.name, each.name) in animated:
+                continue
+            if each.type in {"IK", "SPLINE_IK"}:
+                found.update(link.name for link in moved_by(bone, each))
+            elif each.type == "COPY_TRANSFORMS" and each.mix_mode == "REPLACE":
+                found.add(bone.name)
+            elif each.type == "COPY_ROTATION" and each.mix_mode == "REPLACE" and bone.bone.use_connect:
+                if each.use_x and each.use_y and each.use_z:
+                    found.add(bone.name)
+    return np.array([bone.name in found for bone in ob.data.bones])
+
+
+def _free(bone) -> np.ndarray:
+    """(6,) channels of a pose bone that are not locked."""
+    location = [not locked and not bone.bone.use_connect for locked in bone.lock_location]
+    turning = [not locked for locked in bone.lock_rotation]
+    return np.array(location + turning)
+
+
+def _driven_channels(ob, bones) -> np.ndarray:
+    """(B, 6) channels that drivers set; of quaternions all."""
+    out = np.zeros((len(bones), 6), bool)
+    if ob.animation_data is None or not driven_bones(ob).any():
+        return out
+    index = {bone.name: number for number, bone in enumerate(bones)}
+    for curve in ob.animation_data.drivers:
+        bone = actions.bone_of_path(curve.data_path)
+        if curve.mute or bone is None or bone[0] not in index:
+            continue
+        if bone[1] == "location":
+            out[index[bone[0]], curve.array_index] = True
+        elif bone[1] == "rotation_euler":
+            out[index[bone[0]], 3 + curve.array_index] = True
+        elif bone[1] in SIZES and bone[1] != "scale":
+            out[index[bone[0]], 3:] = True
+    return out
+
+
+def _keyed(ob, action, slot) -> set[str]:
+    """Names of bones whose location or rotation is animated."""
+    curves = [*(actions.playing_curves(action, slot) if action is not None else ()), *strip_curves(ob)]
+    bones = [actions.bone_of_path(curve.data_path) for curve in curves]
+    return {bone[0] for bone in bones if bone is not None and bone[1] in SIZES and bone[1] != "scale"}
+
+
+def _targets(ob) -> set[str]:
+    """Names of bones that constraints of the rig's bones look at."""
+    found = set()
+    for bone in ob.pose.bones:
+        for each in bone.constraints:
+            for part in (each, *getattr(each, "targets", ())):
+                if getattr(part, "target", None) == ob:
+                    found.add(part.subtarget)
+            if getattr(each, "pole_target", None) == ob:
+                found.add(each.pole_subtarget)
+    return found
+
+
+def _animated_influences(ob) -> set[tuple[str, str]]:
+    """Bone and constraint, by name, whose influence drivers or curves change."""
+    data = ob.animation_data
+    if data is None:
+        return set()
+    curves = [*data.drivers, *strip_curves(ob)]
+    if actions.plays_action(ob):
+        curves += actions.playing_curves(*actions.assigned(ob))
+    found = set()
+    for curve in curves:
+        head, _, rest = curve.data_path.partition("].constraints[")
+        if rest and curve.data_path.endswith((".influence", ".mute")):
+            name = bone_in_path(head + "]")
+            found.add((name, bpy.utils.unescape_identifier(rest.rpartition('"]')[0][1:])))
+    return found

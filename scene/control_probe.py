@@ -1,0 +1,235 @@
+"""What the bones of a rig do when its controls are posed at random, measured on a private copy.
+
+C controls, B bones, P switches, S states of them, G groups of controls that are posed together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..solvers.core.errors import SceneError
+from ..solvers.skeleton.rig import Rig
+from .bone_dependence import bones_reached
+from .channels import SIZES, rotation_channel
+from .control_candidates import find_candidates
+from .evaluation import evaluated_object
+from .frames import show_frame
+from .metarig import metarig_parents
+from .motion import source_of
+from .playback import play
+from .private_copies import PrivateCopies, private_copies
+from .rigs import deform_bones, matrices, read_rig
+from .switches import find_switches, switch_ends, switched_bones, values_of_switches
+
+_TURN, _WAY = 0.35, 0.04  # by which controls are posed: radians, and a share of the rig's size
+_MOST_STATES = 6
+
+
+@dataclass(frozen=True)
+class ControlProbe:
+    """rig: all bones.  controls: (C,) rising.  free: (C, 6) bool, see `Candidates`.  keyed: (C,) bool.
+    locked: names of bones that are no controls because all of them is locked.
+
+    switches: P data paths, from the object, of properties that change what constraints do.  ends: (P, 2) of each.
+    switched: (P, B) bool, the bones that the constraints move on which each acts.
+    states: (S, P) values in which the rig was posed: those that occur in the motion, the most frequent first, then all
+        switches of `limb_switches` at either end.  limb_switches: (P,) bool, those that act on chains of bones.
+    base: (S, B, 4, 4) armature space, all controls posed at random.  posed: (S, G, B, 4, 4) the same with the controls
+        of one group posed otherwise.  groups: (C,) the group of each control.  reached: (C, B) bool, the bones that a
+        control may move; within a group no bone is reached by two.
+    deform: (B,) bool.  plan: (B,) the bone that each hangs on by the rig's metarig, -1 for a root of it, -2 for a bone
+        that is not in it; None without a plan.
+    unstable: names of bones that come out otherwise when the same pose is evaluated again.
+    """
+
+    rig: Rig
+    controls: np.ndarray
+    free: np.ndarray
+    keyed: np.ndarray
+    locked: tuple[str, ...]
+    switches: tuple[str, ...]
+    ends: np.ndarray
+    switched: np.ndarray
+    states: np.ndarray
+    limb_switches: np.ndarray
+    base: np.ndarray
+    posed: np.ndarray
+    groups: np.ndarray
+    reached: np.ndarray
+    deform: np.ndarray
+    plan: np.ndarray | None
+    unstable: tuple[str, ...]
+
+
+def probe_rig(
+    context: bpy.types.Context, ob: bpy.types.Object, frames: np.ndarray, source: tuple | None = None
+) -> ControlProbe:
+    """Pose the controls of a rig at random in each state of its switches that occurs at scene frames (F,).
+
+    source: action and slot that it plays, as `control_copy`.
+    Nothing that is the user's is touched.
+    Raises SceneError where no bone is a control.
+    """
+    source = source_of(ob) if source is None else source
+    rig = read_rig(ob)
+    found = find_candidates(ob, *source)
+    if not found.bones.size:
+        raise SceneError(_none_found(ob, found.locked))
+    switches = find_switches(ob)
+    reached = bones_reached(ob)[found.bones]
+    groups = _groups(reached)
+    ends, switched = switch_ends(ob, switches), switched_bones(ob, switches)
+    limb = _limb_switches(rig, switched, ends)
+    with private_copies(context.scene, ob) as private:
+        posing = _Posing(float(frames[0]), ob, private, rig, found, switches, source)
+        occurring = _occurring(values_of_switches(context.scene, ob, switches, posing.now, frames, source))
+        states = _with_ends(occurring, ends, limb)
+        base, posed, unstable = posing.measure(states, groups)
+    return ControlProbe(
+        rig, found.bones, found.free, found.keyed, found.locked, switches, ends, switched, states, limb, base, posed,
+        groups, reached, deform_bones(ob), metarig_parents(ob), unstable,
+    )  # fmt: skip
+
+
+class _Posing:
+    """A private copy whose controls are posed directly, all at one frame."""
+
+    def __init__(self, frame, ob, private: PrivateCopies, rig: Rig, found, switches, source):
+        self._copy, self._private, self._switches, self._rig = private.copies[ob], private, switches, rig
+        self._bones = self._copy.pose.bones
+        if source[0] is not None:
+            play(self._copy, *source)
+        show_frame(private.scene, frame)
+        evaluated = self._evaluated()
+        self.now = np.array([float(evaluated.path_resolve(path)) for path in switches])
+        self._start = {channel: _read(evaluated.pose.bones, channel) for channel in SIZES}
+        self._halt(evaluated)
+        self._order = [self._bones.find(name) for name in rig.names]
+        self._rows = np.array([self._order[bone] for bone in found.bones])
+        self._modes = [rotation_channel(rig.rotation_modes[bone]) for bone in found.bones]
+        self._free, self._names = found.free, [rig.names[bone] for bone in found.bones]
+        corners = rig.rest[:, :3, 3]
+        self._size = float(np.ptp(corners, axis=0).max()) or float(rig.lengths.max())
+
+    def _halt(self, evaluated) -> None:
+        """Nothing animates the copy any more; it stays as it was evaluated last."""
+        data = self._copy.animation_data
+        held = {path: evaluated.path_resolve(path) for path in self._switches}
+        if data is not None:
+            data.action, data.use_nla = None, False
+        for channel, values in self._start.items():
+            self._bones.foreach_set(channel, values.ravel())
+        for path, value in held.items():
+            self._set(path, value)
+
+    def measure(self, states: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+        """base, posed and unstable, see `ControlProbe`."""
+        rng = np.random.default_rng(7)
+        count, bones = int(groups.max()) + 1, len(self._rig.names)
+        base, posed = np.empty((len(states), bones, 4, 4)), np.empty((len(states), count, bones, 4, 4), np.float32)
+        unstable = np.zeros(bones, bool)
+        shape = self._free.shape
+        for number, state in enumerate(states):
+            for path, value in zip(self._switches, state, strict=True):
+                self._set(path, value)
+            steps = 0.5 * self._random(rng, shape)
+            base[number] = self._posed(steps)
+            for group in range(count):
+                chosen = (groups == group)[:, None]
+                posed[number, group] = self._posed(np.where(chosen, steps + self._random(rng, shape), steps))
+            again = self._posed(steps)
+            unstable |= np.abs(again - base[number]).max(axis=(1, 2)) > 1e-3 * max(self._size, 1e-9)
+        return base, posed, tuple(self._rig.names[bone] for bone in np.flatnonzero(unstable))
+
+    def _random(self, rng, shape) -> np.ndarray:
+        """(C, 6) steps of the free channels, none of them small."""
+        size = rng.uniform(0.5, 1.0, shape) * rng.choice([-1.0, 1.0], shape)
+        return np.where(self._free, size * np.repeat([_WAY * self._size, _TURN], 3), 0.0)
+
+    def _posed(self, steps: np.ndarray) -> np.ndarray:
+        """Poses (B, 4, 4) with controls moved by steps (C, 6) from where they started."""
+        values = {channel: start.copy() for channel, start in self._start.items()}
+        values["location"][self._rows] += steps[:, :3]
+        for row, mode, turn in zip(self._rows, self._modes, steps[:, 3:], strict=True):
+            values[mode][row] = _turned(mode, values[mode][row], turn)
+        for channel, rows in values.items():
+            self._bones.foreach_set(channel, rows.ravel())
+        self._copy.update_tag(refresh={"OBJECT", "DATA"})
+        self._private.scene.view_layers[0].update()
+        flat = np.empty(16 * len(self._bones), np.float32)
+        self._evaluated().pose.bones.foreach_get("matrix", flat)
+        return matrices(flat)[self._order]
+
+    def _evaluated(self) -> bpy.types.Object:
+        return evaluated_object(self._copy, self._private.depsgraph)
+
+    def _set(self, path: str, value: float) -> None:
+        owner, _, name = path.rpartition("[")
+        holder = self._copy.path_resolve(owner) if owner else self._copy
+        present = holder[name[1:-2]]
+        holder[name[1:-2]] = type(present)(round(value) if isinstance(present, int) else value)
+
+
+def _turned(mode: str, start: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """Rotation channels of a mode, turned by about as much as `turn` (3,) tells about each axis."""
+    if mode == "rotation_euler":
+        return start + turn
+    if mode == "rotation_axis_angle":
+        return np.array([start[0] + np.linalg.norm(turn), *(start[1:] + turn)])
+    w, v = start[0], start[1:]
+    half = 0.5 * turn
+    return np.array([w - v @ half, *(w * half + v + np.cross(v, half))]) / np.sqrt(1.0 + half @ half)
+
+
+def _read(bones, channel: str) -> np.ndarray:
+    out = np.empty((len(bones), SIZES[channel]), np.float32)
+    bones.foreach_get(channel, out.reshape(-1))
+    return out
+
+
+def _groups(reached: np.ndarray) -> np.ndarray:
+    """(C,) group of each control, as few as a greedy choice finds: in none two reach (C, B) the same bone."""
+    out, taken = np.empty(len(reached), int), []
+    for control in np.argsort(-reached.sum(axis=1), kind="stable"):
+        free = [group for group, bones in enumerate(taken) if not (bones & reached[control]).any()]
+        if not free:
+            taken.append(np.zeros(reached.shape[1], bool))
+        group = free[0] if free else len(taken) - 1
+        taken[group] |= reached[control]
+        out[control] = group
+    return out
+
+
+def _occurring(values: np.ndarray) -> np.ndarray:
+    """(S, P) values that occur, the most frequent first; values (F, P) are taken to three digits."""
+    found, counts = np.unique(np.round(values, 3), axis=0, return_counts=True)
+    return found[np.argsort(-counts, kind="stable")][:_MOST_STATES]
+
+
+def _limb_switches(rig: Rig, switched: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """(P,) bool: switches from one end to another that act on a bone and its parent, as those of limbs do."""
+    parents = rig.parents
+    chained = switched[:, np.flatnonzero(parents >= 0)] & switched[:, parents[parents >= 0]]
+    return (ends[:, 1] - ends[:, 0] == 1.0) & chained.any(axis=1)
+
+
+def _with_ends(states: np.ndarray, ends: np.ndarray, limb: np.ndarray) -> np.ndarray:
+    """States, and the first with all switches of limbs at either end, unless it is among them."""
+    for end in range(2) if limb.any() else ():
+        new = np.where(limb, ends[:, end], states[0])
+        if not (np.abs(states - new).max(axis=1) < 1e-6).any():
+            states = np.concatenate((states, new[None]))
+    return states
+
+
+def _none_found(ob: bpy.types.Object, locked: tuple[str, ...]) -> str:
+    if locked:
+        names = ", ".join(f"'{name}'" for name in locked[:3]) + (", ..." if len(locked) > 3 else "")
+        return f"All channels of the controls of '{ob.name}' are locked ({names}); unlock what is to be keyed."
+    return (
+        f"'{ob.name}' has no bone that could be keyed: constraints or drivers move them all. "
+        "Copy Deform Bones (copy-deform on the command line) makes a rig that plays the same motion; use that one."
+    )

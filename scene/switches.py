@@ -1,0 +1,95 @@
+"""Properties of a rig that drive what its constraints do: FK or IK, parents, following."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import bpy
+import numpy as np
+
+from . import actions
+from .bone_dependence import bone_in_path, moved_by
+from .channels import action_times
+from .sampling import strip_curves
+
+_INFLUENCES = (".influence", ".mute", ".weight", ".enabled")
+
+
+def find_switches(ob: bpy.types.Object) -> tuple[str, ...]:
+    """Data paths, from the object, of properties that drive whether and how much its constraints act."""
+    found: dict[str, None] = {}
+    for path, _bones in _switching(ob):
+        found[path] = None
+    return tuple(found)
+
+
+def switched_bones(ob: bpy.types.Object, switches: tuple[str, ...]) -> np.ndarray:
+    """(P, B) bool: the bones whose constraints each switch acts on."""
+    index = {bone.name: number for number, bone in enumerate(ob.data.bones)}
+    out = np.zeros((len(switches), len(index)), bool)
+    for path, bone in _switching(ob):
+        if path in switches and bone in index:
+            out[switches.index(path), index[bone]] = True
+    return out
+
+
+def switch_ends(ob: bpy.types.Object, switches: tuple[str, ...]) -> np.ndarray:
+    """(P, 2) least and greatest value of each switch, as its slider goes; 0 and 1 where it has no bounds."""
+    return np.array([_ends(ob, path) for path in switches], float).reshape(-1, 2)
+
+
+def values_of_switches(
+    scene: bpy.types.Scene, ob: bpy.types.Object, switches: tuple[str, ...], now: np.ndarray, frames: np.ndarray, source
+) -> np.ndarray:
+    """(F, P) values of switches at scene frames (F,), as the source's curves tell; now: (P,) of others."""
+    out = np.repeat(now[None], len(frames), axis=0)
+    curves = [*(actions.playing_curves(*source) if source[0] is not None else ()), *strip_curves(ob)]
+    for curve in curves:
+        if curve.data_path in switches:
+            out[:, switches.index(curve.data_path)] = actions.sample(curve, action_times(scene, frames))
+    return out
+
+
+def _ends(ob, path: str) -> tuple[float, float]:
+    owner, _, name = path.rpartition("[")
+    try:
+        holder = ob.path_resolve(owner) if owner else ob
+        shown = holder.id_properties_ui(name[1:-2]).as_dict()
+    except (TypeError, ValueError, KeyError):
+        return 0.0, 1.0
+    low, high = float(shown.get("soft_min", 0.0)), float(shown.get("soft_max", 1.0))
+    return (low, high) if abs(low) < 1e3 and abs(high) < 1e3 else (0.0, 1.0)
+
+
+def _switching(ob) -> Iterator[tuple[str, str]]:
+    """Path of a property that is read, and the bone whose constraint it acts on, of each driver that does so."""
+    for curve in ob.animation_data.drivers if ob.animation_data is not None else ():
+        bone = bone_in_path(curve.data_path)
+        if curve.mute or bone is None or ".constraints[" not in curve.data_path:
+            continue
+        if not curve.data_path.endswith(_INFLUENCES):
+            continue
+        moved = _constrained(ob, bone, curve.data_path)
+        for variable in curve.driver.variables:
+            for target in variable.targets:
+                if variable.type == "SINGLE_PROP" and target.id == ob and _is_number(ob, target.data_path):
+                    yield from ((target.data_path, name) for name in moved)
+
+
+def _constrained(ob, bone: str, path: str) -> list[str]:
+    """The bones that the constraint of a bone moves which a data path leads into."""
+    found = re.search(r'\]\.constraints\["((?:[^"\\]|\\.)*)"\]', path, re.DOTALL)
+    owner = ob.pose.bones.get(bone)
+    constraint = owner and found and owner.constraints.get(bpy.utils.unescape_identifier(found[1]))
+    return [each.name for each in moved_by(owner, constraint)] if constraint else []
+
+
+def _is_number(ob, path: str) -> bool:
+    """Whether a path leads to a custom property that is a number."""
+    if not path.endswith("]"):
+        return False
+    try:
+        return isinstance(ob.path_resolve(path), (bool, int, float))
+    except ValueError:
+        return False

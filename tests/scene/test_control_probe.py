@@ -1,0 +1,78 @@
+"""What is measured of rigs by posing their controls."""
+
+import bpy
+import pytest
+from bl_ext.devrepo.motion_loom.scene.control_probe import probe_rig
+from bl_ext.devrepo.motion_loom.solvers.controls.measured_rig import measured_rig
+from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
+
+from tests.control_scenes import CONTROLS, FRAMES, add_leg, animate_leg, id_counts
+from tests.rig_scenes import add_chain, animate_at_random
+from tests.rigify_scenes import save_human
+
+
+def measured(ob):
+    return measured_rig(probe_rig(bpy.context, ob, FRAMES))
+
+
+def names_of(rig, bones):
+    return [rig.rig.names[bone] for bone in bones]
+
+
+def tree_of(rig):
+    """Each carrier with the one that it hangs on."""
+    names = [*names_of(rig, rig.carriers), None]
+    return {name: names[parent] for name, parent in zip(names, rig.carrier_parents, strict=False)}
+
+
+def rider(rig, control, state=0):
+    """The carrier on which a control rides."""
+    number = names_of(rig, rig.controls).index(control)
+    return (names_of(rig, rig.carriers) + [None])[rig.riders[state, number]]
+
+
+def test_a_leg_by_constraints_is_measured_without_names():
+    ob = animate_leg(add_leg())
+    before = id_counts()
+    rig = measured(ob)
+    assert id_counts() == before
+    assert set(names_of(rig, rig.controls)) == set(CONTROLS) - {"a"}  # what constraints look at, and what is keyed
+    assert tree_of(rig) == {"b": None, "c": "b", "d": "c", "e": "d"}
+    assert (rider(rig, "b"), rider(rig, "g"), rider(rig, "p")) == ("b", "e", None)
+    assert set(names_of(rig, rig.verified)) == set("bcde")
+
+
+def test_the_carriers_of_a_rigify_human_are_those_of_its_metarig(tmp_path):
+    bpy.ops.wm.open_mainfile(filepath=str(save_human(tmp_path)))
+    ob = bpy.data.objects["rig"]
+    before = id_counts()
+    rig = measured(ob)
+    assert id_counts() == before
+    tree = tree_of(rig)
+    assert all(name.startswith("ORG-") for name in tree) and len(tree) == 27
+    assert [name for name, parent in tree.items() if parent is None] == ["ORG-spine"]
+    chains = (
+        ("spine", "spine.001", "spine.002", "spine.003", "spine.004", "spine.005", "spine.006"),
+        ("spine", "thigh.L", "shin.L", "foot.L", "toe.L"),
+        ("spine.003", "shoulder.R", "upper_arm.R", "forearm.R", "hand.R"),
+    )
+    for chain in chains:
+        for parent, name in zip(chain, chain[1:], strict=False):
+            assert tree[f"ORG-{name}"] == f"ORG-{parent}"
+    assert rider(rig, "torso") == "ORG-spine" and rider(rig, "foot_ik.L") == "ORG-foot.L"
+    assert rider(rig, "upper_arm_fk.R") == "ORG-upper_arm.R" and rider(rig, "thigh_fk.L") is None
+
+
+def test_all_is_said_where_no_bone_could_be_keyed():
+    ob = add_chain(("hip", "chest"))
+    animate_at_random(ob)
+    for bone in ob.pose.bones:
+        bone.lock_location = bone.lock_rotation = (True, True, True)
+    with pytest.raises(SceneError, match="All channels .* are locked .'hip', 'chest'"):
+        probe_rig(bpy.context, ob, FRAMES)
+    for bone in ob.pose.bones:
+        bone.lock_location = bone.lock_rotation = (False, False, False)
+        hold = bone.constraints.new("COPY_TRANSFORMS")
+        hold.target = bpy.data.objects.new("Post", None)
+    with pytest.raises(SceneError, match="no bone that could be keyed.*Copy Deform Bones"):
+        probe_rig(bpy.context, ob, FRAMES)
