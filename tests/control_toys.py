@@ -89,7 +89,7 @@ class Toy:
         zero = np.zeros((frames, len(CONTROLS), 3))
         return ControlChannels(zero, rotation, zero + 1.0)
 
-    def moved(self, rng, frames: int, location=0.02, angle=0.4) -> ControlChannels:
+    def moved(self, rng, frames: int, location=0.08, angle=0.4) -> ControlChannels:
         """Smooth channels about rest."""
         t = np.linspace(0.0, 1.0, frames)[:, None, None]
         shape = (1, len(CONTROLS), 6)

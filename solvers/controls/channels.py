@@ -1,6 +1,7 @@
 """Channels of controls as matrices and back, and steps on those that may change.
 
-n frames, C controls.  A step (n, C, 6) has no unit: parts of the body's size along x, y, z, then radians about x, y, z.
+n frames, C controls.  A step (n, C, 6) has no unit: parts of a quarter of the body's size along x, y, z, then radians
+about x, y, z, which move bodies about as far.
 Where all three channels of a kind may change, they are stepped in the control's own posed axes, so that what a step
 does hardly depends on the pose (no gimbal lock); otherwise channel by channel, so that locked ones stay.
 """
@@ -18,6 +19,9 @@ from ..skeleton.inheritance import orthogonal
 from ..skeleton.rig import Rig
 from .control_rig import ControlRig
 from .trial import ControlChannels
+
+# A radian counts as much as this part of the body's size, about the length of a limb's bone.
+RADIAN = 0.25
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Stepper:
         """Channels after a step (n, C, 6); rotations keep the branch that is nearest to the one before."""
         step = np.where(self.variables, step, 0.0)
         turn = self._turn(channels)
-        shift = self.size * step[..., :3]
+        shift = self.size * RADIAN * step[..., :3]
         own = self.variables[:, :3].all(axis=-1)
         shift[:, own] = (turn[:, own] @ shift[:, own, :, None])[..., 0]
         rotation = channels.rotation.copy()
@@ -78,7 +82,7 @@ class Stepper:
         """The step (n, C, 6) that leads from start to end, zero in what may not change."""
         turn, turned = self._turn(start), self._turn(end)
         out = np.empty((*start.location.shape[:2], 6))
-        out[..., :3] = (end.location - start.location) / self.size
+        out[..., :3] = (end.location - start.location) / (self.size * RADIAN)
         own = self.variables[:, :3].all(axis=-1)
         out[:, own, :3] = (np.swapaxes(turn[:, own], -1, -2) @ out[:, own, :3, None])[..., 0]
         whole = self._turned_about_own

@@ -36,6 +36,13 @@ class DampedBlock:
         self.active[frames] = np.abs(self.errors[frames]).max(axis=1, initial=0.0) > _EXACT
         self.settled[frames] = ~self.active[frames]
 
+    def correct(self, frames: np.ndarray, errors: np.ndarray) -> None:
+        """Errors (m, r) that were found at frames (m,), more than what was thought where other blocks meddled."""
+        errors = errors * self.weights
+        meddled = _squares(errors) > 1.1 * _squares(self.errors[frames]) + _EXACT**2
+        self.errors[frames] = errors
+        self.settled[frames[meddled]] = False
+
     def steps(self, frames: np.ndarray) -> np.ndarray:
         """(m, v) the next step at frames (m,)."""
         jacobian, across = self.jacobian[frames], np.swapaxes(self.jacobian[frames], -1, -2)

@@ -21,15 +21,16 @@ from .measuring import STEP, Samples, measured
 from .misfit import References, errors
 from .trial import ControlChannels, ControlFit, FitProblem, Trial
 
+# Poses about which it is measured what moves what: steps of this size, at so many frames for each variable.
+_DISORDER, _LOOKS = 0.2, 3
+
 
 @dataclass(frozen=True)
 class FitOptions:
-    """passes: of the closed form.  samples: frames of the clip to one Jacobian.  steps: the most to a round."""
+    """passes: of the closed form.  rounds: frames of the clip to a measured Jacobian, and the most steps with it."""
 
     passes: int = 2
-    samples: int = 6
-    steps: int = 25
-    rounds: int = 3
+    rounds: tuple[tuple[int, int], ...] = ((6, 5), (6, 6), (1, 12), (1, 25))
 
 
 def fit_steps(
@@ -77,12 +78,7 @@ class _Fit:
         columns = np.flatnonzero(self.stepper.variables)
         if not len(columns):
             return
-        alone = np.zeros((len(columns), self.stepper.variables.size), bool)
-        alone[np.arange(len(columns)), columns] = True
-        samples = yield from self._measure(frames, alone, 2)
-        blocks, references = blocks_of(
-            samples, self._carried(frames), columns, self.controls.carrier_parents, self.problem.size
-        )
+        blocks, references = yield from self._structure(frames, columns)
         if not blocks:
             return
         tied = _Tied(blocks, references)
@@ -92,18 +88,37 @@ class _Fit:
         weights = np.ones(now.shape[1])
         fits = [DampedBlock(now[:, block.rows], away[:, block.columns], weights[block.rows]) for block in blocks]
         unsettled = np.arange(len(frames))
-        for turn in range(self.options.rounds):
+        for turn, (stride, steps) in enumerate(self.options.rounds):
             some = frames[unsettled]
-            repeats = max(2, len(some) // self.options.samples) if turn == 0 else len(some)
             if turn:  # the last trial was not kept everywhere
                 self.pose[some] = yield from self._evaluate(some, taken(self.channels, some))
-            samples = yield from self._measure(some, tied.groups(self.stepper.variables.size), repeats)
-            self._learn(fits, tied, unsettled, some, samples)
-            yield from self._descend(frames, fits, tied)
+                now = self._errors(some, references)
+                for block, fit in zip(blocks, fits, strict=True):
+                    fit.correct(unsettled, now[:, block.rows])
+            left = [not (fit.settled | fit.exact())[unsettled].all() for fit in fits]
+            groups = tied.groups(self.stepper.variables.size, left)
+            channels = taken(self.channels, some)
+            samples = yield from self._measure(some, channels, groups, max(2, len(some) // stride))
+            self._learn(fits, tied, left, unsettled, some, samples)
+            yield from self._descend(frames, fits, tied, steps)
             unsettled = np.flatnonzero(~np.all([fit.exact() | fit.settled for fit in fits], axis=0))
             if not len(unsettled):
                 break
         self.settled[frames[unsettled]] = False
+
+    def _structure(
+        self, frames: np.ndarray, columns: np.ndarray
+    ) -> Generator[Trial, np.ndarray, tuple[list[Block], References]]:
+        """Blocks, measured about poses of no order, since at rest much stands still that moves elsewhere."""
+        source = taken(self.problem.source, frames)
+        disorder = np.random.default_rng(0).normal(0.0, _DISORDER, (len(frames), *self.stepper.variables.shape))
+        channels = self.stepper.step(source, disorder)
+        pose = yield from self._evaluate(frames, channels)
+        alone = np.zeros((len(columns), self.stepper.variables.size), bool)
+        alone[np.arange(len(columns)), columns] = True
+        samples = yield from self._measure(frames, channels, alone, _LOOKS)
+        base = rigid(pose[:, self.controls.carriers])
+        return blocks_of(samples, base, columns, self.controls.carrier_parents, self.problem.size)
 
     def result(self) -> Generator[Trial, np.ndarray, ControlFit]:
         """Evaluates what was found, once more, for it is this that is judged."""
@@ -114,9 +129,9 @@ class _Fit:
         misses, turns = np.linalg.norm(off[..., :3], axis=-1), np.linalg.norm(off[..., 3:], axis=-1)
         return ControlFit(self.channels, self.pose, misses, turns, self.settled, self.evaluations)
 
-    def _descend(self, frames, fits, tied) -> Generator[Trial, np.ndarray, None]:
+    def _descend(self, frames, fits, tied, steps: int) -> Generator[Trial, np.ndarray, None]:
         """Steps until all blocks are at rest at all frames."""
-        for _ in range(self.options.steps):
+        for _ in range(steps):
             going = [np.flatnonzero(fit.active) for fit in fits]
             some = np.unique(np.concatenate(going))
             if not len(some):
@@ -137,12 +152,14 @@ class _Fit:
             # Where a block went back this is not what its channels make, but nothing of it is judged by another block.
             self.pose[frames[some]] = pose
 
-    def _learn(self, fits, tied, at, frames, samples: Samples) -> None:
-        """Jacobians at frames (n,), which are `at` among those of the fits."""
+    def _learn(self, fits, tied, left, at, frames, samples: Samples) -> None:
+        """Jacobians of the blocks that are left at frames (n,), which are `at` among those of the fits."""
         before = self._errors(frames, tied.references)[samples.frames]
         after = errors(samples.carried, self.targets[frames[samples.frames]], tied.references, self.problem.size)
         answers = (after.reshape(before.shape) - before) / STEP
-        for block, fit in zip(tied.blocks, fits, strict=True):
+        for block, fit, wanted in zip(tied.blocks, fits, left, strict=True):
+            if not wanted:
+                continue
             jacobian = np.empty((len(frames), len(block.rows), len(block.columns)))
             for k in range(len(block.columns)):
                 mine = samples.groups == k
@@ -151,8 +168,7 @@ class _Fit:
                 jacobian[..., k] = _between(known, values, np.arange(len(frames)))
             fit.learn(jacobian, at)
 
-    def _measure(self, frames, groups, repeats) -> Generator[Trial, np.ndarray, Samples]:
-        channels = taken(self.channels, frames)
+    def _measure(self, frames, channels, groups, repeats) -> Generator[Trial, np.ndarray, Samples]:
         steps = measured(self.stepper, channels, frames, self.controls.carriers, groups, repeats)
         sent = None
         while True:
@@ -166,9 +182,6 @@ class _Fit:
     def _evaluate(self, frames: np.ndarray, channels: ControlChannels) -> Generator[Trial, np.ndarray, np.ndarray]:
         self.evaluations[frames] += 1
         return (yield Trial(frames, channels))
-
-    def _carried(self, frames: np.ndarray) -> np.ndarray:
-        return rigid(self.pose[frames][:, self.controls.carriers])
 
     def _errors(self, frames: np.ndarray, references: References) -> np.ndarray:
         return self._errors_of(self.pose[frames], frames, references)
@@ -192,10 +205,11 @@ class _Tied:
     blocks: list[Block]
     references: References
 
-    def groups(self, channels: int) -> np.ndarray:
-        """(G, channels) bool: the first variable of each block, the second of each ..., which are stepped together."""
-        out = np.zeros((max(len(block.columns) for block in self.blocks), channels), bool)
-        for block in self.blocks:
+    def groups(self, channels: int, left: list[bool]) -> np.ndarray:
+        """(G, channels) bool: the first variable of each block left, the second of each ..., to be stepped together."""
+        blocks = [block for block, wanted in zip(self.blocks, left, strict=True) if wanted]
+        out = np.zeros((max(len(block.columns) for block in blocks), channels), bool)
+        for block in blocks:
             out[np.arange(len(block.columns)), block.columns] = True
         return out
 

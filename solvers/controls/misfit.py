@@ -12,10 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..rotations import rotation_vectors as rotvec
+from .channels import RADIAN
 from .closed_form import rigid_inverse
-
-# A radian counts as much as this part of the body's size: about the length of a limb's bone.
-RADIAN = 0.25
 
 
 @dataclass(frozen=True)
