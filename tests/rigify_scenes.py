@@ -1,55 +1,36 @@
-"""A default Rigify human that walks, made by the add-on that Blender ships, for tests.
-
-The add-on runs in a process of its own: it does not survive the end of every Blender module.
-"""
+"""Rigs of the Rigify add-on, and a default human of it that walks, for tests."""
 
 from __future__ import annotations
 
-import importlib
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
 
+from benchmarks import _rigify
 from tests.adapt_scenes import add_grid
 
 FRAMES = np.arange(1.0, 17.0)
 STRIDE = 0.6
-_ROOT = Path(__file__).resolve().parents[1]
-_MISSING = 77
+
+
+def generated(kind: str, folder: Path, **options) -> Path:
+    """A file with a rig that the add-on has generated, see `benchmarks._rigify`; skips without the add-on."""
+    try:
+        return _rigify.generated(kind, folder, **options)
+    except _rigify.NoRigifyError as error:
+        pytest.skip(str(error))
 
 
 def save_human(folder: Path) -> Path:
-    """A file with the rig of the basic human, `rig`, that walks on a grid, `Floor`; skips without the add-on."""
-    path = folder / "human.blend"
-    apart = {"BLENDER_USER_RESOURCES": str(folder), "PYTHONPATH": str(_ROOT)}
-    made = subprocess.run(
-        [sys.executable, __file__, str(path)], env=os.environ | apart, capture_output=True, text=True, check=False
-    )
-    if made.returncode == _MISSING:
-        pytest.skip("this Blender comes without the Rigify add-on")
-    assert path.exists(), made.stderr
-    return path
-
-
-def _generate(path: str) -> None:
-    bpy.ops.wm.read_homefile(use_empty=True)
-    if importlib.import_module("addon_utils").enable("rigify", default_set=True) is None:
-        os._exit(_MISSING)
-    bpy.ops.object.armature_basic_human_metarig_add()
-    metarig = bpy.context.object
-    bpy.ops.pose.rigify_generate()
-    rig = metarig.data.rigify_target_rig
-    bpy.data.objects.remove(metarig)
-    rig.name = "rig"
-    _walk(bpy.context.scene, rig)
+    """A file with the rig of the basic human, `rig`, that walks on a grid, `Floor`; opens it."""
+    path = folder / "walking_human.blend"
+    bpy.ops.wm.open_mainfile(filepath=str(generated("basic", folder)), use_scripts=False)
+    _walk(bpy.context.scene, bpy.data.objects["rig"])
     add_grid("Floor", (-1.2, 1.2), (-1.6, 1.0), cells=40)
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    os._exit(0)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
 
 
 def _walk(scene, rig) -> None:
@@ -77,7 +58,3 @@ def _move(bone, way, frame) -> None:
 def _turn(bone, angles, frame) -> None:
     bone.rotation_mode, bone.rotation_euler = "XYZ", angles
     bone.keyframe_insert("rotation_euler", frame=frame)
-
-
-if __name__ == "__main__":
-    _generate(sys.argv[1])
