@@ -96,6 +96,8 @@ class _Fit:
                 for block, fit in zip(blocks, fits, strict=True):
                     fit.correct(unsettled, now[:, block.rows])
             left = [not (fit.settled | fit.exact())[unsettled].all() for fit in fits]
+            if not any(left):
+                break
             groups = tied.groups(self.stepper.variables.size, left)
             channels = taken(self.channels, some)
             samples = yield from self._measure(some, channels, groups, max(2, len(some) // stride))
