@@ -37,9 +37,9 @@ class ControlProbe:
     switched: (P, B) bool, the bones that the constraints move on which each acts.
     states: (S, P) values in which the rig was posed: those that occur in the motion, the most frequent first, then all
         switches of `limb_switches` at either end.  limb_switches: (P,) bool, those that act on chains of bones.
-    base: (S, B, 4, 4) armature space, all controls posed at random.  posed: (S, G, B, 4, 4) the same with the controls
-        of one group posed otherwise.  groups: (C,) the group of each control.  reached: (C, B) bool, the bones that a
-        control may move; within a group no bone is reached by two.
+    base, other: (S, B, 4, 4) armature space, all controls posed at random, twice.  posed: (S, G, B, 4, 4) as base, but
+        with the controls of one group posed otherwise.  groups: (C,) the group of each control.  reached: (C, B) bool,
+        the bones that a control may move; within a group no bone is reached by two.
     deform: (B,) bool.  plan: (B,) the bone that each hangs on by the rig's metarig, -1 for a root of it, -2 for a bone
         that is not in it; None without a plan.
     unstable: names of bones that come out otherwise when the same pose is evaluated again.
@@ -56,6 +56,7 @@ class ControlProbe:
     states: np.ndarray
     limb_switches: np.ndarray
     base: np.ndarray
+    other: np.ndarray
     posed: np.ndarray
     groups: np.ndarray
     reached: np.ndarray
@@ -87,10 +88,10 @@ def probe_rig(
         posing = _Posing(float(frames[0]), ob, private, rig, found, switches, source)
         occurring = _occurring(values_of_switches(context.scene, ob, switches, posing.now, frames, source))
         states = _with_ends(occurring, ends, limb)
-        base, posed, unstable = posing.measure(states, groups)
+        base, other, posed, unstable = posing.measure(states, groups)
     return ControlProbe(
-        rig, found.bones, found.free, found.keyed, found.locked, switches, ends, switched, states, limb, base, posed,
-        groups, reached, deform_bones(ob), metarig_parents(ob), unstable,
+        rig, found.bones, found.free, found.keyed, found.locked, switches, ends, switched, states, limb, base, other,
+        posed, groups, reached, deform_bones(ob), metarig_parents(ob), unstable,
     )  # fmt: skip
 
 
@@ -125,12 +126,12 @@ class _Posing:
         for path, value in held.items():
             self._set(path, value)
 
-    def measure(self, states: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-        """base, posed and unstable, see `ControlProbe`."""
+    def measure(self, states: np.ndarray, groups: np.ndarray) -> tuple:
+        """base, other, posed and unstable, see `ControlProbe`."""
         rng = np.random.default_rng(7)
         count, bones = int(groups.max()) + 1, len(self._rig.names)
         base, posed = np.empty((len(states), bones, 4, 4)), np.empty((len(states), count, bones, 4, 4), np.float32)
-        unstable = np.zeros(bones, bool)
+        other, unstable = np.empty_like(base), np.zeros(bones, bool)
         shape = self._free.shape
         for number, state in enumerate(states):
             for path, value in zip(self._switches, state, strict=True):
@@ -140,9 +141,10 @@ class _Posing:
             for group in range(count):
                 chosen = (groups == group)[:, None]
                 posed[number, group] = self._posed(np.where(chosen, steps + self._random(rng, shape), steps))
+            other[number] = self._posed(0.5 * self._random(rng, shape))
             again = self._posed(steps)
             unstable |= np.abs(again - base[number]).max(axis=(1, 2)) > 1e-3 * max(self._size, 1e-9)
-        return base, posed, tuple(self._rig.names[bone] for bone in np.flatnonzero(unstable))
+        return base, other, posed, tuple(self._rig.names[bone] for bone in np.flatnonzero(unstable))
 
     def _random(self, rng, shape) -> np.ndarray:
         """(C, 6) steps of the free channels, none of them small."""

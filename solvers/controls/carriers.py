@@ -1,4 +1,4 @@
-"""Which bones carry a body that is posed by controls, and how they hang on one another.
+"""Which bones carry a body that is posed by controls.
 
 A deforming bone of a control rig may say less than how the body is posed: segments of a limb share its twist, and
 tweaks stretch them.  What carries it is a bone that lies along it at rest, that the same controls move, and on which
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from .carrier_tree import hung_on, sorted_tree
 from .measured_poses import MeasuredPoses
 
 _ALONG = 0.02  # how far the ends of a bone may lie beside another that covers it, as a share of that one's length
-_MET = 1e-3  # head on tail, as a share of the rig's size
 
 
 def find_carriers(poses: MeasuredPoses) -> tuple[np.ndarray, np.ndarray]:
@@ -21,14 +21,15 @@ def find_carriers(poses: MeasuredPoses) -> tuple[np.ndarray, np.ndarray]:
         bones = np.flatnonzero(poses.plan > -2)
         parents = poses.plan[bones]
     else:
-        bones = np.unique(_carrier_of_each(poses))
-        parents = _hung_on(poses, bones)
-    return _sorted(bones, parents)
+        deform = np.flatnonzero(poses.deform)
+        carried = _carrier_of_each(poses, deform)
+        bones = np.unique(carried)
+        parents = hung_on(poses, bones, dict(zip(deform.tolist(), carried.tolist(), strict=True)))
+    return sorted_tree(bones, parents)
 
 
-def _carrier_of_each(poses: MeasuredPoses) -> np.ndarray:
-    """The bone that carries each deforming bone, (D,)."""
-    deform = np.flatnonzero(poses.deform)
+def _carrier_of_each(poses: MeasuredPoses, deform: np.ndarray) -> np.ndarray:
+    """(D,) the bone that carries each of the deforming bones."""
     first, second = _covered_by(poses, deform)
     rank = _rank(poses, first, second)
     own = _rank(poses, deform, deform)
@@ -49,14 +50,15 @@ def _rank(poses: MeasuredPoses, first: np.ndarray, second: np.ndarray) -> tuple[
     what rides on the latter, each control counting as much as it moves of what deforms."""
     broken = poses.loosened_by(first, second, axis_alone=True).sum(axis=(0, 2))
     bones, where = np.unique(second, return_inverse=True)
-    controls = poses.controls
-    pairs = np.array([(c, b) for b in bones for c in controls], int).reshape(-1, 2)
-    rides = ~poses.loosened_by(pairs[:, 0], pairs[:, 1]).any(axis=2)
-    index = np.searchsorted(controls, pairs[:, 0])
-    rides &= poses.moves[:, index, pairs[:, 1]]
-    weight = (poses.moves & poses.deform).sum(axis=2)[:, index]
+    of, on = (
+        each.ravel() for each in np.meshgrid(np.arange(len(poses.controls)), np.arange(len(bones)), indexing="ij")
+    )
+    near = poses.may_be_rigid(poses.controls[of], bones[on]).any(axis=0)
+    of, on = of[near], on[near]
+    rides = ~poses.loosened_by(poses.controls[of], bones[on]).any(axis=2) & poses.moves[:, of, bones[on]]
+    weight = (poses.moves & poses.deform).sum(axis=2)
     ridden = np.zeros(len(bones))
-    np.add.at(ridden, np.searchsorted(bones, pairs[:, 1]), (rides * weight).sum(axis=0))
+    np.add.at(ridden, on, (rides * weight[:, of]).sum(axis=0))
     return broken, ridden[where]
 
 
@@ -79,54 +81,6 @@ def _covered_by(poses: MeasuredPoses, deform: np.ndarray) -> tuple[np.ndarray, n
     return deform[first], others[second]
 
 
-def _hung_on(poses: MeasuredPoses, bones: np.ndarray) -> np.ndarray:
-    """(K,) the bone of those on which each hangs, -1 for roots: its parent, else the one on whose tail its head lies,
-    else the nearest above it, else the one from which the fewest controls part it."""
-    rig = poses.rig
-    heads = rig.rest[bones, :3, 3]
-    tails = heads + rig.rest[bones, :3, 1] * rig.lengths[bones, None]
-    apart = np.linalg.norm(heads[:, None] - tails, axis=-1)
-    np.fill_diagonal(apart, np.inf)
-    out = np.full(len(bones), -1)
-    chosen = set(bones.tolist())
-    for number, bone in enumerate(bones):
-        above = rig.parents[bone]
-        while above >= 0 and above not in chosen:
-            above = rig.parents[above]
-        on_tail = np.flatnonzero(apart[number] < _MET * poses.size)
-        if above >= 0 and (above == rig.parents[bone] or above in bones[on_tail]):
-            out[number] = above
-        elif on_tail.size:
-            out[number] = bones[on_tail[0]]
-        else:
-            out[number] = above
-    _join_roots(poses, bones, out)
-    return out
-
-
-def _join_roots(poses: MeasuredPoses, bones: np.ndarray, parents: np.ndarray) -> None:
-    """Hang what has come out as a root on the carrier that it goes with most, but for the one most bones hang on."""
-    roots = np.flatnonzero(parents < 0)
-    if len(roots) < 2:
-        return
-    below = {root: _below(bones, parents, root) for root in roots}
-    trunk = max(roots, key=lambda root: len(below[root]))
-    for root in roots:
-        if root == trunk:
-            continue
-        others = np.setdiff1d(np.arange(len(bones)), list(below[root]))
-        first = np.full(len(others), bones[root])
-        parted = poses.loosened_by(first, bones[others]).sum(axis=(0, 2))
-        together = (poses.moves[:, :, bones[root]][..., None] & poses.moves[:, :, bones[others]]).sum(axis=(0, 1))
-        apart = np.linalg.norm(poses.rig.rest[bones[others], :3, 3] - poses.rig.rest[bones[root], :3, 3], axis=1)
-        best = np.lexsort((apart, parted))
-        best = best[together[best] > 0]
-        if best.size:
-            parents[root] = bones[others[best[0]]]
-            for other in roots:
-                below[other] = _below(bones, parents, other)
-
-
 def _descendants(parents: np.ndarray) -> np.ndarray:
     """(B,) how many bones hang on each, directly or not."""
     out = np.zeros(len(parents), int)
@@ -134,29 +88,3 @@ def _descendants(parents: np.ndarray) -> np.ndarray:
         if parents[bone] >= 0:
             out[parents[bone]] += out[bone] + 1
     return out
-
-
-def _below(bones: np.ndarray, parents: np.ndarray, root: int) -> set[int]:
-    index = {bone: number for number, bone in enumerate(bones.tolist())}
-    found, grown = {root}, True
-    while grown:
-        more = {n for n in range(len(bones)) if n not in found and index.get(int(parents[n]), -1) in found}
-        grown = bool(more)
-        found |= more
-    return found
-
-
-def _sorted(bones: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Parents first; what would hang on itself in a circle becomes a root."""
-    order: list[int] = []
-    above = dict(zip(bones.tolist(), parents.tolist(), strict=True))
-    for bone in bones.tolist():
-        chain = []
-        while bone >= 0 and bone in above and bone not in order and bone not in chain:
-            chain.append(bone)
-            bone = above[bone]
-        if bone in chain:
-            above[chain[-1]] = -1
-        order += reversed(chain)
-    place = {bone: number for number, bone in enumerate(order)}
-    return np.array(order), np.array([place.get(above[bone], -1) for bone in order])

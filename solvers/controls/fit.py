@@ -64,9 +64,7 @@ class _Fit:
         every = np.arange(len(self.pose))
         channels, pose, best = self.channels, self.pose, self._misfit(self.pose)
         for _ in range(self.options.passes):
-            channels = carried_channels(
-                self.controls, self.stepper, channels, pose, self.targets, self.problem.state
-            )
+            channels = carried_channels(self.controls, self.stepper, channels, pose, self.targets, self.problem.state)
             pose = yield from self._evaluate(every, channels)
             misfit = self._misfit(pose)
             better = np.flatnonzero(misfit < best)

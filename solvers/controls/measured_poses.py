@@ -13,7 +13,7 @@ import numpy as np
 
 from ..skeleton.rig import Rig
 
-_TURNED = 2e-3  # radians, and as much of the rig's size: less is rounding and the error of iterated constraints
+_SAME = 2e-3  # radians, and as much of the rig's size: less is rounding and the error of iterated constraints
 
 
 class Probed(Protocol):
@@ -28,7 +28,8 @@ class MeasuredPoses:
     """rig: all bones.  controls: (C,) bones, rising.  free: (C, 6) bool.  keyed: (C,) bool, by the motion.
     switches: P data paths.  switched: (P, B) bool, bones whose constraints each acts on.  limb_switches: (P,) bool.
     ends: (P, 2) their values at either end.  states: (S, P).
-    base: (S, B, 4, 4) armature space.  posed: (S, G, B, 4, 4) with the controls of one group posed otherwise.
+    base, other: (S, B, 4, 4) armature space, in two poses of all controls.  posed: (S, G, B, 4, 4) as base, but with
+    the controls of one group posed otherwise.
     groups: (C,) int.  reached: (C, B) bool, bones that a control may move; none twice in a group.
     deform: (B,) bool.  plan: (B,) parents of carriers where they are known, -1 for a root, -2 for no carrier, or None.
     """
@@ -43,6 +44,7 @@ class MeasuredPoses:
     ends: np.ndarray
     states: np.ndarray
     base: np.ndarray
+    other: np.ndarray
     posed: np.ndarray
     groups: np.ndarray
     reached: np.ndarray
@@ -59,32 +61,47 @@ class MeasuredPoses:
         return float(np.ptp(self.rig.rest[:, :3, 3], axis=0).max()) or float(self.rig.lengths.max())
 
     @cached_property
-    def _frames(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Axes of length one (..., B, 3, 3) and heads (..., B, 3) in units of the size, of base and of posed."""
-        return *_split(self.base, self.size), *_split(self.posed, self.size)
+    def _base(self) -> Placed:
+        return Placed.of(self.base, self.size)
+
+    @cached_property
+    def _other(self) -> Placed:
+        return Placed.of(self.other, self.size)
+
+    @cached_property
+    def _posed(self) -> Placed:
+        return Placed.of(self.posed, self.size)
 
     @cached_property
     def moves(self) -> np.ndarray:
         """(S, C, B) bool, whether a control moves a bone."""
-        turn, head, turned, moved = self._frames
-        stirred = _apart(turn[:, None], turned).max(axis=(-1, -2)) > _TURNED
-        stirred |= np.abs(head[:, None] - moved).max(axis=-1) > _TURNED
-        return stirred[:, self.groups] & self.reached
+        turned = np.abs(self._base.axes[:, None] - self._posed.axes).max(axis=(-1, -2))
+        moved = np.abs(self._base.heads[:, None] - self._posed.heads).max(axis=-1)
+        return (np.maximum(turned, moved) > _SAME)[:, self.groups] & self.reached
+
+    def may_be_rigid(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """(S, n) bool: whether bones first (n,) lie alike in the axes of second (n,) in both poses of all controls."""
+        before, after = (placed.relative(first, second) for placed in (self._base, self._other))
+        return before.change(after) <= _SAME
+
+    def loosened_by_own(self, controls: np.ndarray, bones: np.ndarray) -> np.ndarray:
+        """(S, n) bool: whether a control, (n,) of C, parts bones (n,) from itself as it is posed."""
+        first, groups = self.controls[controls], self.groups[controls]
+        here, there = (
+            Placed(self._posed.axes[:, groups, each], self._posed.heads[:, groups, each]) for each in (bones, first)
+        )
+        return self._base.relative(bones, first).change(here.seen_from(there)) > _SAME
 
     def loosened(self, first: np.ndarray, second: np.ndarray, axis_alone: bool = False) -> np.ndarray:
         """(S, n, G) bool: whether posing a group changes how bones first (n,) lie in the axes of second (n,).
 
         axis_alone: a roll of the first about its length does not count.
         """
-        turn, head, turned, moved = self._frames
-        before = _relative(turn[:, second], head[:, second], turn[:, first], head[:, first])
+        before = self._base.relative(first, second)
         out = np.empty((len(self.states), len(first), self.posed.shape[1]), bool)
         for group in range(self.posed.shape[1]):
-            here, there = turned[:, group], moved[:, group]
-            after = _relative(here[:, second], there[:, second], here[:, first], there[:, first])
-            columns = slice(1, 2) if axis_alone else slice(None)
-            change = np.abs(after[0][..., columns] - before[0][..., columns]).max(axis=(-1, -2))
-            out[..., group] = np.maximum(change, np.abs(after[1] - before[1]).max(axis=-1)) > _TURNED
+            posed = Placed(self._posed.axes[:, group], self._posed.heads[:, group])
+            out[..., group] = before.change(posed.relative(first, second), axis_alone) > _SAME
         return out
 
     def loosened_by(self, first: np.ndarray, second: np.ndarray, axis_alone: bool = False) -> np.ndarray:
@@ -93,16 +110,30 @@ class MeasuredPoses:
         return by_group & (self.reached[:, first] | self.reached[:, second]).T
 
 
-def _split(matrices: np.ndarray, size: float) -> tuple[np.ndarray, np.ndarray]:
-    axes = matrices[..., :3, :3].astype(float)
-    lengths = np.linalg.norm(axes, axis=-2, keepdims=True)
-    return axes / np.where(lengths > 0.0, lengths, 1.0), matrices[..., :3, 3].astype(float) / size
+@dataclass(frozen=True)
+class Placed:
+    """axes: (..., B, 3, 3) of length one.  heads: (..., B, 3) in units of the rig's size."""
 
+    axes: np.ndarray
+    heads: np.ndarray
 
-def _apart(turn: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.abs(turn - other)
+    @classmethod
+    def of(cls, matrices: np.ndarray, size: float) -> Placed:
+        axes = matrices[..., :3, :3].astype(float)
+        lengths = np.linalg.norm(axes, axis=-2, keepdims=True)
+        return cls(axes / np.where(lengths > 0.0, lengths, 1.0), matrices[..., :3, 3].astype(float) / size)
 
+    def relative(self, first: np.ndarray, second: np.ndarray) -> Placed:
+        """Bones first (n,) in the axes of second (n,)."""
+        here, there = (Placed(self.axes[..., bones, :, :], self.heads[..., bones, :]) for bones in (first, second))
+        return here.seen_from(there)
 
-def _relative(turn, head, of_turn, of_head) -> tuple[np.ndarray, np.ndarray]:
-    inverse = np.swapaxes(turn, -1, -2)
-    return inverse @ of_turn, (inverse @ (of_head - head)[..., None])[..., 0]
+    def seen_from(self, other: Placed) -> Placed:
+        inverse = np.swapaxes(other.axes, -1, -2)
+        return Placed(inverse @ self.axes, (inverse @ (self.heads - other.heads)[..., None])[..., 0])
+
+    def change(self, other: Placed, axis_alone: bool = False) -> np.ndarray:
+        """(..., B) the greatest difference, of their second axes and heads where those alone count."""
+        columns = slice(1, 2) if axis_alone else slice(None)
+        turned = np.abs(self.axes - other.axes)[..., columns].max(axis=(-1, -2))
+        return np.maximum(turned, np.abs(self.heads - other.heads).max(axis=-1))

@@ -32,30 +32,29 @@ def measured_rig(probe: Probed) -> ControlRig:
 
 def _rides(poses: MeasuredPoses, carriers: np.ndarray) -> np.ndarray:
     """(B,) the carrier that each bone goes with rigidly whatever is posed, the one nearest at rest, -1 for none."""
-    bones = len(poses.rig.names)
-    out = np.full(bones, -1)
-    best = np.full(bones, np.inf)
+    bones = np.arange(len(poses.rig.names))
+    first, second = (each.ravel() for each in np.meshgrid(bones, carriers, indexing="ij"))
+    first, second = (each[poses.may_be_rigid(first, second).all(axis=0)] for each in (first, second))
+    rigid = ~poses.loosened(first, second).any(axis=(0, 2))
     heads = poses.rig.rest[:, :3, 3]
-    every = np.arange(bones)
-    for number, carrier in enumerate(carriers):
-        rigid = ~poses.loosened(every, np.full(bones, carrier)).any(axis=(0, 2))
-        apart = np.linalg.norm(heads - heads[carrier], axis=1)
-        apart[carrier] = -1.0
-        taken = rigid & (apart < best)
-        out[taken], best[taken] = number, apart[taken]
+    apart = np.where(first == second, -1.0, np.linalg.norm(heads[first] - heads[second], axis=1))
+    out = np.full(len(bones), -1)
+    for pair in np.flatnonzero(rigid)[np.argsort(-apart[rigid], kind="stable")]:  # the nearest comes last
+        out[first[pair]] = np.flatnonzero(carriers == second[pair])[0]
     return out
 
 
 def _riders(poses: MeasuredPoses, carriers: np.ndarray, moves: np.ndarray, active: np.ndarray) -> np.ndarray:
     """(S, C) the first carrier that a control carries rigidly, whatever the active controls (C,) do, -1 for none."""
     out = np.full(moves.shape[:2], -1)
-    states, controls, which = np.nonzero(moves)
-    pairs = np.unique(np.stack((controls, which), axis=1), axis=0)
-    loose = poses.loosened_by(poses.controls[pairs[:, 0]], carriers[pairs[:, 1]])
-    counts = active[None] | (np.arange(len(active)) == pairs[:, :1])
-    rigid = ~(loose & counts).any(axis=2) & moves[:, pairs[:, 0], pairs[:, 1]]
-    for state, number in zip(*np.nonzero(rigid), strict=True):
-        control, carrier = pairs[number]
-        if out[state, control] < 0:
-            out[state, control] = carrier
+    controls, which = np.nonzero(moves.any(axis=0))
+    own = moves[:, controls, which] & ~poses.loosened_by_own(controls, carriers[which])
+    some = own.any(axis=0)
+    controls, which, own = controls[some], which[some], own[:, some]
+    loose = poses.loosened_by(poses.controls[controls], carriers[which])
+    counts = active | (np.arange(len(active)) == controls[:, None])
+    rigid = own & ~(loose & counts).any(axis=2)
+    for state, pair in zip(*np.nonzero(rigid), strict=True):
+        if out[state, controls[pair]] < 0:
+            out[state, controls[pair]] = which[pair]
     return out
