@@ -32,8 +32,10 @@ class MapScript(MeshScript):
 
     def wanted(self, frame: float) -> np.ndarray:
         ob, live = self.target(), ui.part("workflows.map.follower")
-        coefficients, position, heading = live.result_at(ob, np.array([frame]))
-        vertices, world = live.pose_of(ob, coefficients[0], position[0], heading[0])
+        frames = np.array([frame])
+        coefficients, position, heading = live.result_at(ob, frames)
+        plant = self.run().follower._plant(ob, frames)
+        vertices, world = live.pose_of(ob, coefficients[0], position[0], heading[0], plant)
         return vertices @ world[:3, :3].T + world[:3, 3]
 
 

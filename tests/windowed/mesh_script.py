@@ -52,6 +52,10 @@ class MeshScript:
     def status(self):
         return ui.part("workflows.core.live").status(self.target(), self.workflow)
 
+    def run(self):
+        """The run of the target, as the live engine keeps it."""
+        return ui.part("state.live_runs").live_runs.runs[self.target().session_uid, self.workflow]
+
     def digest(self) -> str:
         """Of all that is the user's in the meshes: their keys, the animation of those, and their own channels."""
         found = hashlib.sha256()

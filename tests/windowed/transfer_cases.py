@@ -36,7 +36,9 @@ class TransferScript(MeshScript):
 
     def wanted(self, frame: float) -> np.ndarray:
         ob, live = self.target(), ui.part("workflows.transfer.follower")
-        vertices, world = live.pose_of(ob, *live.result_at(ob, frame))
+        clip, found = live.clip_of(ob), live.found_of(ob, self.run().follower._task)
+        (plant,) = [None] if found is None else found.at(np.array([frame - clip.frames[0]]) / clip.fps)
+        vertices, world = live.pose_of(ob, *live.result_at(ob, frame), plant)
         return vertices @ world[:3, :3].T + world[:3, 3]
 
 
