@@ -1,7 +1,7 @@
 """How the bones that carry a body hang on one another, where no plan of the rig tells.
 
 Their parents do not: mechanisms stand between them.  Bones of a chain meet, head on tail, though a generated chain may
-run the other way; so what meets is linked, and hangs on what lies nearer to the bone that the fewest controls move.
+run the other way; so what meets is linked, and hangs on what lies nearer to the bone that they begin with.
 """
 
 from __future__ import annotations
@@ -18,19 +18,18 @@ _PARENT, _MEETS, _ABOVE = 1.0, 1.01, 5.0
 
 
 def hung_on(poses: MeasuredPoses, bones: np.ndarray, carried: Mapping[int, int]) -> np.ndarray:
-    """(K,) the bone of those on which each hangs, -1 for roots: what the fewest controls move, of several the one that
-    a chain of them begins with, and what is linked to nothing and moves with nothing else.
+    """(K,) the bone of those on which each hangs, -1 for roots: the one that the most may hang on, and what is linked
+    to nothing and moves with nothing else.
 
     carried: the carrier of each deforming bone, which counts in its place.
     """
     links = _links(poses, bones, carried)
     apart = np.minimum(links, links.T)
-    moved = poses.moves[:, :, bones].sum(axis=(0, 1))
-    rank = np.lexsort((_behind(np.isfinite(links), moved == moved.min()), moved))
-    out = np.full(len(bones), -1)
+    may_hang, moved = np.isfinite(links), poses.moves[:, :, bones].sum(axis=(0, 1))
     placed = np.zeros(len(bones), bool)
+    out = np.full(len(bones), -1)
     while not placed.all():
-        start = next(number for number in rank if not placed[number])
+        start = _start(may_hang, moved, ~placed)
         part = _spread(apart, start, out)
         if placed.any():
             out[start] = _goes_with(poses, bones, start, np.flatnonzero(placed))
@@ -71,13 +70,26 @@ def _links(poses: MeasuredPoses, bones: np.ndarray, carried: Mapping[int, int]) 
     return out
 
 
-def _behind(may_hang: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """(K,) how many of some bones (K,) each may hang on, (K, K), by way of others."""
+def _start(may_hang: np.ndarray, moved: np.ndarray, among: np.ndarray) -> int:
+    """The bone that those among (K,) begin with: that hangs on the fewest of them, and that the most hang on.
+
+    may_hang: (K, K).  moved: (K,) how many controls move each.  A chain that was turned round begins with its tip, and
+    ever fewer controls move what follows: then it is where they are fewest.
+    """
     reached = may_hang.copy()
     for _ in range(int(np.log2(len(reached))) + 1):
         reached |= reached @ reached
     np.fill_diagonal(reached, False)
-    return (reached & among).sum(axis=1)
+    ahead, behind = reached.sum(axis=0), (reached & among).sum(axis=1)
+    bones = np.flatnonzero(among)
+    start = int(bones[np.lexsort((-ahead[bones], behind[bones]))[0]])
+    found, waiting = {start}, [start]
+    while waiting:
+        here = waiting.pop()
+        after = np.flatnonzero(may_hang[:, here] & among & (moved <= moved[here]))
+        waiting += [each for each in after.tolist() if each not in found]
+        found.update(after.tolist())
+    return min(found, key=lambda each: (moved[each], behind[each], each))
 
 
 def _spread(apart: np.ndarray, start: int, parents: np.ndarray) -> np.ndarray:
