@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.errors import InputError
 from ..core.lag import checked_times
+from ..core.subsampling import evenly_spaced_indices
 from ..surface.followed_ground import FollowedGround, Ground
 from .mesh_feet import MeshFeet
 
@@ -18,6 +19,7 @@ from .mesh_feet import MeshFeet
 REACH = 0.2
 # Of the way between the low and high heights of a foot's middle, and of the body's height.
 _LOW, _LOW_LEAST = 0.5, 0.03
+_PROBES = 24  # at most, of a foot
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,14 @@ class FootPoints:
         return np.cumsum(self.counts) - self.counts
 
     @cached_property
+    def probes(self) -> tuple[np.ndarray, ...]:
+        """Numbers, among the N, of some of each foot's vertices, by whose heights ways of standing are told apart."""
+        return tuple(
+            start + evenly_spaced_indices(count, _PROBES)
+            for start, count in zip(self.starts.tolist(), self.counts.tolist(), strict=True)
+        )
+
+    @cached_property
     def soles(self) -> np.ndarray:
         """(S,) numbers, among the N, of the vertices of all soles, one after the other."""
         pairs = zip(self.starts, self.feet.feet, strict=True)
@@ -69,6 +79,11 @@ class FootPoints:
         """(K,) above the ground: a foot whose middle is higher does not stand."""
         low, high = (np.array([getattr(foot, name) for foot in self.feet.feet]) for name in ("low", "high"))
         return low - self.feet.ground + np.maximum(_LOW * (high - low), _LOW_LEAST * self.feet.height)
+
+    def slides(self, steps: np.ndarray) -> np.ndarray:
+        """(N, K) lengths of steps (N, S, 2) over the ground, the means over the vertices of each sole."""
+        lengths = np.sqrt(np.einsum("fsi,fsi->fs", steps, steps))
+        return np.add.reduceat(lengths, self.sole_starts, axis=1) / self.sole_counts
 
     @property
     def height(self) -> float:
@@ -130,6 +145,10 @@ class FeetMotion:
         carried = 0.0 if self.carried is None else self.carried[:, None]
         return np.minimum(of_ground, of_heights(self.points[..., 2] - carried - self.feet.feet.ground))
 
+    def probe_heights(self, foot: int) -> np.ndarray:
+        """(F, P) of a foot's probes above the ground."""
+        return np.take(self._heights, self.feet.probes[foot], axis=1)
+
     @cached_property
     def ways(self) -> np.ndarray:
         """(F, K, 2) of the middles of the feet over the ground."""
@@ -153,17 +172,20 @@ class FeetMotion:
     @cached_property
     def soles(self) -> np.ndarray:
         """(F, S, 3) the vertices of all soles, one sole after the other."""
-        return self.points[:, self.feet.soles]
+        return np.take(self.points, self.feet.soles, axis=1)
+
+    @cached_property
+    def sole_middles(self) -> np.ndarray:
+        """(F, K, 2) over the ground."""
+        sums = np.add.reduceat(self.soles[..., :2], self.feet.sole_starts, axis=1)
+        return sums / self.feet.sole_counts[:, None]
 
     @cached_property
     def sole_steps(self) -> np.ndarray:
         """(F - 1, K, 2) by how much the middle of each sole moves over the ground from frame to frame."""
-        sums = np.add.reduceat(self.soles[..., :2], self.feet.sole_starts, axis=1)
-        return np.diff(sums / self.feet.sole_counts[:, None], axis=0)
+        return np.diff(self.sole_middles, axis=0)
 
     @cached_property
     def slides(self) -> np.ndarray:
         """(F - 1, K) metres a second over the ground, the mean over the vertices of each sole."""
-        steps = np.diff(self.soles[..., :2], axis=0)
-        speeds = np.sqrt(np.einsum("fsi,fsi->fs", steps, steps)) / np.diff(self.times)[:, None]
-        return np.add.reduceat(speeds, self.feet.sole_starts, axis=1) / self.feet.sole_counts
+        return self.feet.slides(np.diff(self.soles[..., :2], axis=0)) / np.diff(self.times)[:, None]

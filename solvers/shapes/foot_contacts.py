@@ -72,7 +72,12 @@ def is_low(motion: FeetMotion) -> np.ndarray:
 def slow_limit(motion: FeetMotion) -> np.ndarray:
     """(F - 1,) metres a second: a foot that stands is slower; the faster the body, the more its feet disagree."""
     body = np.linalg.norm(np.diff(motion.places, axis=0), axis=1) / np.diff(motion.times)
-    return np.maximum(SLOW * motion.feet.height, _SLOW_SHARE * body)
+    return slow_limit_at(body, motion.feet.height)
+
+
+def slow_limit_at(body: np.ndarray | float, height: float) -> np.ndarray | float:
+    """The same for a body that is so fast, metres a second, and so high."""
+    return np.maximum(SLOW * height, _SLOW_SHARE * body)
 
 
 def _is_slow(motion: FeetMotion) -> np.ndarray:
@@ -81,11 +86,22 @@ def _is_slow(motion: FeetMotion) -> np.ndarray:
     return speed <= slow_limit(motion)[:, None]
 
 
-def grounded(motion: FeetMotion, stands: np.ndarray) -> np.ndarray:
-    """(F, K) bool: where a foot that stands (F, K) is to be on the ground: not while it lands or leaves.
+def grounded(motion: FeetMotion, stands: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """(F, K) bool: where a foot that stands (F, K) is to be at its level (F, K), a clearance.
 
-    Of a run in which it does nothing else, the lowest frame.
+    Not while it lands or leaves; but while all that stand do, the one that is nearest to its level: something carries
+    the body.
     """
+    out = settled(motion, stands)
+    in_air = stands.any(axis=1) & ~out.any(axis=1)
+    nearest = np.where(stands, np.abs(motion.clearances - levels), np.inf).argmin(axis=1)
+    out[in_air, nearest[in_air]] = True
+    return out
+
+
+def settled(motion: FeetMotion, stands: np.ndarray) -> np.ndarray:
+    """(F, K) bool: where a foot that stands (F, K) neither lands nor leaves; of a run in which it does nothing else,
+    the lowest frame."""
     out = stands & is_settled(motion)
     for foot, column in enumerate(stands.T):
         for start, end in runs(column):
@@ -96,9 +112,18 @@ def grounded(motion: FeetMotion, stands: np.ndarray) -> np.ndarray:
 
 def is_settled(motion: FeetMotion) -> np.ndarray:
     """(F, K) bool: as good as on the ground, or below it, or not going up or down."""
-    height = motion.feet.height
     speed = np.abs(np.diff(motion.nearness, axis=0)) / np.diff(motion.times)[:, None]
-    return (motion.nearness <= _ON * height) | _in_both(speed <= _LEVEL * height)
+    return is_on(motion.nearness, motion.feet.height) | _in_both(is_level(speed, motion.feet.height))
+
+
+def is_on(nearness: np.ndarray, height: float) -> np.ndarray:
+    """Whether what is so near to the ground, metres, is as good as on it, of a body so high."""
+    return nearness <= _ON * height
+
+
+def is_level(speed: np.ndarray, height: float) -> np.ndarray:
+    """Whether what goes up or down by so many metres a second does neither, of a body so high."""
+    return speed <= _LEVEL * height
 
 
 def _on_something(motion: FeetMotion) -> np.ndarray:

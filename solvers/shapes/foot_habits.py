@@ -8,27 +8,29 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .feet_motion import FeetMotion
-from .foot_contacts import grounded, in_steps, runs, sliding_share, standing
+from .foot_contacts import grounded, in_steps, runs, settled, sliding_share, standing
+from .own_stances import OwnStances
 
-# Body heights a second, and of the body's height: what own clips are taken to do at least.
-LEAST_SLIDE, LEAST_AWAY = 1e-2, 1e-3
-# Up to so many times the own clips' is left alone, of slides and of heights; beyond, what is left falls with that
-# power.
-LEFT, LEFT_HEIGHT, _POWER = 1.1, 1.02, 3
+# Body heights a second: what own clips are taken to slide at least.
+LEAST_SLIDE = 1e-2
+# Up to so many times the own clips' slide is left alone; beyond, what is left falls with that power.
+LEFT, _POWER = 1.1, 3
 # Of the body's height: runs of a foot whose heights differ by more stand on steps, each at its own height.
 _STEPS = 0.03
 
 
 @dataclass(frozen=True)
 class FootHabits:
-    """Of K feet.  slide (K,): metres a second, the mean over a sole's vertices while it stands.  level (K,): clearance
-    of its lowest point then, the median, and away (K,): RMS from that, metres.  Both of the clip that has most.  floor
-    (K,): the least clearance that it ever has.  sliding: share of the steps with a foot down in which all that is down
-    slides.  mean_slide: over all.  climbs: some foot stands on steps."""
+    """Of K feet.  slide (K,): metres a second, the mean over a sole's vertices while it stands, of the clip that has
+    most.  level (K,): clearance of its lowest point then, the median, metres.  stances: in which heights it is left
+    alone.  off: metres by which the lowest point of what stands is off its level at the worst moment.  floor (K,): the
+    least clearance that it ever has.  sliding: share of the steps with a foot down in which all that is down slides.
+    mean_slide: over all.  climbs: some foot stands on steps."""
 
     slide: np.ndarray
     level: np.ndarray
-    away: np.ndarray
+    stances: OwnStances
+    off: float
     floor: np.ndarray
     sliding: float
     mean_slide: float
@@ -37,22 +39,26 @@ class FootHabits:
     def on_picked_ground(self) -> FootHabits:
         """The same where the user says where the ground is: there the lowest points are to be, and none deeper."""
         none = np.zeros_like(self.level)
-        return replace(self, level=none, away=none, floor=none)
+        return replace(self, level=none, floor=none, stances=OwnStances.none(len(none)))
 
 
 def learn_habits(motions: Sequence[FeetMotion]) -> FootHabits:
     """Of what a target does in its own clips, one or more.  A foot that never stands there has the means of all."""
     pairs = [(motion, standing(motion)) for motion in motions]
     clearances = np.concatenate([motion.clearances for motion in motions])
-    on_ground = np.concatenate([grounded(*pair) for pair in pairs])
-    level = _by_foot(np.nanmedian, np.where(on_ground, clearances, np.nan))
-    found = [levels(*pair, level) for pair in pairs]
-    away = [_by_foot(_rms, away_from(right, *pair)) for (right, _), pair in zip(found, pairs, strict=True)]
+    is_settled = np.concatenate([settled(*pair) for pair in pairs])
+    level = _by_foot(np.nanmedian, np.where(is_settled, clearances, np.nan))
+    rights, on_steps = zip(*(levels(*pair, level) for pair in pairs), strict=True)
+    clips = [(pair[0], grounded(*pair, right), right) for pair, right in zip(pairs, rights, strict=True)]
+    off = max(off_level(*clip) for clip in clips)
     slides = [standing_slides(*pair) for pair in pairs]
-    most = [np.max([_by_foot(np.nanmean, each) for each in slides], axis=0), np.max(away, axis=0)]
+    slide = np.max([_by_foot(np.nanmean, each) for each in slides], axis=0)
     sliding, mean = float(np.mean([sliding_share(motion) for motion in motions])), _mean(np.concatenate(slides))
-    climbs = bool(np.any([on_steps for _, on_steps in found]))
-    return FootHabits(most[0], level, most[1], clearances.min(axis=0), sliding, mean, climbs)
+    floor, climbs = clearances.min(axis=0), bool(np.any(on_steps))
+    # What is performed has no steps, for they are told by whole runs: there it is seen against one level.
+    against_level = [(*clip[:2], np.broadcast_to(level, clip[2].shape)) for clip in clips if climbs]
+    stances = OwnStances.learn([*clips, *against_level])
+    return FootHabits(slide, level, stances, off, floor, sliding, mean, climbs)
 
 
 def standing_slides(motion: FeetMotion, stands: np.ndarray) -> np.ndarray:
@@ -60,9 +66,11 @@ def standing_slides(motion: FeetMotion, stands: np.ndarray) -> np.ndarray:
     return np.where(in_steps(stands), motion.slides, np.nan)
 
 
-def away_from(levels: np.ndarray, motion: FeetMotion, stands: np.ndarray) -> np.ndarray:
-    """(F, K) how far the lowest points of feet that stand (F, K) are above levels (F, K), metres, NaN elsewhere."""
-    return np.where(grounded(motion, stands), motion.clearances - levels, np.nan)
+def off_level(motion: FeetMotion, on_ground: np.ndarray, levels: np.ndarray) -> float:
+    """Metres by which the lowest point of what is on the ground (F, K) is off its level (F, K), at the worst moment: of
+    several feet, the one that is nearest."""
+    away = np.where(on_ground, np.abs(motion.clearances - levels), np.inf).min(axis=1)
+    return float(away[np.isfinite(away)].max(initial=0.0))
 
 
 def levels(
@@ -75,9 +83,9 @@ def levels(
     out, on_steps = np.repeat(level[None], len(stands), axis=0), np.zeros(len(level), bool)
     if motion.ground is not None or not may_climb:
         return out, on_steps
-    on_ground = grounded(motion, stands)
+    is_settled = settled(motion, stands)
     for foot, column in enumerate(stands.T):
-        heights_of = np.where(on_ground[:, foot], motion.clearances[:, foot], np.nan)
+        heights_of = np.where(is_settled[:, foot], motion.clearances[:, foot], np.nan)
         found = [(slice(*run), float(np.nanmedian(heights_of[slice(*run)]))) for run in runs(column)]
         heights = [height for _, height in found]
         if found and max(heights) - min(heights) > _STEPS * motion.feet.height:
@@ -92,11 +100,6 @@ def share_of_slide(slides: np.ndarray, habits: FootHabits, height: float) -> np.
     return share_beyond(_by_foot(np.nanmean, slides), habits.slide, LEAST_SLIDE * height, LEFT)
 
 
-def share_of_height(away: np.ndarray, habits: FootHabits, height: float) -> np.ndarray:
-    """(K,) the same of how far feet are from their levels (N, K)."""
-    return share_beyond(_by_foot(_rms, away), habits.away, LEAST_AWAY * height, LEFT_HEIGHT)
-
-
 def share_beyond(found: np.ndarray, own: np.ndarray, least: float, left: float) -> np.ndarray:
     """(K,) 0 to 1: how much of what is found (K,) is to be taken away, where the own clips have so much of it (K,).
 
@@ -105,10 +108,6 @@ def share_beyond(found: np.ndarray, own: np.ndarray, least: float, left: float) 
     """
     own = left * np.maximum(own, least)
     return 1.0 - np.minimum(own / np.maximum(found, 1e-300), 1.0) ** _POWER
-
-
-def _rms(values: np.ndarray) -> float:
-    return float(np.sqrt(np.nanmean(np.square(values))))
 
 
 def _mean(values: np.ndarray) -> float:

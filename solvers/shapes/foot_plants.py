@@ -12,13 +12,13 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from .feet_motion import REACH, FeetMotion
-from .foot_contacts import down, in_steps, runs, sliding_share, standing
-from .foot_habits import FootHabits, away_from, levels, share_of_height, share_of_slide, standing_slides
+from .foot_contacts import down, grounded, in_steps, runs, sliding_share, standing
+from .foot_habits import FootHabits, levels, share_of_slide, standing_slides
 from .plant_fields import PlantFields
 
 # Seconds: a foot is let go or taken hold of over so long; Gaussians over the way and height of the body, and over how
 # the soles are moved: the least that a foot that lands does not jerk by.
-RAMP, SMOOTH, _CALM = 0.16, 0.08, 0.015
+RAMP, SMOOTH, _CALM = 0.2, 0.08, 0.015
 # A body is moved over the ground where all that is down slides in more than so many steps, and in its own clips in less
 # than that share of them: what slides by its own nature, as one that walks on the spot, is right as it is.
 SLIDES, _OWN = 0.4, 0.5
@@ -55,8 +55,9 @@ def plant_track(
 ) -> PlantTrack:
     """Of what feet do over a track: standing soles keep their place and height, the rest of the mesh follows smoothly.
 
-    habits: of the target's own clips, on the ground that the motion has.  What feet slide, or are off the ground, up to
-    1.1 times as much as there is left alone, so that a clip of its own stays as it is.
+    habits: of the target's own clips, on the ground that the motion has.  What feet slide up to 1.1 times as much as
+    there is left alone, and so is the height of a foot that stands as it does somewhere there, so that a clip of its
+    own stays as it is.  All others are brought to the ground, while anything stands at least one of them.
 
     The body goes up and down with what its standing feet have in common.  Over the ground it is moved only where its
     feet slide all the time; it is never turned.  On steps, where the ground is not known, each run keeps its height.
@@ -137,15 +138,14 @@ def _with_feet_moved(motion: FeetMotion, fields: PlantFields, sideways: np.ndarr
 def _raised(motion, habits, stands, choices):
     """(F,) how far the body goes up, (F, K) each foot beyond that, and the runs that are out of reach."""
     right, on_steps = levels(motion, stands, habits.level, choices.may_climb)
-    away = away_from(right, motion, stands)
-    shares = np.ones(len(motion.feet)) if choices.in_full else share_of_height(away, habits, motion.feet.height)
-    wanted, reach = -shares * away, REACH * motion.feet.height
-    rise, on_ground = np.zeros(len(stands)), ~np.isnan(away)
+    on_ground, reach = grounded(motion, stands, right), REACH * motion.feet.height
+    shares = 1.0 if choices.in_full else habits.stances.shares(motion, on_ground, right)
+    wanted, rise = shares * (right - motion.clearances), np.zeros(len(stands))
     known = on_ground.any(axis=1)
     if known.any():
-        common = np.clip(np.nanmean(wanted[known], axis=1), -reach, reach)
+        common = np.clip(np.mean(wanted[known], axis=1, where=on_ground[known]), -reach, reach)
         rise = _smoothed(np.interp(motion.times, motion.times[known], common), motion.times, SMOOTH)
-    lift, short = np.zeros_like(away), set()
+    lift, short = np.zeros_like(wanted), set()
     for foot, column in enumerate(on_ground.T):
         found = []
         for start, end in runs(column):

@@ -2,37 +2,90 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..surface.followed_ground import Ground
 from .feet_motion import REACH, FeetMotion, FootPoints
-from .foot_contacts import NEAR, NEAR_SLIDING, SLOW, is_low, is_lowest, is_settled, slow_limit
-from .foot_habits import LEAST_AWAY, LEAST_SLIDE, LEFT, LEFT_HEIGHT, FootHabits, share_beyond
+from .foot_contacts import NEAR, NEAR_SLIDING, SLOW, is_level, is_low, is_lowest, is_on, slow_limit_at
+from .foot_habits import LEAST_SLIDE, LEFT, FootHabits, share_beyond
 from .foot_plants import DEFAULTS, SMOOTH, PlantChoices, ramp, slides_all_the_time
+from .own_stances import share_unlike, states_between
 from .plant_fields import PlantFields
 
 # A foot that stands goes on to until it is so many times as high, or as fast, as one that begins to may be.
 _STILL_NEAR, _STILL_SLOW = 1.6, 1.5
-# Seconds: what is so old counts little for what feet do, so long without news is an end, and a foot gets to its height
-# over so long.
-_MEMORY, _SILENT, _LANDS = 2.0, 0.5, 0.05
+# Seconds: what is so old counts little for what feet do, and so long without news is an end.
+_MEMORY, _SILENT = 2.0, 0.5
+# Up to so many times as fast as own clips are in such a pose, a slide is as theirs; from so many times on it is not.
+_AS_OWN, _MORE = 1.05, 1.2
+# Seconds: what own clips do counts for so long at first.
+_BELIEVED = 0.2
+_LANDS = 0.025  # seconds: a time constant of how a foot gets to its height
 
 
 @dataclass
-class _Foot:
-    """stands.  wait: it was about to at the last step.  since: seconds, when it was let go.  places: (h, 2) of its
-    handles where it landed.  kept: (h, 2) how far they were moved when it landed or was let go.  share: of what it
-    slides that is taken away.  lift: metres that it is raised beyond the body."""
+class _Eased:
+    """Values (K,) that come to others without a jump in their speed: critically damped springs."""
 
-    stands: bool = False
-    wait: bool = False
-    since: float = -np.inf
-    places: np.ndarray | None = None
-    kept: np.ndarray = field(default_factory=lambda: np.zeros((1, 2)))
-    share: float = 0.0
-    lift: float = 0.0
+    values: np.ndarray
+    speeds: np.ndarray
+
+    @classmethod
+    def at_rest(cls, count: int) -> _Eased:
+        return cls(np.zeros(count), np.zeros(count))
+
+    def go_to(self, wanted: np.ndarray | float, span: float, seconds: float) -> None:
+        """What they are after a span, in seconds; in four times so many seconds nearly all of the way is gone."""
+        away, rate = self.values - wanted, 1.0 / seconds
+        drive, left = self.speeds + rate * away, float(np.exp(-rate * span))
+        self.values = wanted + (away + drive * span) * left
+        self.speeds = (self.speeds - rate * drive * span) * left
+
+
+class _Feet:
+    """Of K feet with H handles.  stands (K,).  wait (K,): about to at the last step.  since (K,): seconds, when they
+    were let go.  places (H, 2) of handles where they landed.  kept (H, 2): how far they were moved when they landed or
+    were let go.  shares (K,): of what they slide that is taken away.  unlike (K,): sums of the squares of how far they
+    have been from stances of own clips since they landed, in steps (K,).  lift (K,): metres that they are raised beyond
+    the body, on the way to what is wanted (K,)."""
+
+    def __init__(self, count: int, handles: int):
+        self.stands, self.wait = np.zeros(count, bool), np.zeros(count, bool)
+        self.since = np.full(count, -np.inf)
+        self.places, self.kept = np.zeros((handles, 2)), np.zeros((handles, 2))
+        self.shares, self.unlike, self.steps = np.zeros(count), np.zeros(count), np.zeros(count)
+        self.lift, self.wanted = _Eased.at_rest(count), np.zeros(count)
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """motion: one frame of it, where the body has been moved to.  root: (2,) how far that is over the ground."""
+
+    motion: FeetMotion
+    root: np.ndarray
+
+    @property
+    def time(self) -> float:
+        return self.motion.times[0]
+
+    @cached_property
+    def soles(self) -> np.ndarray:
+        """(S, 2) of a body that is not moved."""
+        return self.motion.soles[0, :, :2] - self.root
+
+    @cached_property
+    def middles(self) -> np.ndarray:
+        """(K, 2) of soles likewise."""
+        return self.motion.sole_middles[0] - self.root
+
+    @cached_property
+    def is_down(self) -> np.ndarray:
+        """(K,)."""
+        feet = self.motion.feet
+        return (is_lowest(self.motion) & (self.motion.nearness <= NEAR_SLIDING * feet.height))[0]
 
 
 class LivePlants:
@@ -47,17 +100,19 @@ class LivePlants:
     ):
         self._feet, self._habits, self._fields = feet, habits, fields
         self._choices = choices
-        self._handles = [np.flatnonzero(fields.foot == foot) for foot in range(len(feet))]
+        self._first_handles = np.searchsorted(fields.foot, np.arange(len(feet)))
         self._begin()
 
     def _begin(self) -> None:
-        self._before: tuple[float, np.ndarray, np.ndarray, float] | None = None
+        count, handles = len(self._feet), len(self._fields.foot)
+        self._before: _Moment | None = None
         self._ground: Ground | None = None
-        self._root, self._speed, self._rise = np.zeros(2), np.zeros(2), 0.0
-        self._all = [_Foot(kept=np.zeros((len(own), 2))) for own in self._handles]
-        self._offsets = np.zeros((len(self._fields.foot), 3))
+        self._root, self._speed = np.zeros(2), np.zeros(2)
+        self._rise, self._common = _Eased.at_rest(1), 0.0
+        self._all, self._offsets = _Feet(count, handles), np.zeros((handles, 3))
         # At first feet are taken to do what they do in their own clips.
-        self._slide, self._away, self._sliding = self._habits.slide, self._habits.away**2, self._habits.sliding
+        self._slide = self._own_slide = self._habits.slide
+        self._stood, self._sliding = np.full(count, _BELIEVED), self._habits.sliding
 
     def step(
         self, points: np.ndarray, place: np.ndarray, time: float, carried: float = 0.0, ground: Ground | None = None
@@ -65,106 +120,150 @@ class LivePlants:
         """Root (3,) and offsets (H, 3), see ``PlantTrack``, of the feet's points (N, 3) and the body's place (2,),
         world, at a time in seconds; at one that is not later than the last, as then.  carried: see ``FeetMotion``.
         ground: below the body now, None where none was picked; feet follow it from where they once were."""
-        if self._before is not None and time - self._before[0] > _SILENT:
+        if self._before is not None and time - self._before.time > _SILENT:
             self._begin()
-        if self._before is None:
-            self._before = time, points, place, carried
-            return np.zeros(3), self._offsets
-        last, *before = self._before
-        if time <= last:
-            return np.append(self._root, self._rise), self._offsets
-        points_of, places, up = (np.stack(both) for both in zip(before, (points, place, carried), strict=True))
-        motion = FeetMotion(self._feet, np.array((last, time)), points_of, places, self._ground or ground, up)
-        self._before = time, points, place, carried
-        self._follow(motion, time - last)
-        if self._root.any():
-            motion = motion.moved(np.tile(np.append(self._root, 0.0), (2, 1)))
-        if motion.followed is not None:
-            self._ground = Ground(ground.heights, motion.followed.levels[-1], motion.ways[-1])
-        self._stand(motion, time)
-        self._offsets = self._moved(motion, time, time - last)
-        return np.append(self._root, self._rise), self._offsets
+        before = self._before
+        if before is None or time > before.time:
+            now = self._before = self._seen(points, place, time, carried, ground)
+            if before is not None:
+                self._go_on(before, now)
+        return np.append(self._root, self._rise.values), self._offsets
 
-    def _follow(self, motion: FeetMotion, span: float) -> None:
-        """Move the body against its sliding feet, where they slide all the time."""
-        height = self._feet.height
-        is_down = (is_lowest(motion) & (motion.nearness <= NEAR_SLIDING * height)).all(axis=0)
+    def _seen(self, points, place, time: float, carried: float, ground: Ground | None) -> _Moment:
+        if self._root.any():
+            points = points + np.append(self._root, 0.0)
+        motion = FeetMotion(
+            self._feet, np.array([time]), points[None], place[None], self._ground or ground, np.array([carried])
+        )
+        if motion.followed is not None:
+            self._ground = Ground(motion.ground.heights, motion.followed.levels[-1], motion.ways[-1])
+        return _Moment(motion, self._root)
+
+    def _go_on(self, before: _Moment, now: _Moment) -> None:
+        span, moved = now.time - before.time, now.soles - before.soles
+        slides = self._feet.slides(moved[None])[0] / span
+        self._follow(before, now, slides, span)
+        gone = self._root - now.root
+        if gone.any():
+            slides = self._feet.slides((moved + gone)[None])[0] / span
+        steps = now.middles - before.middles + gone
+        speed = np.sqrt(np.einsum("ki,ki->k", steps, steps)) / span
+        way = now.motion.places[0] - before.motion.places[0] + gone
+        limit = slow_limit_at(float(np.hypot(*way)) / span, self._feet.height)
+        places = self._fields.handles @ (now.soles + self._root)
+        self._stand(now, speed, limit, places)
+        away, own = self._compared(before, now)
+        self._remember(self._all.stands & (speed <= limit), slides, own, span)
+        self._raise(before, now, away, span)
+        self._offsets = self._moved(now, places)
+
+    def _follow(self, before: _Moment, now: _Moment, slides: np.ndarray, span: float) -> None:
+        """Move the body against its feet, which by themselves slide so (K,), where they do all the time."""
+        is_down = before.is_down & now.is_down
         if is_down.any():
-            slides = float(motion.slides[0, is_down].min() > SLOW * height)
-            self._sliding += _blend(span, _MEMORY) * (slides - self._sliding)
+            share = float(slides[is_down].min() > SLOW * self._feet.height)
+            self._sliding += _blend(span, _MEMORY) * (share - self._sliding)
         wanted = np.zeros(2)
         if self._choices.may_root and slides_all_the_time(self._sliding, self._habits):
-            wanted = -motion.sole_steps[0, is_down].mean(axis=0) / span if is_down.any() else self._speed
+            steps = (now.middles - before.middles)[is_down]
+            wanted = -steps.mean(axis=0) / span if is_down.any() else self._speed
         self._speed = self._speed + _blend(span, SMOOTH) * (wanted - self._speed)
         self._root = self._root + self._speed * span
 
-    def _stand(self, motion: FeetMotion, time: float) -> None:
-        near, low = motion.nearness[-1] / self._feet.height, is_low(motion)[-1]
-        speed = np.linalg.norm(motion.sole_steps[0], axis=1) / np.diff(motion.times)
-        limit, places = slow_limit(motion)[0], self._places(motion)
-        shares = self._shares(self._slide, self._habits.slide, LEAST_SLIDE, LEFT)
-        for number, foot in enumerate(self._all):
-            begins = low[number] and near[number] <= NEAR and speed[number] <= limit
-            goes_on = near[number] <= _STILL_NEAR * NEAR and speed[number] <= _STILL_SLOW * limit
-            own = self._handles[number]
-            if foot.stands and not goes_on:
-                foot.stands, foot.since, foot.kept = False, time, self._offsets[own, :2]
-            elif not foot.stands and begins and foot.wait:
-                # Where it is seen now it stays.
-                foot.stands, foot.places, foot.share = True, places[own], shares[number]
-                foot.kept = self._offsets[own, :2]
-            foot.wait = bool(begins)
+    def _stand(self, now: _Moment, speed: np.ndarray, limit: float, places: np.ndarray) -> None:
+        """speed: (K,) of the soles over the ground, metres a second, and up to which they stand.  places: (H, 2)."""
+        near, low, feet = now.motion.nearness[0] / self._feet.height, is_low(now.motion)[0], self._all
+        begin = low & (near <= NEAR) & (speed <= limit)
+        go_on = (near <= _STILL_NEAR * NEAR) & (speed <= _STILL_SLOW * limit)
+        leaves, lands = feet.stands & ~go_on, ~feet.stands & begin & feet.wait
+        feet.stands, feet.wait = (feet.stands & go_on) | lands, begin
+        feet.since = np.where(leaves, now.time, feet.since)
+        feet.kept = np.where((leaves | lands)[self._fields.foot, None], self._offsets[:, :2], feet.kept)
+        if lands.any():
+            # Where it is seen now it stays.
+            feet.places = np.where(lands[self._fields.foot, None], places, feet.places)
+            feet.shares = np.where(lands, self._shares_of_slide(), feet.shares)
+            feet.unlike, feet.steps = np.where(lands, 0.0, feet.unlike), np.where(lands, 0.0, feet.steps)
 
-    def _remember(self, motion: FeetMotion, stands: np.ndarray, on_ground: np.ndarray, span: float) -> None:
-        """What standing feet have done of late."""
-        speed, share = np.linalg.norm(motion.sole_steps[0], axis=1) / span, _blend(span, _MEMORY)
-        slow = stands & (speed <= slow_limit(motion)[0])
-        self._slide = self._slide + share * slow * (motion.slides[0] - self._slide)
-        away = np.square(motion.clearances[-1] - self._habits.level)
-        self._away = self._away + share * on_ground * (away - self._away)
-
-    def _shares(self, found: np.ndarray, own: np.ndarray, least: float, left: float) -> np.ndarray:
+    def _shares_of_slide(self) -> np.ndarray | float:
+        """(K,)."""
         if self._choices.in_full:
-            return np.ones(len(self._all))
-        return share_beyond(found, own, least * self._feet.height, left)
+            return 1.0
+        least = LEAST_SLIDE * self._feet.height
+        more = self._slide / np.maximum(self._own_slide, least)
+        unlike = np.clip((more - _AS_OWN) / (_MORE - _AS_OWN), 0.0, 1.0)
+        return unlike * share_beyond(self._slide, self._habits.slide, least, LEFT)
 
-    def _moved(self, motion: FeetMotion, time: float, span: float) -> np.ndarray:
-        stands = np.array([foot.stands for foot in self._all])
-        on_ground = stands & is_settled(motion)[-1]
-        self._remember(motion, stands, on_ground, span)
-        places, out = self._places(motion), np.zeros_like(self._offsets)
-        self._raise(motion, stands, on_ground, span)
-        floor = np.minimum(self._habits.floor, self._habits.level)
-        reach = REACH * self._feet.height
-        for number, foot in enumerate(self._all):
-            own = self._handles[number]
-            if foot.stands:
-                sideways = foot.kept + foot.share * (foot.places - places[own])
-                farthest = float(np.linalg.norm(sideways, axis=1).max())
-                out[own, :2] = sideways * min(1.0, reach / max(farthest, 1e-300))
-            else:
-                out[own, :2] = ramp(time - foot.since) * foot.kept
-            lowest = motion.clearances[-1, number] + self._rise + foot.lift
-            out[own, 2] = np.clip(foot.lift + max(floor[number] - lowest, 0.0), -reach, reach)
+    def _compared(self, before: _Moment, now: _Moment) -> tuple[np.ndarray, np.ndarray]:
+        """(K,) how far feet that stand are from how they are in own clips, metres, and (K,) how fast they slide where
+        they are most like that there, metres a second."""
+        own, stances = self._habits.slide.copy(), self._habits.stances
+        away = np.full(len(own), np.inf)
+        if self._choices.in_full:
+            return away, own
+        for number in np.flatnonzero(self._all.stands).tolist():
+            state = states_between(before.motion, now.motion, number, self._habits.level[number])
+            (away[number],), (slide,) = stances.nearest(number, state)
+            if np.isfinite(away[number]):
+                own[number] = slide
+        return away, own
+
+    def _remember(self, stands: np.ndarray, slides: np.ndarray, own: np.ndarray, span: float) -> None:
+        """What standing feet have done of late: slides (K,), metres a second; own: see ``_compared``."""
+        if stands.any():
+            weight = _weight(span, self._stood) * stands
+            self._slide = self._slide + weight * (slides - self._slide)
+            self._own_slide = self._own_slide + weight * (own - self._own_slide)
+            self._stood = self._stood + span * stands
+
+    def _raise(self, before: _Moment, now: _Moment, unlike: np.ndarray, span: float) -> None:
+        """The body goes to what feet on the ground have in common, each of them to its height; what lands or leaves
+        keeps what it has, and what swings gives it up.  unlike: (K,) metres, see ``_compared``."""
+        feet, reach = self._all, REACH * self._feet.height
+        away = self._habits.level - now.motion.clearances[0]
+        on_ground = self._on_ground(before, now, away, span)
+        wanted = self._shares_of_height(unlike, on_ground) * away
+        if on_ground.any():
+            self._common = min(max(float(wanted[on_ground].mean()), -reach), reach)
+        self._rise.go_to(self._common, span, SMOOTH)
+        kept = np.where(feet.stands, feet.wanted, 0.0)
+        feet.wanted = np.where(on_ground, wanted - self._rise.values, kept)
+        feet.lift.go_to(feet.wanted, span, _LANDS)
+
+    def _on_ground(self, before: _Moment, now: _Moment, away: np.ndarray, span: float) -> np.ndarray:
+        """(K,) of what stands, as ``foot_contacts.grounded``; away (K,) from its level."""
+        height, nearness, stands = self._feet.height, now.motion.nearness[0], self._all.stands
+        speed = np.abs(nearness - before.motion.nearness[0]) / span
+        out = stands & (is_on(nearness, height) | is_level(speed, height))
+        if stands.any() and not out.any():
+            out[np.where(stands, np.abs(away), np.inf).argmin()] = True
         return out
 
-    def _raise(self, motion: FeetMotion, stands: np.ndarray, on_ground: np.ndarray, span: float) -> None:
-        """The body goes to what feet on the ground have in common, each of them to its height; what lands or leaves
-        keeps what it has, and what swings gives it up."""
-        shares = self._shares(np.sqrt(self._away), self._habits.away, LEAST_AWAY, LEFT_HEIGHT)
-        wanted, reach = shares * (self._habits.level - motion.clearances[-1]), REACH * self._feet.height
-        if on_ground.any():
-            common = float(np.clip(wanted[on_ground].mean(), -reach, reach))
-            self._rise += _blend(span, SMOOTH) * (common - self._rise)
-        for number, foot in enumerate(self._all):
-            if on_ground[number]:
-                foot.lift += _blend(span, _LANDS) * (wanted[number] - self._rise - foot.lift)
-            elif not stands[number]:
-                foot.lift -= _blend(span, _LANDS) * foot.lift
+    def _shares_of_height(self, unlike: np.ndarray, on_ground: np.ndarray) -> np.ndarray | float:
+        """(K,) of how far feet on the ground (K,) are from their levels; see ``OwnStances.shares``."""
+        if self._choices.in_full:
+            return 1.0
+        feet = self._all
+        feet.unlike = feet.unlike + np.square(np.where(on_ground, unlike, 0.0))
+        feet.steps = feet.steps + on_ground
+        return share_unlike(np.sqrt(feet.unlike / np.maximum(feet.steps, 1.0)), self._feet.height)
 
-    def _places(self, motion: FeetMotion) -> np.ndarray:
-        """(H, 2) of the handles now."""
-        return self._fields.handles @ motion.soles[-1, :, :2]
+    def _moved(self, now: _Moment, places: np.ndarray) -> np.ndarray:
+        """(H, 3) of handles at places (H, 2)."""
+        feet, foot, reach = self._all, self._fields.foot, REACH * self._feet.height
+        held = feet.kept + feet.shares[foot, None] * (feet.places - places)
+        farthest = np.maximum.reduceat(np.square(held).sum(axis=1), self._first_handles)
+        held *= np.minimum(1.0, reach / np.sqrt(np.maximum(farthest, 1e-300)))[foot, None]
+        let_go = ramp(now.time - feet.since)[foot, None] * feet.kept
+        floor = np.minimum(self._habits.floor, self._habits.level)
+        deeper = np.maximum(floor - (now.motion.clearances[0] + self._rise.values + feet.lift.values), 0.0)
+        lift = np.clip(feet.lift.values + deeper, -reach, reach)
+        return np.column_stack((np.where(feet.stands[foot, None], held, let_go), lift[foot]))
+
+
+def _weight(span: float, seconds: np.ndarray) -> np.ndarray:
+    """(K,) of a span in a mean over so many seconds before it, in the long run over those that are not forgotten."""
+    return np.maximum(span / (seconds + span), _blend(span, _MEMORY))
 
 
 def _blend(span: float, seconds: float) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .feet_motion import FeetMotion
 from .foot_contacts import grounded
-from .foot_habits import FootHabits, levels, standing_slides
+from .foot_habits import FootHabits, levels, off_level, standing_slides
 from .foot_plants import PlantTrack
 from .plant_fields import PlantFields
 
@@ -17,8 +17,8 @@ from .plant_fields import PlantFields
 class PlantFigures:
     """feet: how many.  slide: metres a second over the ground, the mean over the vertices of standing soles; own: in
     the target's own clips.  away: how far the lowest point is from where it is to be while anything stands, metres, at
-    the worst moment.  stands: share of the frames in which a foot does.  rooted_m: how far the body was moved over the
-    ground, at most.  short: how many runs were out of reach and are held in part."""
+    the worst moment; own: likewise.  stands: share of the frames in which a foot does.  rooted_m: how far the body was
+    moved over the ground, at most.  short: how many runs were out of reach and are held in part."""
 
     feet: int
     slide_before: float
@@ -26,6 +26,7 @@ class PlantFigures:
     slide_own: float
     away_before: float
     away_after: float
+    away_own: float
     stands: float
     rooted_m: float
     short: int
@@ -39,23 +40,17 @@ def plant_figures(
     slides = [_mean(standing_slides(each, found.stands)) for each in (motion, after)]
     # At the same frames before and after: what is held may seem to land earlier.
     right, _ = levels(motion, found.stands, habits.level, may_climb)
-    on_ground = grounded(motion, found.stands)
-    aways = [_farthest(np.where(on_ground, np.abs(each.clearances - right), np.nan)) for each in (motion, after)]
+    on_ground = grounded(motion, found.stands, right)
+    aways = [off_level(each, on_ground, right) for each in (motion, after)]
     way = float(np.linalg.norm(found.root[:, :2] - found.root[:1, :2], axis=1).max()) if found.is_rooted else 0.0
     stands = float(found.stands.any(axis=1).mean())
-    return PlantFigures(len(motion.feet), *slides, habits.mean_slide, *aways, stands, way, len(found.short))
+    return PlantFigures(len(motion.feet), *slides, habits.mean_slide, *aways, habits.off, stands, way, len(found.short))
 
 
 def planted(motion: FeetMotion, fields: PlantFields, found: PlantTrack) -> FeetMotion:
     """The feet as they are held."""
     moved = np.einsum("nh,fhi->fni", fields.fields[motion.feet.vertices], found.offsets)
     return replace(motion, points=motion.points + moved + found.root[:, None], places=motion.places + found.root[:, :2])
-
-
-def _farthest(away: np.ndarray) -> float:
-    """Metres, of feet (F, K), NaN where they are off the ground: of the one that is nearest to where it is to be."""
-    some = ~np.isnan(away).all(axis=1)
-    return float(np.nanmin(away[some], axis=1).max(initial=0.0))
 
 
 def _mean(values: np.ndarray) -> float:

@@ -137,6 +137,7 @@ def report_of(plants: Plants | None, why_not: str | None, hold: str, frames: np.
             "slide_own_m_s": figures.slide_own,
             "off_ground_before_m": figures.away_before,
             "off_ground_after_m": figures.away_after,
+            "off_ground_own_m": figures.away_own,
             "moved_m": figures.rooted_m,
             "held_in_part": figures.short,
             "held_in_part_from": sorted({float(frames[number]) for number, _ in plants.track.short}),
@@ -153,10 +154,10 @@ def text_of(found: dict) -> str:
     if not found["stands_share"]:
         return f"{_feet(found['found'])}, none of which ever stands"
     before, after, own = (found[f"slide_{name}_m_s"] for name in ("before", "after", "own"))
-    off = [100.0 * found[f"off_ground_{name}_m"] for name in ("before", "after")]
+    off = [100.0 * found[f"off_ground_{name}_m"] for name in ("before", "after", "own")]
     parts = [
         f"{_feet(found['found'])}: standing soles slide {after:.2f} m/s (free {before:.2f}, own clips {own:.2f})",
-        f"are at most {off[1]:.1f} cm off the ground (free {off[0]:.1f})",
+        f"are at most {off[1]:.1f} cm off the ground (free {off[0]:.1f}, own clips {off[2]:.1f})",
     ]
     if found["moved_m"]:
         parts.append(f"the body is moved by up to {found['moved_m']:.2f} m, as its feet slid all the time")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.shapes.foot_contacts import down, runs, sliding_share, standing, tidied
+from solvers.shapes.foot_contacts import down, grounded, runs, settled, sliding_share, standing, tidied
 from tests.standing import turned
 from tests.walking_body import PART, walk
 from tests.walking_feet import feet_motion, feet_of
@@ -49,6 +49,22 @@ def test_what_is_down_slides_all_the_time_or_does_not():
     assert sliding_share(slid) > 0.9
     np.testing.assert_array_equal(down(slid), down(right))
     assert down(right)[stands].mean() > 0.95
+
+
+def test_while_anything_stands_something_is_on_the_ground():
+    """Also where all that stand land or leave: then the one that is nearest to where it is to be."""
+    times, vertices, triangles, places, _ = walk()
+    vertices[:, :, 2] += 0.05 * np.abs(np.sin(9.0 * times))[:, None]
+    feet = feet_of(walk()[1], triangles)
+    motion = feet_motion(vertices, times, places, feet)
+    stands, levels = standing(motion), np.zeros((len(times), 4))
+    is_settled, on_ground = settled(motion, stands), grounded(motion, stands, levels)
+    assert (on_ground.any(axis=1) == stands.any(axis=1)).all() and not (on_ground & ~stands).any()
+    in_air = stands.any(axis=1) & ~is_settled.any(axis=1)
+    assert in_air.sum() > 5 and (on_ground[in_air].sum(axis=1) == 1).all()
+    np.testing.assert_array_equal(on_ground[~in_air], is_settled[~in_air])
+    nearest = np.where(stands, motion.clearances, np.inf).argmin(axis=1)
+    assert on_ground[in_air, nearest[in_air]].all()
 
 
 def test_gaps_of_a_frame_are_closed_and_runs_of_one_dropped():

@@ -47,6 +47,34 @@ def test_a_clip_of_its_own_stays_as_it_is(own):
     assert not found.is_rooted and not found.short
 
 
+@pytest.mark.parametrize("fps", (24.0, 60.0))
+def test_its_own_clip_stays_as_it_is_in_a_loop_and_at_other_rates(own, fps):
+    """Though its feet stand 2 cm apart in height, which others are not allowed."""
+    feet, fields, _ = own
+    bounces = [0.01 * np.sin(2 * np.pi * times)[:, None, None] * [0, 0, 1] for times in (walk()[0], walk(9.0, fps)[0])]
+    (times, vertices, _, places, _), (late, looped, _, way, _) = walk(), walk(9.0, fps)
+    habits = learn_habits([feet_motion(vertices + bounces[0], times, places, feet)])
+    motion = feet_motion(looped + bounces[1], late, way, feet)
+    assert motion.clearances.min() < -0.009
+    found = plant_track(motion, habits, fields)
+    assert np.abs(found.root).max() < 1e-3 and np.abs(found.offsets).max() < 1e-3 / 1.8 * feet.height
+
+
+def test_all_that_stands_is_on_the_ground_at_every_moment(own):
+    """It goes up and down by 5 cm on level ground, and own clips do nothing like that."""
+    feet, fields, habits = own
+    times, vertices, _, places, _ = walk()
+    vertices[:, :, 2] += 0.05 * np.sin(7.0 * times)[:, None]
+    motion = feet_motion(vertices, times, places, feet)
+    found = plant_track(motion, habits, fields, PlantChoices(may_climb=False))
+    lowest = np.where(found.stands, np.abs(planted(motion, fields, found).clearances), np.inf).min(axis=1)
+    assert found.stands.any(axis=1).mean() > 0.9
+    assert lowest[np.isfinite(lowest)].max() < 0.5 * CENTIMETRE * feet.height
+    figures = plant_figures(motion, habits, fields, found, may_climb=False)
+    assert figures.away_before > 0.045 and figures.away_after < 0.5 * CENTIMETRE * feet.height
+    assert figures.away_own < 1e-3
+
+
 @pytest.mark.parametrize("name", ["human_samba", "human_crane", "walking_cat", "horse_gallop"])
 @pytest.mark.captures
 @pytest.mark.skipif(data_folder() is None, reason="the folder of captures is not there")
