@@ -14,31 +14,41 @@ _DAMPING, _LEAST, _LIGHT, _MOST = 1e-3, 1e-7, 1e-5, 1e2
 _LONGEST = 0.5
 # Errors below this are none (single precision); a step below this part changes nothing that can be seen.
 _EXACT, _SHORT = 1e-6, 2e-5
+# Where errors are as small as this nobody sees them: a block is left as it is once its Jacobian has served.
+UNSEEN = 1e-5
 
 
 class DampedBlock:
-    """What is known of a block at n frames: errors, Jacobian, damping, and how far its variables have come."""
+    """What is known of a block at n frames.
 
-    def __init__(self, errors: np.ndarray, away: np.ndarray, weights: np.ndarray):
-        """errors: (n, r).  away: (n, v) how far the variables are from where they began.  weights: (r,) of errors."""
-        self.weights = weights
-        self.errors = errors * weights
-        self.away = away
+    errors: (n, r).  away: (n, v) of the variables, from where they began.  jacobian: (n, r, v).  active: (n,) bool,
+    where to step.  settled: (n,) bool, where nothing is left to gain.
+    """
+
+    def __init__(self, errors: np.ndarray, away: np.ndarray):
+        self.errors, self.away = errors, away
         self.jacobian = np.zeros((*errors.shape, away.shape[1]))
         self.damping = np.full(len(errors), _DAMPING)
-        self.active = np.ones(len(errors), bool)
-        self.settled = np.zeros(len(errors), bool)
+        self.active = np.zeros(len(errors), bool)
+        self.settled = self.worst() < _EXACT
+
+    def worst(self) -> np.ndarray:
+        """(n,) the largest error of each frame."""
+        return np.abs(self.errors).max(axis=1, initial=0.0)
+
+    def open(self) -> np.ndarray:
+        """(n,) bool, where there may be something to gain that can be seen."""
+        return ~self.settled & (self.worst() > UNSEEN)
 
     def learn(self, jacobian: np.ndarray, frames: np.ndarray) -> None:
-        """Begin anew at frames (m,) with Jacobians (m, r, v) of the unweighted errors."""
-        self.jacobian[frames] = jacobian * self.weights[:, None]
+        """Begin anew at frames (m,) with Jacobians (m, r, v)."""
+        self.jacobian[frames] = jacobian
         self.damping[frames] = _DAMPING
-        self.active[frames] = np.abs(self.errors[frames]).max(axis=1, initial=0.0) > _EXACT
+        self.active[frames] = self.worst()[frames] > _EXACT
         self.settled[frames] = ~self.active[frames]
 
     def correct(self, frames: np.ndarray, errors: np.ndarray) -> None:
         """Errors (m, r) that were found at frames (m,), more than what was thought where other blocks meddled."""
-        errors = errors * self.weights
         meddled = _squares(errors) > 1.1 * _squares(self.errors[frames]) + _EXACT**2
         self.errors[frames] = errors
         self.settled[frames[meddled]] = False
@@ -55,7 +65,6 @@ class DampedBlock:
 
     def judge(self, frames: np.ndarray, steps: np.ndarray, errors: np.ndarray) -> np.ndarray:
         """(m,) bool, which of the steps (m, v) tried at frames (m,) are kept, as errors (m, r) are less with them."""
-        errors = errors * self.weights
         before, away = self.errors[frames], self.away[frames]
         cost = _squares(before) + _HOME**2 * _squares(away)
         gain = cost - _squares(errors) - _HOME**2 * _squares(away + steps)
@@ -69,16 +78,12 @@ class DampedBlock:
         np.maximum(self.damping, _LEAST, out=self.damping)
         taken = frames[kept]
         self.errors[taken], self.away[taken] = errors[kept], away[kept] + steps[kept]
-        exact = np.abs(self.errors[frames]).max(axis=1, initial=0.0) < _EXACT
+        exact = self.worst()[frames] < _EXACT
         # A short step says that there is nothing to gain only where it is not damping that made it short.
         short = (np.abs(steps).max(axis=1) < _SHORT) & (self.damping[frames] <= _LIGHT)
         self.settled[frames] = exact | (short & kept)
         self.active[frames] = ~self.settled[frames] & (self.damping[frames] < _MOST)
         return kept
-
-    def exact(self) -> np.ndarray:
-        """(n,) bool, where the errors are gone."""
-        return np.abs(self.errors).max(axis=1, initial=0.0) < _EXACT
 
 
 def _squares(values: np.ndarray) -> np.ndarray:
