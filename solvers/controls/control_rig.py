@@ -6,6 +6,7 @@ C controls, K carriers, S states of switches, B bones.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -49,6 +50,48 @@ class ControlRig:
         if late.size:
             name = self.rig.names[self.carriers[late[0]]]
             raise InputError(f"Bone '{name}' comes before the one that it hangs on; sort the carriers.")
+
+    @cached_property
+    def size(self) -> float:
+        """The longest way across the carriers at rest, in the rig's units: about the height of a person."""
+        return float(np.ptp(self.rig.rest[self.carriers, :3, 3], axis=0).max())
+
+    @cached_property
+    def owners(self) -> np.ndarray:
+        """(B,) the carrier that each bone goes with, as an index into carriers, -1 where none is known.
+
+        What deforms meshes between two carriers, as twists and spines that bend do, rides on none rigidly: it goes with
+        the one that it lies at in the rest pose.
+        """
+        out = self.rides.copy()
+        loose = self.verified[out[self.verified] < 0]
+        heads = self.rig.rest[:, :3, 3]
+        axes = self.rig.rest[:, :3, 1] * self.rig.lengths[:, None]
+        starts, ways = heads[self.carriers], axes[self.carriers]
+        away = (heads + 0.5 * axes)[loose, None] - starts
+        share = (away * ways).sum(axis=-1) / np.maximum((ways * ways).sum(axis=-1), 1e-12)
+        out[loose] = np.linalg.norm(away - np.clip(share, 0.0, 1.0)[..., None] * ways, axis=-1).argmin(axis=1)
+        return out
+
+    @cached_property
+    def motion_tree(self) -> np.ndarray:
+        """(B,) the bone that each bone moves with, -1 for none: of a carrier the one that it hangs on, of others the
+        one that they go with, else their parent."""
+        out = np.where(self.owners >= 0, self.carriers[np.maximum(self.owners, 0)], self.rig.parents)
+        above = self.carrier_parents
+        out[self.carriers] = np.where(above >= 0, self.carriers[np.maximum(above, 0)], -1)
+        return out
+
+    @cached_property
+    def deforming(self) -> np.ndarray:
+        """(B,) bool, the carriers with which something goes that is verified, on them or on one that hangs on them."""
+        used = np.isin(np.arange(len(self.carriers)), self.owners[self.verified])
+        for carrier in range(len(used))[::-1]:
+            if used[carrier] and self.carrier_parents[carrier] >= 0:
+                used[self.carrier_parents[carrier]] = True
+        out = np.zeros(len(self.rig.names), bool)
+        out[self.carriers[used]] = True
+        return out
 
     def state_of(self, values: np.ndarray) -> np.ndarray:
         """(F,) the measured state that is nearest to values (F, P) of the switches."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -81,6 +81,19 @@ class Rig:
     def leaves(self) -> np.ndarray:
         """Indices of bones without children."""
         return np.setdiff1d(np.arange(len(self.parents)), self.parents)
+
+
+def separate(rig: Rig) -> Rig:
+    """The same bones, each by itself: none has a parent, so that a pose is told whatever moves the bones."""
+    count = len(rig.names)
+    return replace(
+        rig,
+        parents=np.full(count, -1),
+        use_connect=np.zeros(count, bool),
+        inherit_rotation=np.ones(count, bool),
+        inherit_scale=("FULL",) * count,
+        use_local_location=np.ones(count, bool),
+    )
 
 
 def part_of(rig: Rig, bones: np.ndarray) -> Rig:
