@@ -6,7 +6,7 @@ what the source action says of everything else, counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -20,6 +20,7 @@ from .channels import SIZES, action_times, rotation_channel
 from .evaluation import evaluated_object
 from .frames import show_frame
 from .motion import source_of
+from .playback import Before, put_back
 from .private_copies import PrivateCopies, private_copies
 from .rigs import matrices
 from .sampling import Channels
@@ -55,6 +56,10 @@ class EvaluatedSource:
     rotation: np.ndarray
     scale: np.ndarray
     values: np.ndarray
+
+
+class CopyGoneError(StaleBindingError):
+    """Undo or saving has taken a copy away while it was used."""
 
 
 class ControlCopy:
@@ -102,7 +107,7 @@ class ControlCopy:
 
         values: (n, P) of the switches, which the copy must have been made with; those that the trial before had, or
         else those of the source, where it is None.
-        Raises StaleBindingError where undo or saving has taken the copy away.
+        Raises CopyGoneError where undo or saving has taken the copy away.
         """
         self._require()
         rows = np.asarray(trial.frames, int)
@@ -162,7 +167,7 @@ class ControlCopy:
 
     def _require(self) -> None:
         if not self._private.exist():
-            raise StaleBindingError(f"'{self._name}' was undone or saved while it was being solved; do it again.")
+            raise CopyGoneError(f"'{self._name}' was undone or saved while it was being solved; do it again.")
 
 
 @contextmanager
@@ -174,15 +179,17 @@ def control_copy(
     switches: Sequence[str] = (),
     held: Mapping[str, float] | None = None,
     source: tuple | None = None,
+    before: Iterable[Before] = (),
 ) -> Iterator[ControlCopy]:
     """A private copy of a rig, whose controls take the channels of trials at scene frames (F,); gone after the block.
 
     controls: names of bones.  switches: data paths, from the object, of properties that trials may set.  held: values
     that properties have at all frames of all trials.  source: action and slot that the rig moves by, None and None for
-    NLA strips alone; what it plays, where it is not given.
+    NLA strips alone; what it plays, where it is not given.  before: values of what something else animates meanwhile.
     The user's scene, its frame, and the rig itself stay as they are.
     Raises SceneError for a rig whose source cannot be read.
     """
     source = source_of(ob) if source is None else source
     with private_copies(context.scene, ob) as private:
+        put_back(private.copies[ob], before)
         yield ControlCopy(context.scene, ob, private, controls, switches, frames, held or {}, source)

@@ -23,17 +23,30 @@ _LINKS = 6  # that are named one by one
 
 def require_result_plays(ob: bpy.types.Object, bones: set[str], limits_heeded: bool) -> None:
     """Raises SceneError where a new action on the object could not move bones as its keys say."""
+    if ob.animation_data is None:
+        return  # nothing but constraints moves it, which the result switches off
+    require_unblended(ob)
+    found = overriding(ob, bones, limits_heeded)
+    if found:
+        raise refusal(ob, found)
+
+
+def refusal(ob: bpy.types.Object, found: Overriding, because: str = "") -> SceneError:
+    """To be raised where a result would be overridden. because: why the rig's controls cannot be written instead."""
+    because = because and f" Its controls cannot be written instead: {because}"
+    return SceneError(f"{what_overrides(ob, found)}. {_WAY_OUT}{because}")
+
+
+def require_unblended(ob: bpy.types.Object) -> None:
+    """Raises SceneError where a new action would be mixed with NLA strips."""
     data = ob.animation_data
     if data is None:
-        return  # nothing but constraints moves it, which the result switches off
+        return
     if len(data.nla_tracks) and data.use_nla and (data.action_influence != 1.0 or data.action_blend_type != "REPLACE"):
         raise SceneError(
             f"'{ob.name}' blends its action with its NLA strips, so that the result would not play as it is; set the "
             "action's Blending to Replace and its Influence to 1 in the NLA editor."
         )
-    found = overriding(ob, bones, limits_heeded)
-    if found:
-        raise SceneError(f"{what_overrides(ob, found)}. {_WAY_OUT}")
 
 
 @dataclass(frozen=True)

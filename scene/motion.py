@@ -16,7 +16,7 @@ from ..solvers.core.errors import InputError, SceneError
 from ..solvers.core.types import JointTrack
 from ..solvers.skeleton.bone_channels import basis_to_channels, channels_to_basis
 from ..solvers.skeleton.kinematics import basis_from_pose, pose_matrices, rotate_bones
-from ..solvers.skeleton.rig import Rig
+from ..solvers.skeleton.rig import Rig, separate
 from . import actions
 from .animated_range import joined_range, why_outside
 from .channels import SIZES, action_times, rotation_now
@@ -78,11 +78,13 @@ class BoneMotion:
         return joint_track(self.rig, self.pose, self.object_world, self.fps, self.frames)
 
 
-def read_motion(context: bpy.types.Context, ob: bpy.types.Object, frames: np.ndarray) -> BoneMotion:
+def read_motion(
+    context: bpy.types.Context, ob: bpy.types.Object, frames: np.ndarray, apart: bool = False
+) -> BoneMotion:
     """The motion of an armature object at scene frames (F,), subframes allowed.
 
     It is what can be seen, with what constraints and drivers do.  Channels without a curve keep the value that
-    they have now.
+    they have now.  apart: of bones that have no parents, see `skeleton.rig.separate`, which tells every pose exactly.
     Raises InputError for no frames, SceneError for a rig or an action that cannot be read.
     """
     frames = np.asarray(frames, float).reshape(-1)
@@ -90,9 +92,11 @@ def read_motion(context: bpy.types.Context, ob: bpy.types.Object, frames: np.nda
         raise InputError(f"The frame range of '{ob.name}' is empty; choose at least one frame.")
     action, slot = source_of(ob)
     reason = reason_to_sample(ob, action, slot)
+    if apart:
+        return _from_frames(context, ob, separate(read_rig(ob)), frames, reason or "its bones are read by themselves")
     if reason is None:
         return read_curves(context.scene, ob, action, slot, frames, {})
-    return _from_frames(context, ob, frames, reason)
+    return _from_frames(context, ob, read_rig(ob), frames, reason)
 
 
 def motion_by_curves(
@@ -206,9 +210,23 @@ def read_curves(scene, ob, action, slot, frames, values) -> BoneMotion:
     return BoneMotion(rig, basis, world, fps, frames, rotation[0], _signs(channels["scale"][0]), None)
 
 
-def _from_frames(context, ob, frames, reason) -> BoneMotion:
+def motion_of_channels(rig: Rig, channels: tuple[np.ndarray, np.ndarray, np.ndarray], like: BoneMotion) -> BoneMotion:
+    """The motion that channels, see `BoneMotion.channels`, make of a rig's bones, all else as of another motion.
+
+    They are written as they are given.
+    """
+    location, rotation, scale = channels
+    basis = channels_to_basis(rig, location, rotation, scale)
+    signs = _signs(scale[0])
+    found = replace(
+        like, rig=rig, basis=basis, rotation_start=rotation[0], scale_signs=signs, sampled_because=None
+    )
+    found.__dict__["_channels"] = channels  # where `cached_property` keeps what would be worked out
+    return found
+
+
+def _from_frames(context, ob, rig: Rig, frames, reason) -> BoneMotion:
     """By frames, which were stepped through for a reason."""
-    rig = read_rig(ob)
     fps = _rows_per_second(context.scene, frames)
     pose, world = sample_frames(context, ob, rig.names, frames)
     present = present_channels(ob, rig)
