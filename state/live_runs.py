@@ -42,6 +42,15 @@ class Job:
 
 
 @dataclass
+class Rest:
+    """What the main thread has to do of a track after the thread, a little at a time. steps: a generator that yields
+    shares done."""
+
+    steps: Any
+    progress: float = 0.0
+
+
+@dataclass
 class LiveRun:
     """uid: ``session_uid`` of the object.  name: where to look for it first.  workflow: identifier.
     follower: what the workflow keeps of it.
@@ -61,6 +70,7 @@ class LiveRun:
     key: str = ""
     due: float = 0.0
     job: Job | None = None
+    rest: Rest | None = None
     ms: float | None = None
     problem: str | None = None
     remedy: Remedy | None = None
@@ -73,6 +83,13 @@ class LiveRun:
         if self.job is not None:
             self.job.cancel()
             self.job = None
+        self.cancel_rest()
+
+    def cancel_rest(self) -> None:
+        """Break off what the main thread does."""
+        if self.rest is not None:
+            live_runs.dropped.append(self.rest)
+            self.rest = None
 
 
 @dataclass
@@ -82,6 +99,7 @@ class LiveRuns:
     known: how many objects there were when they were last looked through.
     switch_interval: what ``sys`` had before a job began.
     unseen: why what is live in a workflow could not be found, by its identifier.
+    dropped: work that was broken off; it is closed by the timer, for it may have to tidy up what handlers cannot.
     hurried: a render waits for the tracks.  ticked: when (``time.monotonic``) the timer was at work last."""
 
     runs: dict[tuple[int, str], LiveRun] = field(default_factory=dict)
@@ -90,11 +108,21 @@ class LiveRuns:
     known: int = -1
     switch_interval: float | None = None
     unseen: dict[str, str] = field(default_factory=dict)
+    dropped: list[Rest] = field(default_factory=list)
     hurried: bool = False
     ticked: float = 0.0
 
+    def close_dropped(self) -> None:
+        """Let what was broken off tidy up."""
+        dropped, self.dropped = self.dropped, []
+        for rest in dropped:
+            rest.steps.close()
+
     def clear(self) -> None:
         """Forget every run; threads have ended when this returns."""
+        for run in self.runs.values():
+            run.cancel_rest()
+        self.close_dropped()
         jobs = [run.job for run in self.runs.values() if run.job is not None]
         for job in jobs:
             job.cancel()

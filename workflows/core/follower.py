@@ -20,6 +20,10 @@ class LiveProblem(MotionLoomError):
         self.remedy = remedy
 
 
+class Again(Exception):
+    """What was under way was disturbed and has to start anew: it is no fault of anybody."""
+
+
 @dataclass
 class Readings:
     """What followers have read at one moment, by ``session_uid`` of the object, for the others that need it as well.
@@ -83,6 +87,15 @@ class Follower(ABC):
         """
         raise NotImplementedError
 
+    def rest(self, ob, moment: Moment, result: Any) -> Generator[float, None, Any]:
+        """A generator that does what a job cannot, in the main thread and a little at a time: it yields shares done and
+        returns what is written.
+
+        It writes nothing that is seen, and may be closed at any step.  Raises ``Again`` where it has to start anew.
+        """
+        yield from ()
+        return result
+
     def put(self, ob, scene, result) -> None:
-        """Write what the job has returned."""
+        """Write what the rest of a job has returned."""
         raise NotImplementedError

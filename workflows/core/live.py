@@ -7,6 +7,7 @@ the whole track in the background, or at once where no timer fires.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 import traceback
@@ -18,14 +19,16 @@ from typing import Any
 from ...scene import restored, session
 from ...solvers.core.errors import ChangedSetError, MotionLoomError, StaleBindingError, TooLargeError
 from ...solvers.core.steps import result_of
-from ...state.live_runs import Job, LiveRun, live_runs
+from ...state.live_runs import Job, LiveRun, Rest, live_runs
 from ...state.live_states import Remedy, TrackNeed, TrackStatus
 from .base import Steps
-from .follower import Follower, Moment
+from .follower import Again, Follower, Moment
 
 # Seconds without a change after which the track is solved: a drag that goes on would only throw it away.
 _PAUSE = 0.15
 _TICK = 0.05
+# Seconds at a time that the main thread works on tracks, and those that it leaves to the user in between.
+_SLICE, _GAP = 0.03, 0.01
 _SWITCH_INTERVAL = 0.0005
 _STATUS = {
     TrackNeed.NOTHING: TrackStatus.READY,
@@ -56,9 +59,10 @@ def status(ob, workflow_id: str) -> LiveStatus | None:
     run, unseen = live_runs.runs.get((ob.session_uid, workflow_id)), live_runs.unseen.get(workflow_id)
     if run is None:
         return unseen and LiveStatus(None, TrackStatus.READY, 0.0, unseen, None, False, None)
-    track = TrackStatus.SOLVING if run.job is not None else _STATUS[run.pending]
+    working = run.job or run.rest
+    track = TrackStatus.SOLVING if working else _STATUS[run.pending]
     remedy = run.remedy or (Remedy.REFRESH if track is TrackStatus.SWEEP else None)
-    progress = run.job.progress if run.job else 0.0
+    progress = working.progress if working else 0.0
     follower = run.follower
     note = ". ".join(filter(None, (follower.note, run.note, unseen))) or None
     return LiveStatus(run.ms, track, progress, run.problem, remedy, follower.source_untouched, note)
@@ -230,7 +234,8 @@ def _follow(run: LiveRun, ob, moment: Moment) -> None:
         if has_failed and moment.is_playback:
             return  # another frame changes nothing about that
         if pending is TrackNeed.TRACK and at_once():
-            _put(run, ob, moment, result_of(run.follower.job(ob, moment)))
+            found = result_of(run.follower.job(ob, moment))
+            _put(run, ob, moment, result_of(run.follower.rest(ob, moment, found)))
             pending, has_failed, run.is_posed = TrackNeed.NOTHING, False, False
         elif not has_failed:
             _pose(run, ob, moment, pending is not TrackNeed.NOTHING)
@@ -296,24 +301,28 @@ def _tick() -> float | None:
     live_runs.ticked = time.monotonic()
     if live_runs.busy or (session.is_rendering() and not live_runs.hurried):
         return _TICK
-    goes_on = False
+    live_runs.close_dropped()
+    goes_on = at_work = False
     for scene, depsgraph in session.shown():
         for run, ob in present(scene, depsgraph):
-            if run.job is not None and run.job.is_done:
-                harvest(run, ob, Moment(scene, depsgraph, None))
+            if run.rest is not None:
+                go_on(run, ob, Moment(scene, depsgraph, None), _SLICE)
+            elif run.job is not None and run.job.is_done:
+                harvest(run, ob, Moment(scene, depsgraph, None), _SLICE)
             elif _is_due(run):
                 start(run, ob, Moment(scene, depsgraph, None))
             goes_on = goes_on or run.pending is TrackNeed.TRACK
+            at_work = at_work or run.rest is not None
     session.redraw_sidebars()
     if goes_on:
-        return _TICK
+        return _GAP if at_work else _TICK
     _lend_interpreter(False)
     return None
 
 
 def _is_due(run: LiveRun) -> bool:
     is_time = live_runs.hurried or time.monotonic() >= run.due
-    return run.job is None and run.pending is TrackNeed.TRACK and is_time
+    return run.job is None and run.rest is None and run.pending is TrackNeed.TRACK and is_time
 
 
 def start(run: LiveRun, ob, moment: Moment) -> None:
@@ -337,16 +346,36 @@ def _lend_interpreter(lend: bool) -> None:
         live_runs.switch_interval = None
 
 
-def harvest(run: LiveRun, ob, moment: Moment) -> None:
-    """Write what a job has found."""
+def harvest(run: LiveRun, ob, moment: Moment, seconds: float = math.inf) -> None:
+    """Write what a job has found, once the main thread has done its part; it begins with that for some seconds."""
     job, run.job = run.job, None
+    if job.error is not None:
+        fail(run, job.error, run.key)
+        return
+    run.rest = Rest(run.follower.rest(ob, moment, job.result))
+    go_on(run, ob, moment, seconds)
+
+
+def go_on(run: LiveRun, ob, moment: Moment, seconds: float = math.inf) -> None:
+    """Do the main thread's part of a track for some seconds, and write it when that is done."""
     live_runs.busy = True
+    until = time.monotonic() + seconds
     try:
-        if job.error is not None:
-            raise job.error
-        _put(run, ob, moment, job.result)
+        while True:
+            try:
+                run.rest.progress = next(run.rest.steps)
+            except StopIteration as end:
+                found = end.value
+                break
+            if time.monotonic() >= until:
+                return
+        run.rest = None
+        _put(run, ob, moment, found)
         run.pending, run.problem, run.remedy, run.failed, run.is_posed = TrackNeed.NOTHING, None, None, "", False
+    except Again:
+        run.rest = None
     except Exception as error:
+        run.rest = None
         fail(run, error, run.key)
     finally:
         live_runs.busy = False

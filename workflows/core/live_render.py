@@ -31,6 +31,8 @@ def finish_all() -> None:
         return
     for scene, depsgraph in session.shown():
         for run, ob in live.present(scene, depsgraph):
+            if run.rest is not None:
+                live.go_on(run, ob, Moment(scene, depsgraph, None))
             if run.pending is TrackNeed.TRACK and run.job is None:
                 live.start(run, ob, Moment(scene, depsgraph, None))
             if run.job is not None:
