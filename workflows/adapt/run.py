@@ -6,13 +6,18 @@ import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
+from ...scene.motion import BoneMotion
 from ..command_line.words import counted
 from ..core.base import names_what_is_too_large, relayed, run_to_end, within
+from ..core.result_keys import Keys
 from ..environment.joints import joints_report
 from ..environment.problem import Problem, gather_steps
 from ..environment.sanity import roughest_frame, unsettled_note
 from ..rig.bake import RigBakeOptions, choose_keys_of, require_bakeable, write_steps
+from ..rig.control_fit import FITTING, fitted_steps
+from ..rig.control_report import control_report
 from ..rig.factors import notes_of_kept_keys
+from ..rig.problem import RigResult
 from .findings import measure_written
 from .remarks import Remark, note_of_given_up, remarks
 from .report import keep_report
@@ -39,7 +44,9 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
     began = time.perf_counter()
     require_bakeable([ob], workflow, options)
     problem = yield from within(gather_steps(context, ob, workflow, options.only), 0.0, 0.3)
-    solution = yield from relayed(solve_steps(problem), 0.3, 0.85, "Adapting")
+    solution = yield from relayed(solve_steps(problem), 0.3, 0.7, "Adapting")
+    fit = fitted_steps(context, [ob], workflow, problem, solution)
+    solution = yield from relayed(fit, 0.7, 0.85, FITTING)
     binding = problem.binding
     report = {
         "joints": len(binding.track.skeleton.names),
@@ -50,12 +57,15 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         "unconverged": problem.frames[~solution.adapted.converged].tolist(),
         "write_error_mm": 1000 * solution.write_error.metres,
     }
+    fitted = control_report(solution.results[0], problem.options.scale)
+    if fitted is not None:
+        report["controls"] = fitted.figures()
     yield 0.85, "Choosing keys"
     chosen = choose_keys_of(context, [ob], workflow, solution, options)
     found, told, lost = None, [], []
     if options.measure:
         yield 0.9, "Measuring"
-        report["measures"], found = measure_written(problem, chosen[0].played(solution.results[0].motion))
+        report["measures"], found = measure_written(problem, _played(solution.results[0], chosen[0]))
         told = [*_unsettled(problem, solution), *remarks(found, chosen[0].is_thinned, problem.options.upright)]
         report["warnings"] = [remark.doubt for remark in told if remark.doubt]
         lost = note_of_given_up(found)
@@ -69,6 +79,11 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
     # The scene may have come to play longer since.
     notes = list(dict.fromkeys((*bound, *written["notes"], *report.get("warnings", ()), *lost)))
     return report | written | {"notes": notes, "seconds": time.perf_counter() - began}
+
+
+def _played(result: RigResult, keys: Keys) -> BoneMotion:
+    """The motion as its keys play it; where they are of controls, as the rig was evaluated with a key a frame."""
+    return result.motion if result.written else keys.played(result.motion)
 
 
 def _unsettled(problem: Problem, solution: Solution) -> Iterator[Remark]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ...solvers.adapt.frame import FrameAdapter
 from ...solvers.core.types import TriangleMesh
 from ..environment.problem import Problem
 from ..environment.sanity import size_notes, unsettled_note
+from ..rig.control_channels import ControlChannelsNow, written_channels
 from ..rig.frame import Channels, FrameSolver
 from ..rig.frame_channels import JointChannels
 from ..rig.problem import RigResult
@@ -62,7 +63,11 @@ def solve_steps(problem: Problem) -> Generator[float, None, Solution]:
 
 def fade_again(known: Solution, problem: Problem) -> Solution:
     """The solution of a problem that differs from the solved one in influence alone."""
-    return _shown(problem, known.adapted, known.results[0].whole, known.write_error, 0.0)
+    faded = _shown(problem, known.adapted, known.results[0].whole, known.write_error, 0.0)
+    written = known.results[0].written
+    if written is None:
+        return faded
+    return replace(faded, results=(faded.results[0].written_as(written, problem.influence),))
 
 
 def _shown(problem: Problem, adapted, whole: BoneMotion, missed: WriteError, seconds: float) -> Solution:
@@ -81,16 +86,16 @@ def _shown(problem: Problem, adapted, whole: BoneMotion, missed: WriteError, sec
 class AdaptFrames(FrameSolver):
     """Solves single frames of a problem of Adapt."""
 
-    def __init__(self, problem: Problem, solution: Solution, joints: JointChannels | None = None):
+    def __init__(self, problem: Problem, solution: Solution, joints: JointChannels | ControlChannelsNow | None = None):
         """solution: of all frames of a problem with the same binding.  joints: of the same source, if known."""
         self.problem = problem
-        self.joints = joints or JointChannels(problem.source, problem.turned)
+        self.joints = joints or _channels_of(problem, solution)
         self._adapter = FrameAdapter(problem.binding, problem.options, solution.adapted.moves)
         self._triangles = [mesh.triangles for mesh in problem.environment]
         self._meshes: list[tuple[ObjectState | None, TriangleMesh | None]] = [(None, None)] * len(self._triangles)
 
     def solvable(self, number: int) -> np.ndarray:
-        return self.problem.source.solvable
+        return self.joints.solvable
 
     def look(self, states: Sequence[ObjectState]) -> None:
         self._meshes = [
@@ -109,5 +114,15 @@ class AdaptFrames(FrameSolver):
     def solved_channels(
         self, solution: Solution, number: int, row: int, influence: float, start: np.ndarray | None = None
     ) -> Channels:
-        adapted = solution.adapted
+        adapted, written = solution.adapted, solution.results[number].written
+        if written is not None:
+            return written_channels(written, row, influence)
         return self.joints.channels(row, adapted.positions[row], adapted.turns[row], influence, start)
+
+
+def _channels_of(problem: Problem, solution: Solution) -> JointChannels | ControlChannelsNow:
+    """What makes channels of solved joints, of the controls that move them where there are such and they are fitted."""
+    written = solution.results[0].written
+    if written is None:
+        return JointChannels(problem.source, problem.turned)
+    return ControlChannelsNow(problem.source, problem.turned, written)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...scene import binding_store
 from ...scene.discarding import discard
-from ...scene.interference import overriding, refuse_dependent, require_result_plays
+from ...scene.interference import refuse_dependent
 from ...scene.meshes import sweep_environment
 from ...scene.motion import source_of
 from ...scene.restored import restored_after_error
@@ -21,9 +21,11 @@ from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed, run_to_end
 from ..core.outside_frames import outside_notes
 from ..rig.action import to_bind_played
-from ..rig.choose_joints import body_names, joint_radii, read_source
+from ..rig.choose_joints import joint_radii, read_source
+from ..rig.controls import KnownControls
+from ..rig.measured_controls import measured_controls
 from ..rig.owner import require_owner
-from ..rig.read import bound_frames, note_bound
+from ..rig.read import bound_frames, note_bound, require_written_plays
 from ..rig.source import hung_names
 from .body import time_stretch
 from .changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
@@ -67,13 +69,12 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
     limits = workflow.settings_of(ob).limits
     with to_bind_played(ob, workflow):
         frames = bound_frames(context, ob, start, end)
-        if overriding(ob, set(), limits):  # before the motion is read, and all at once
-            require_result_plays(ob, body_names(context, ob), limits)
         left_out = outside_notes(context.scene, ob, source_of(ob), frames, "bound")
     yield 0.0, "Reading the motion"
     with to_bind_played(ob, workflow):
-        source = read_source(context, ob, frames, choices_of(ob, workflow))
-        require_result_plays(ob, {name for name in source.track.skeleton.names if name in ob.data.bones}, limits)
+        controls = measured_controls(context, ob, frames, limits)
+        source = read_source(context, ob, frames, choices_of(ob, workflow), controls)
+        require_written_plays(ob, source.track.skeleton.names, limits, controls)
     yield 0.1, "Reading the environment"
     before = bound_before(ob, workflow)
     known = bound_triangles_of(before, ob, workflow)
@@ -96,6 +97,7 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
         hung_names(source),
         time_stretch(context.scene),
         tuple(kept_surface(mesh) for mesh in environment),
+        controls and KnownControls.of(ob, controls),
     )
     yield 0.99, "Storing"
     with restored_after_error(ob):

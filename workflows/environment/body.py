@@ -40,7 +40,9 @@ def placed_body(ob, workflow, scene, stored: Stored, known: Source) -> Body:
 
 def _body_of_motion(ob, scene, stored: Stored, motion: BoneMotion) -> Body:
     names, height = stored.binding.track.skeleton.names, stored.binding.height
-    return fit_body(ob, scene, stored, bound_source(ob, motion, names, stored.solved, stored.hung, height))
+    controls = stored.controls and stored.controls.on(ob)
+    source = bound_source(ob, motion, names, stored.solved, stored.hung, height, controls)
+    return fit_body(ob, scene, stored, source)
 
 
 def fit_body(ob, scene, stored: Stored, source: Source) -> Body:

@@ -172,6 +172,7 @@ def _first_frame(context, ob, workflow, stored: Stored) -> Source | None:
     try:
         with to_bind_played(ob, workflow):
             names, height = track.skeleton.names, stored.binding.height
-            return reread_source(context, ob, track.frames[:1], names, stored.solved, stored.hung, height)
+            controls = stored.controls and stored.controls.on(ob)
+            return reread_source(context, ob, track.frames[:1], names, stored.solved, stored.hung, height, controls)
     except StaleBindingError:
         return None

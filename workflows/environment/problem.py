@@ -97,8 +97,9 @@ def gather_steps(
     refuse_dependent([item.target for item in surfaces], ob)
     yield 0.0, "Reading the motion"
     frames, names = binding.track.frames, binding.track.skeleton.names
-    motion = read_bound_motion(context, ob, workflow, frames, names)
-    source = bound_source(ob, motion, names, stored.solved, stored.hung, binding.height)
+    controls = stored.controls and stored.controls.on(ob)
+    motion = read_bound_motion(context, ob, workflow, frames, names, controls)
+    source = bound_source(ob, motion, names, stored.solved, stored.hung, binding.height, controls)
     places, pinned = [], pin_targets(ob, workflow)
     if pinned:
         holds = pin_weights(ob, workflow, binding.track) > 0.0

@@ -20,6 +20,7 @@ from ..core.stored_arrays import (
     require_shapes,
     require_texts,
 )
+from ..rig.controls import KnownControls, unpacked_controls
 
 _BOUND = StoredKind("adapt", 2, "bound data", "bind again")
 # Bytes: 300 frames of a cloth of 20 000 vertices.
@@ -40,7 +41,8 @@ class Stored:
     triangles: one array (T, 3) an object.  fingerprints: of their topology.
     hung: the bones that move with another one than their parent, and that one.
     stretch: new over old of the scene's Time Stretching at bind, None in files from before it was noted.
-    surfaces: the objects at bind, None for each that is too large to keep and in files from before they were kept."""
+    surfaces: the objects at bind, None for each that is too large to keep and in files from before they were kept.
+    controls: of a rig whose bones are moved by controls, else None, as in files from before they were measured."""
 
     binding: Binding
     solved: SolvedJoints
@@ -50,6 +52,7 @@ class Stored:
     hung: dict[str, str]
     stretch: float | None = None
     surfaces: tuple[BoundSurface | None, ...] = ()
+    controls: KnownControls | None = None
 
     def surface(self, number: int) -> MeshTrack | None:
         """An object as it was at bind, or None where that is not kept."""
@@ -98,7 +101,8 @@ def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:
     arrays |= {f"triangles {k}": triangles for k, triangles in enumerate(stored.triangles)}
     parts = {f"{part} {k}": getattr(kept, part, None) for k, kept in enumerate(stored.surfaces) for part in _SURFACE}
     arrays |= {name: array for name, array in parts.items() if array is not None}
-    return arrays, _BOUND.header(
+    own, controls = stored.controls.packed() if stored.controls else ({}, None)
+    return arrays | own, _BOUND.header(
         names=list(binding.track.skeleton.names),
         fps=binding.track.fps,
         height=binding.height,
@@ -106,6 +110,7 @@ def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:
         fingerprints=stored.fingerprints,
         hung=stored.hung,
         stretch=stored.stretch,
+        controls=controls,
     )
 
 
@@ -171,7 +176,8 @@ def _unpacked(arrays: dict[str, np.ndarray], header: dict) -> Stored:
     world, fingerprints = arrays["object_world"], header["fingerprints"]
     surfaces = tuple(_surface(arrays, k) for k in range(len(triangles)))
     hung, stretch = header.get("hung", {}), header.get("stretch")
-    return Stored(binding, solved, world, triangles, fingerprints, hung, stretch, surfaces)
+    controls = unpacked_controls(arrays, header.get("controls"))
+    return Stored(binding, solved, world, triangles, fingerprints, hung, stretch, surfaces, controls)
 
 
 def _surface(arrays: dict[str, np.ndarray], number: int) -> BoundSurface | None:

@@ -11,6 +11,7 @@ from ...scene.movers import movers_of
 from ...scene.surfaces import expand
 from ..core.base import Question, Steps
 from ..core.follower import Moment
+from ..rig.controls import KnownControls
 from ..rig.follower import Reuse
 from ..rig.workflow import RigWorkflow
 from .bind import bind_steps
@@ -76,6 +77,9 @@ class EnvironmentWorkflow(RigWorkflow):
         stored = stored_of(ob, self)
         pairs = zip(stored.binding.track.skeleton.names, stored.solved.placed, strict=True)
         return [name for name, placed in pairs if not placed]
+
+    def controls_of(self, ob) -> KnownControls | None:
+        return None if self.settings_of(ob).binding is None else stored_of(ob, self).controls
 
     def heeds_limits(self, ob) -> bool:
         return self.settings_of(ob).limits

@@ -76,14 +76,25 @@ def bound_action(ob, workflow):
 def source_played(ob, workflow):
     """A block in which the rig plays what is bound even if it is live, or a result is assigned."""
     settings = workflow.settings_of(ob)
-    data = ob.animation_data
     if settings.live:
         return playback.played(ob, *bound_action(ob, workflow), values_of(settings.live_before))
+    return _played_without_result(ob, workflow) if _has_result(ob, workflow) else nullcontext()
+
+
+def values_of_source(ob, workflow) -> list[playback.Before]:
+    """Values, while what is bound plays, of what the live action or a result animates and that does not."""
+    settings = workflow.settings_of(ob)
+    if settings.live:
+        return values_of(settings.live_before)
+    return values_of(settings.before) if _has_result(ob, workflow) else []
+
+
+def _has_result(ob, workflow) -> bool:
+    """Whether the rig plays a result, or what is bound with values that a result has left."""
+    settings, data = workflow.settings_of(ob), ob.animation_data
     action = None if settings.bound_strips else settings.source
     has_before = data is not None and action is not None and data.action == action and len(settings.before)
-    if has_before or plays_result(ob, workflow):
-        return _played_without_result(ob, workflow)
-    return nullcontext()
+    return bool(has_before) or plays_result(ob, workflow)
 
 
 def to_bind_played(ob, workflow):
@@ -154,7 +165,7 @@ def write_action(context, ob, workflow, name: str | None, kind: str, motion, key
                     # The motion has them in it; muted, they are there for the next bake.
                     actions.mute_curves(new, slot, workflow.setting_path(name))
                 new.property_unset(workflow.settings_name)  # notes on a live action
-            silenced = acting_constraints(ob, workflow.heeds_limits(ob))
+            silenced = silenced_constraints(ob, workflow)
             switch_off(new, slot, silenced, float(times[0]))
             before = playback.values_before(ob, new, slot, source, source_slot)
     return Written(new, slot, origin, before, silenced, times)
@@ -185,6 +196,11 @@ def write_result(
             remember_values(settings.before, written.before)
             strips.remove(ob, old)
     return written.origin, new, [f"{bone.name}: {constraint.name}" for bone, constraint in written.silenced]
+
+
+def silenced_constraints(ob, workflow) -> list[tuple]:
+    """(bone, constraint) pairs that a result switches off: where controls are written, none."""
+    return [] if workflow.controls_of(ob) else acting_constraints(ob, workflow.heeds_limits(ob))
 
 
 def _span(action, slot, times) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from ..core.base import relayed, too_large_named, within
 from ..core.outside_frames import outside_notes
 from ..core.result_keys import KeyOptions, Keys, choose_keys
 from .action import bound_action, live_copy, source_played, write_result
+from .control_fit import FITTING, fitted_steps
 from .live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live
 from .owner import require_owner
 from .problem import RigProblem, RigResult, RigSolution
@@ -47,7 +48,9 @@ def bake_steps(
     require_bakeable(rigs, workflow, options)
     with too_large_named(workflow.doing, rigs[0], rigs[1:]):
         problem = yield from within(workflow.read_steps(context, rigs), 0.0, 0.3)
-        solution = yield from relayed(workflow.solve_steps(problem), 0.3, 0.94, workflow.doing.capitalize())
+        solution = yield from relayed(workflow.solve_steps(problem), 0.3, 0.7, workflow.doing.capitalize())
+        fit = fitted_steps(context, rigs, workflow, problem, solution)
+        solution = yield from relayed(fit, 0.7, 0.94, FITTING)
         yield 0.94, "Choosing keys"
         keys = choose_keys_of(context, rigs, workflow, solution, options)
         return (yield from write_steps(context, rigs, workflow, problem, solution, options, keys))
@@ -124,7 +127,7 @@ def _keys_of(context, ob, workflow, result: RigResult, options: KeyOptions) -> K
     with source_played(ob, workflow):
         # What the user has keyed while live, in bones that did not have to change, is not to be written over.
         body = None if live_copy(ob, workflow) else result.body
-        return choose_keys(context, ob, result.motion, result.original, options, body)
+        return choose_keys(context, ob, result.keyed, result.keyed_original, options, body)
 
 
 def _written(context, ob, workflow, options: RigBakeOptions, result: RigResult, keys: Keys) -> tuple[dict, bool]:
@@ -136,7 +139,7 @@ def _written(context, ob, workflow, options: RigBakeOptions, result: RigResult, 
     elif was_live:
         play_live(context, ob, workflow, result)
     origin, new, silenced = write_result(
-        context, ob, workflow, options.name, result.motion, options.assign, keys.chosen, options.strip, keys.tangents
+        context, ob, workflow, options.name, result.keyed, options.assign, keys.chosen, options.strip, keys.tangents
     )
     ended = was_live and (options.assign or options.strip)
     if ended:
@@ -148,7 +151,7 @@ def _written(context, ob, workflow, options: RigBakeOptions, result: RigResult, 
         "strip": options.strip,
         "frames": len(result.motion.frames),
         **keys.report(),
-        "changed_bones": changed_bones(result.original, result.motion),
+        "changed_bones": changed_bones(result.keyed_original, result.keyed),
         "silenced_constraints": silenced,
     }
     return report, ended

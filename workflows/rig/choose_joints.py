@@ -12,6 +12,8 @@ from ...scene.interference import driven_bones
 from ...scene.motion import BoneMotion, read_motion
 from ...scene.radii import bone_radii, carrying_bones
 from ...scene.rigs import constrained_bones, deform_bones, require_uniform_scale
+from ...solvers.controls.control_rig import ControlRig
+from ...solvers.core.errors import InputError
 from ...solvers.core.subsampling import strided
 from ...solvers.core.types import JointTrack
 from ...solvers.core.vectors import mean_scale
@@ -24,7 +26,7 @@ from ...solvers.skeleton.reversed_chains import reversed_bones
 from ...solvers.skeleton.rig import Rig
 from ...solvers.skeleton.solved_joints import hang_feet, solved_joints
 from .source import Source, with_solved
-from .source_notes import left_out_notes, staying_notes
+from .source_notes import control_notes, left_out_notes, staying_notes
 
 # A rig in which this share of the body's bones has no parent has no hierarchy of its own.
 _FLAT = 0.5
@@ -34,13 +36,18 @@ SOLVE, RIDE = "SOLVE", "RIDE"
 _LOOKED_AT = 64
 
 
-def read_source(context, ob, frames: np.ndarray, choices: Mapping[str, str] | None = None) -> Source:
+def read_source(
+    context, ob, frames: np.ndarray, choices: Mapping[str, str] | None = None, controls: ControlRig | None = None
+) -> Source:
     """Read a rig and choose the joints to solve.
 
-    choices: SOLVE or RIDE of bones by name; the others are chosen by what they are.
+    choices: SOLVE or RIDE of bones by name; the others are chosen by what they are.  controls: of a rig whose bones are
+    moved by controls; the joints are chosen from what carries the others.
     Raises InputError for a bone that cannot be solved, SceneError for a scale of the object that is not positive and
     even, and what reading raises.
     """
+    if controls is not None:
+        return _read_control_source(context, ob, frames, controls, choices or {})
     motion = read_motion(context, ob, frames)
     whole = motion.joints()
     require_uniform_scale(ob.name, motion.object_world, frames)
@@ -61,6 +68,31 @@ def read_source(context, ob, frames: np.ndarray, choices: Mapping[str, str] | No
     limbs = (body | deform_bones(ob) | ~constrained_bones(ob)) & ~is_chosen
     limbs[rig.ancestry(heads)] = False  # a root at the ground, on which controls hang as well
     return replace(source, notes=(*left_out_notes(source, pose, body, limbs, size), *staying_notes(source)))
+
+
+def _read_control_source(
+    context, ob, frames: np.ndarray, controls: ControlRig, choices: Mapping[str, str]
+) -> Source:
+    motion = read_motion(context, ob, frames, apart=True)
+    whole, rig = motion.joints(), motion.rig
+    require_uniform_scale(ob.name, motion.object_world, frames)
+    solve, ride = (np.isin(rig.names, [b for b, m in choices.items() if m == mode]) for mode in (SOLVE, RIDE))
+    _require_carriers(controls, solve)
+    seen, body, tree = _few(motion).joints(), controls.deforming, controls.motion_tree
+    height = body_size(seen, tree, body)
+    solved = solved_joints(seen, len(rig.names), body | solve, rig.use_connect, height, tree, solve, ride)
+    source = Source(motion, whole, solved, solved.track(whole), with_solved(tree, solved), height, controls=controls)
+    return replace(source, notes=control_notes(source))
+
+
+def _require_carriers(controls: ControlRig, solve: np.ndarray) -> None:
+    """Raises InputError for a bone that is to be solved and carries nothing of the body. solve: (B,) bool."""
+    others = np.setdiff1d(np.flatnonzero(solve), controls.carriers)
+    if others.size:
+        names = controls.rig.names
+        rides = controls.rides[others[0]]
+        instead = f"; it rides on '{names[controls.carriers[rides]]}'" if rides >= 0 else ""
+        raise InputError(f"Bone '{names[others[0]]}' is moved by others and cannot be solved{instead}.")
 
 
 def _few(motion: BoneMotion) -> BoneMotion:
@@ -109,6 +141,16 @@ def _units(motion: BoneMotion) -> float:
 def joint_radii(context, ob, source: Source) -> np.ndarray:
     """(K,) capsule radius of the bone that leads to each solved joint, metres."""
     radii = bone_radii(context, ob, source.motion.rig.names, source.height)
+    if source.controls is not None:
+        _take_from_riders(radii, source.controls)
     bones = source.bones
     carrier = np.where(source.solved.parents >= 0, source.solved.parents, np.arange(len(bones)))
     return radii[bones[carrier]]
+
+
+def _take_from_riders(radii: np.ndarray, controls: ControlRig) -> None:
+    """Carriers have no skin of their own: as thick as the thickest that deforms it and rides on them, in place."""
+    riders = controls.verified[controls.owners[controls.verified] >= 0]
+    owners = controls.carriers[controls.owners[riders]]
+    radii[np.unique(owners)] = 0.0
+    np.maximum.at(radii, owners, radii[riders])

@@ -8,6 +8,7 @@ from enum import Enum
 
 import numpy as np
 
+from ...scene.control_copy import CopyGoneError
 from ...scene.evaluation import is_updated
 from ...scene.motion import why_unread
 from ...scene.rigs import require_armature
@@ -15,14 +16,14 @@ from ...solvers.core.errors import MotionLoomError
 from ...state.cache import fingerprint
 from ...state.live_states import TrackNeed
 from ..core import live
-from ..core.follower import Follower, Moment
+from ..core.follower import Again, Follower, Moment
 from .action import bound_action
 from .factors import present_setting
 from .frame import LiveFrames, row_at
 from .inputs import Inputs, are_alike
 from .live_action import noted_channels, require_live_plays, rewrite_live
 from .problem import RigProblem
-from .track import Track, faded_track, key_of, solved_track, stamp_of
+from .track import Track, faded_track, fitted_track, key_of, solved_track, stamp_of
 from .watch import RigWatch
 
 
@@ -122,6 +123,12 @@ class RigFollower(Follower):
             if self._workflow.differs_in_influence(problem, before.problem):
                 return faded_track(self._workflow, before, problem, inputs, sources, deforming)
         return solved_track(self._workflow, problem, inputs, sources, deforming)
+
+    def rest(self, ob, moment: Moment, result: Track) -> Generator[float, None, Track]:
+        try:
+            return (yield from fitted_track(moment, self._workflow.rigs_of(ob), self._workflow, result))
+        except CopyGoneError as error:
+            raise Again from error
 
     def put(self, ob, scene, result: Track) -> None:
         rigs = self._workflow.rigs_of(ob)

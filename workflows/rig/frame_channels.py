@@ -12,11 +12,15 @@ from .source import Source
 
 
 class JointChannels:
-    """Channels of a rig for solved joints, a row at a time."""
+    """Channels of a rig for solved joints, a row at a time.
+
+    solvable: (B, 3) bool, which of location, rotation and scale of each bone change.
+    """
 
     def __init__(self, source: Source, object_turns: np.ndarray):
         """object_turns: (F, 3, 3), as for ``adapted_motion``."""
         motion, bones = source.motion, source.bones
+        self.solvable = source.solvable
         self._heads = np.flatnonzero(bones >= 0)
         self._placed = np.flatnonzero((bones >= 0) & source.solved.placed)
         riders, self._owners = source.riders

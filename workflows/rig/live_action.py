@@ -9,7 +9,7 @@ import numpy as np
 from ...scene import actions, playback, session
 from ...scene.channels import action_times
 from ...scene.discarding import discard
-from ...scene.interference import acting_constraints, influence_path, switch_off
+from ...scene.interference import influence_path, switch_off
 from ...scene.live_action import curve_keys, keys_digest, restore, rewrite
 from ...scene.motion import source_of
 from ...scene.motion_changes import changed_channels
@@ -26,6 +26,7 @@ from .action import (
     plays_live,
     plays_result,
     remember_values,
+    silenced_constraints,
     source_played,
     values_of,
     write_action,
@@ -132,7 +133,7 @@ def play_live(context, ob, workflow, result: RigResult) -> None:
 
     The one that was kept for the user's keys goes on, else a new one is made.
     """
-    motion, original, settings = result.motion, result.original, workflow.settings_of(ob)
+    motion, original, settings = result.keyed, result.keyed_original, workflow.settings_of(ob)
     if plays_result(ob, workflow):
         play_source(ob, workflow)
     with source_played(ob, workflow):
@@ -218,7 +219,7 @@ def _switch_off_more(scene, ob, workflow, motion) -> None:
     """Switch off the constraints that have come to act since the live action was made."""
     settings = workflow.settings_of(ob)
     action, slot = settings.live_action, live_slot(ob, workflow)
-    acting = acting_constraints(ob, workflow.heeds_limits(ob))
+    acting = silenced_constraints(ob, workflow)
     more = [pair for pair in acting if _is_left_on(ob, workflow, influence_path(*pair))]
     before = [
         playback.Before(influence_path(*pair), 0, pair[1].influence)
@@ -253,7 +254,7 @@ def rewrite_live(scene, ob, workflow, result: RigResult) -> np.ndarray:
     action, slot = settings.live_action, live_slot(ob, workflow)
     if _is_touched(ob, workflow):
         notes_of(ob, workflow).keyed = True
-    motion = result.motion
+    motion = result.keyed
     before, always = _noted_keys(ob, workflow, motion.rig.names)
     keyed = result.changed | always
     restore(action, slot, *bound_action(ob, workflow), motion.rig, before & ~keyed)

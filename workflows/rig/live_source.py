@@ -21,6 +21,7 @@ from ...scene.object_motion import worlds_by_curves
 from ...scene.rig_state import Animated, placing
 from ...scene.rigs import read_rig
 from ...scene.sampling import reason_to_sample
+from ...solvers.skeleton.rig import separate
 from ...state import cache
 from ...state.live_states import Remedy
 from ..core.follower import LiveProblem
@@ -131,6 +132,7 @@ def _pack(ob, workflow, motion: BoneMotion) -> tuple[dict[str, np.ndarray], dict
         names=list(motion.rig.names),
         fps=motion.fps,
         because=motion.sampled_because,
+        apart=workflow.controls_of(ob) is not None,
         placed=_placed(ob),
         source=keys_digest(*bound_action(ob, workflow)),
     )
@@ -156,7 +158,7 @@ def _checked(kind: StoredKind, arrays: dict[str, np.ndarray], header: dict) -> t
 
 def _unpack(ob, frames: np.ndarray, arrays, header) -> BoneMotion | None:
     """None where it is of other frames, or the rig has other bones by now."""
-    rig = read_rig(ob)
+    rig = separate(read_rig(ob)) if header.get("apart") else read_rig(ob)
     if list(rig.names) != header["names"] or not np.allclose(rig.rest, arrays["rest"], atol=1e-6):
         return None
     if not np.array_equal(frames, arrays["frames"]):

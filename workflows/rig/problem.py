@@ -11,7 +11,8 @@ import numpy as np
 from ...scene.motion import BoneMotion
 from ...scene.motion_changes import changed_channels
 from ...scene.state_track import StateTrack
-from ...solvers.skeleton.pose_blend import blend_motion
+from ...solvers.skeleton.pose_blend import blend_basis, blend_motion
+from .control_result import ControlResult
 
 
 class RigProblem(Protocol):
@@ -46,6 +47,7 @@ class RigResult:
     solvable: (B, 3) bool, which of location, rotation and scale of each bone solving may change.
     changed: (B, 3) bool, which of them differ from the original's.
     body: (K,) bones that hold still together outside of the frames.
+    written: to the controls of a rig whose bones are moved by them; solvable, changed and body are theirs then.
     """
 
     original: BoneMotion
@@ -54,6 +56,17 @@ class RigResult:
     solvable: np.ndarray
     changed: np.ndarray
     body: np.ndarray
+    written: ControlResult | None = None
+
+    @property
+    def keyed_original(self) -> BoneMotion:
+        """The source's channels: the original itself, but where controls move the bones."""
+        return self.written.original if self.written else self.original
+
+    @property
+    def keyed(self) -> BoneMotion:
+        """What is written to the channels: the motion itself, but where controls move the bones."""
+        return self.written.motion if self.written else self.motion
 
     @classmethod
     def of(
@@ -74,6 +87,21 @@ class RigResult:
                 whole, basis=blend_motion(whole.rig, original.basis, whole.basis, influence, parents, places)
             )
         return cls(original, whole, motion, solvable, changed_channels(original, motion), body)
+
+
+    def written_as(self, written: ControlResult, influence: np.ndarray) -> RigResult:
+        """The same of a rig with controls, once these are fitted. influence: (F,).
+
+        The motion is then what the rig evaluates to; where influence leaves it between that and the original, it lies
+        between the two poses.
+        """
+        original = self.original
+        pose = replace(original, basis=np.linalg.inv(original.rig.rest) @ written.fit.pose)
+        motion = replace(pose, basis=blend_basis(original.basis, pose.basis, influence))
+        written = written.faded(influence)
+        changed = changed_channels(written.original, written.motion)
+        body = np.flatnonzero(written.solvable.any(axis=1))
+        return replace(self, motion=motion, solvable=written.solvable, changed=changed, body=body, written=written)
 
 
 class RigSolution(Protocol):

@@ -7,9 +7,10 @@ from collections.abc import Collection
 import numpy as np
 
 from ...scene.frames import frames_inside, require_range
-from ...scene.interference import require_result_plays
+from ...scene.interference import require_result_plays, require_unblended
 from ...scene.motion import BoneMotion, motion_range, read_motion
 from ...scene.rigs import require_armature, require_editable
+from ...solvers.controls.control_rig import ControlRig
 from ...solvers.core.errors import InputError
 from .action import live_copy, remember_source, source_played
 from .live_keys import held_by_user
@@ -42,10 +43,12 @@ def frames_within(ob, motion: tuple[float, float], start: float | None, end: flo
     return np.arange(begin, finish + 1, dtype=float)
 
 
-def read_bound_motion(context, ob, workflow, frames: np.ndarray, joints: Collection[str]) -> BoneMotion:
+def read_bound_motion(
+    context, ob, workflow, frames: np.ndarray, joints: Collection[str], controls: ControlRig | None = None
+) -> BoneMotion:
     """The motion that the bound source makes at scene frames (F,), stepping through them where that is needed.
 
-    joints: names of what is solved, bones among them.
+    joints: names of what is solved, bones among them.  controls: what results are written to, where others move these.
     Raises SceneError for a rig that cannot be read, or over whose result something else would act, and LiveProblem for
     keys that the user has set under a live result.
     """
@@ -54,9 +57,19 @@ def read_bound_motion(context, ob, workflow, frames: np.ndarray, joints: Collect
     if live_copy(ob, workflow) is not None:
         held_by_user(ob, workflow, joints)  # refuses what would play under the result
     with source_played(ob, workflow):
-        motion = read_motion(context, ob, frames)
-        require_result_plays(ob, {name for name in joints if name in ob.data.bones}, workflow.heeds_limits(ob))
+        motion = read_motion(context, ob, frames, controls is not None)
+        require_written_plays(ob, joints, workflow.heeds_limits(ob), controls)
     return motion
+
+
+def require_written_plays(
+    ob, joints: Collection[str], limits_heeded: bool, controls: ControlRig | None = None
+) -> None:
+    """Raises SceneError where a result could not move the rig: of a rig with controls these alone are written."""
+    if controls is None:
+        require_result_plays(ob, {name for name in joints if name in ob.data.bones}, limits_heeded)
+    else:
+        require_unblended(ob)
 
 
 def note_bound(context, ob, workflow, motion: BoneMotion) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...scene.motion import BoneMotion, read_motion
+from ...solvers.controls.control_rig import ControlRig
 from ...solvers.core.errors import StaleBindingError
 from ...solvers.core.types import JointTrack
 from ...solvers.core.vectors import lengths, mean_scale
@@ -26,7 +27,8 @@ _SAME_PLACE = 5e-3
 class Source:
     """motion: all bones.  whole: heads and leaf tails.  solved: which of them are solved.  track: those, world space.
     motion_parents: (B,) the bone that each bone moves with, see ``skeleton.hung_bones``.  height: of the body, metres.
-    notes: what was left out or guessed, for the user, a sentence each."""
+    notes: what was left out or guessed, for the user, a sentence each.
+    controls: of a rig whose bones are moved by controls; then the motion is of bones apart, see ``read_motion``."""
 
     motion: BoneMotion
     whole: JointTrack
@@ -35,6 +37,7 @@ class Source:
     motion_parents: np.ndarray
     height: float
     notes: tuple[str, ...] = ()
+    controls: ControlRig | None = None
 
     @property
     def bones(self) -> np.ndarray:
@@ -75,17 +78,32 @@ class Source:
 
 
 def reread_source(
-    context, ob, frames: np.ndarray, names: tuple[str, ...], solved: SolvedJoints, hung: dict[str, str], height: float
+    context,
+    ob,
+    frames: np.ndarray,
+    names: tuple[str, ...],
+    solved: SolvedJoints,
+    hung: dict[str, str],
+    height: float,
+    controls: ControlRig | None = None,
 ) -> Source:
     """Read a bound rig again; see ``bound_source``."""
-    return bound_source(ob, read_motion(context, ob, frames), names, solved, hung, height)
+    motion = read_motion(context, ob, frames, controls is not None)
+    return bound_source(ob, motion, names, solved, hung, height, controls)
 
 
 def bound_source(
-    ob, motion: BoneMotion, names: tuple[str, ...], solved: SolvedJoints, hung: dict[str, str], height: float
+    ob,
+    motion: BoneMotion,
+    names: tuple[str, ...],
+    solved: SolvedJoints,
+    hung: dict[str, str],
+    height: float,
+    controls: ControlRig | None = None,
 ) -> Source:
     """The motion of a bound rig as solved joints. names: of those at bind.  hung: see ``hung_names``.
 
+    controls: as the rig was bound.
     Raises StaleBindingError where a bone is gone.
     """
     whole = motion.joints()
@@ -106,7 +124,7 @@ def bound_source(
     for bone, other in hung.items():
         if bone in index and other in index:
             tree[index[bone]] = index[other]
-    return Source(motion, whole, now, now.track(whole), with_solved(tree, now), height)
+    return Source(motion, whole, now, now.track(whole), with_solved(tree, now), height, controls=controls)
 
 
 def hung_names(source: Source) -> dict[str, str]:

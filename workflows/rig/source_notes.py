@@ -23,6 +23,15 @@ def staying_notes(source: Source) -> tuple[str, ...]:
     return (f"{listed(names)} stay where the source has them: no solved bone carries them",)
 
 
+def control_notes(source: Source) -> tuple[str, ...]:
+    """What is said of a rig that controls move: what deforms meshes and goes with no solved bone."""
+    staying = np.intersect1d(source.staying, source.controls.verified)
+    names = [source.motion.rig.names[bone] for bone in staying]
+    if not names:
+        return ()
+    return (f"{listed(names)} {'go' if len(names) > 1 else 'goes'} with nothing that is solved",)
+
+
 def left_out_notes(
     source: Source, pose: np.ndarray, body: np.ndarray, limbs: np.ndarray, size: float
 ) -> tuple[str, ...]:

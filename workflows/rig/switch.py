@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from ..core import live
 from ..core.base import relayed, too_large_named, within
 from ..core.follower import Moment
+from .control_fit import FITTING
 from .factors import going_on
 from .follower import RigFollower
 from .live_action import (
@@ -23,7 +24,7 @@ from .live_keys import held_by_user
 from .live_source import keep_motion
 from .owner import require_owner
 from .problem import RigProblem
-from .track import Track, solved_track
+from .track import Track, fitted_track, solved_track
 
 
 def live_on_steps(context, rigs: Sequence, workflow) -> Generator[tuple[float, str], None, str]:
@@ -81,7 +82,8 @@ def _all_steps(context, rigs: Sequence, workflow) -> Generator[tuple[float, str]
     with too_large_named(workflow.doing, rigs[0], rigs[1:]):
         problem = yield from within(workflow.read_steps(context, rigs), 0.0, 0.3)
         problem = _with_kept_factors(context.scene, rigs, workflow, problem)
-        track = yield from relayed(solved_track(workflow, problem), 0.3, 0.95, workflow.doing.capitalize())
+        track = yield from relayed(solved_track(workflow, problem), 0.3, 0.7, workflow.doing.capitalize())
+        track = yield from relayed(fitted_track(context, rigs, workflow, track), 0.7, 0.95, FITTING)
         yield 0.97, "Writing the live action"
         return track
 

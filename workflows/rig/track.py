@@ -10,6 +10,7 @@ from ...scene.influence import FactorTrack
 from ...scene.state_track import StateTrack
 from ...solvers.core.errors import StaleBindingError
 from ...state.cache import fingerprint
+from .control_fit import fitted_steps
 from .frame import FrameSolver
 from .inputs import Inputs
 from .problem import RigProblem, RigSolution
@@ -77,6 +78,14 @@ def solved_track(workflow, problem: RigProblem, *known) -> Generator[float, None
     """Arrays only: a thread may do it. known: inputs, sources and deforming of the track, as far as they are."""
     solution = yield from workflow.solve_steps(problem)
     return Track(problem, solution, workflow.frame_solver(problem, solution), *known)
+
+
+def fitted_track(at, rigs: Sequence, workflow, track: Track) -> Generator[float, None, Track]:
+    """A track that says what is written to rigs that are moved by controls, see ``control_fit.fitted_steps``."""
+    solution = yield from fitted_steps(at, rigs, workflow, track.problem, track.solution)
+    if solution is track.solution:
+        return track
+    return replace(track, solution=solution, frames=workflow.frame_solver(track.problem, solution))
 
 
 def faded_track(

@@ -10,6 +10,7 @@ from ...scene.rigs import why_not_editable
 from ..core.base import Steps, Workflow
 from ..core.follower import Moment
 from .bake import bake_steps, options_of, summary
+from .controls import KnownControls
 from .follower import Reuse, RigFollower
 from .frame import FrameSolver
 from .live_action import live_rigs
@@ -72,6 +73,13 @@ class RigWorkflow(Workflow):
     def resting_joints(self, ob) -> Sequence[str]:
         """Those of them whose location counts where neither keys nor solving moves it."""
         return ()
+
+    def controls_of(self, ob) -> KnownControls | None:
+        """What results are written to, for a rig that was bound as one whose bones are moved by controls; else None.
+
+        Constraints of such a rig are left on.  Raises StaleBindingError where what was kept of it is damaged.
+        """
+        return None
 
     def heeds_limits(self, ob) -> bool:
         """Whether rotation limits of bones are kept, so that a result does not switch them off."""

@@ -292,9 +292,7 @@ def wave():
 
 def test_a_default_rigify_human_walks_on_a_changed_floor_by_a_copy_of_its_deform_bones(human):
     human.motion_loom_adapt.surfaces.add().target = bpy.data.objects["Floor"]
-    told = play.refused(human, "fit")
-    assert "driven constraints of" in told and "would override a result" in told and "Copy Deform Bones" in told
-    assert human.motion_loom_adapt.binding is None
+    bpy.context.view_layer.objects.active = human
     assert bpy.ops.motion_loom.copy_deform_bones() == {"FINISHED"}
     copy = bpy.context.object
     names, frames = bones_of(copy), rigify.FRAMES

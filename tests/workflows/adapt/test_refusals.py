@@ -66,8 +66,15 @@ def damage(rig):
     words[len(words) // 2] ^= 1
 
 
+def lock(rig):
+    """Leave nothing that could be keyed instead of what is overridden."""
+    for bone in rig.pose.bones:
+        bone.lock_location = bone.lock_rotation = (True, True, True)
+
+
 def drive_the_head(rig):
     rig.pose.bones["head"].driver_add("rotation_quaternion", 1).driver.expression = "0.0"
+    lock(rig)
 
 
 HIDDEN = "'Step' is hidden, excluded or not in this view layer"
@@ -90,7 +97,7 @@ OVERRIDES = "1 driven bone of 'Rig' would override a result: 'head'. Copy Deform
         (lambda rig: setattr(rig.data, "pose_position", "REST"), ["shows its rest position"]),
         (lambda rig: bpy.ops.object.mode_set(mode="EDIT"), ["is being edited"]),
         (build_step, ["'Step'"]),
-        (drive_the_head, [OVERRIDES]),
+        (drive_the_head, [OVERRIDES, "All channels of the controls of 'Rig' are locked"]),
         (blend_with_a_strip, ["set the action's Blending to Replace"]),
     ],
 )
@@ -208,6 +215,7 @@ def test_parents_within_parents_as_deep_as_they_go(rig, capsys):
 
 def test_all_that_would_override_a_result_is_counted_before_it_is_bound(rig, capsys):
     """One after the other, each of them was told of after a tick at Bind."""
+    lock(rig)
     for name in ("head", "neck", "chest", "toe.L"):
         copy = rig.pose.bones[name].constraints.new("COPY_ROTATION")
         copy.target, copy.name = step(), 'Look "up"'

@@ -1,0 +1,170 @@
+"""Adapt on a rig whose bones are moved by controls: a default Rigify human, walking on a floor that is deformed."""
+
+
+import time
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom.scene import actions
+from bl_ext.devrepo.motion_loom.workflows.core import live
+
+from tests import adapt_play as play
+from tests import adapt_scenes as scenes
+from tests import commands
+from tests import rigify_scenes as rigify
+from tests.rig_scenes import fingerprint
+
+SAME = 1e-6
+FRAMES = rigify.FRAMES[:7]
+KEYED = {"torso", "chest", "upper_arm_fk", "forearm_fk", "foot_ik"}
+SOLVED = ("ORG-spine", "ORG-spine.003", "ORG-thigh.L", "ORG-shin.R", "ORG-foot.L", "ORG-upper_arm.R", "ORG-hand.L")
+
+
+@pytest.fixture(scope="module")
+def bound_file(tmp_path_factory):
+    """A walking default human, bound to its floor."""
+    folder = tmp_path_factory.mktemp("controls")
+    bpy.ops.wm.open_mainfile(filepath=str(rigify.save_human(folder)))
+    rig = bpy.data.objects["rig"]
+    chosen = rig.motion_loom_adapt
+    chosen.use_range, chosen.start, chosen.end = True, int(FRAMES[0]), int(FRAMES[-1])
+    play.bind(rig, ("Floor",))
+    return play.save(folder / "bound.blend")
+
+
+@pytest.fixture
+def human(bound_file):
+    bpy.ops.wm.open_mainfile(filepath=bound_file)
+    return bpy.data.objects["rig"]
+
+
+def wave(height=0.06):
+    scenes.deform("Floor", lambda v: v + np.outer(height * np.sin(3.0 * v[:, 1] + v[:, 0]), [0.0, 0.0, 1.0]))
+    bpy.context.view_layer.update()
+
+
+def poses(rig, frames=FRAMES):
+    """(F, B, 4, 4) armature space, as Blender evaluates them."""
+    out = []
+    for frame in frames:
+        bpy.context.scene.frame_set(int(frame))
+        bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        out.append([np.array(bone.matrix) for bone in bones])
+    return np.array(out)
+
+
+def keyed_bones(action):
+    curves = actions.playing_curves(action, play.slot_of(action))
+    return {bone[0] for curve in curves if (bone := actions.bone_of_path(curve.data_path))}
+
+
+def constraints(rig):
+    return [(bone.name, each.name, each.mute) for bone in rig.pose.bones for each in bone.constraints]
+
+
+def test_what_carries_the_body_is_solved_and_the_rest_rides(human):
+    entries = {item.name: item for item in human.motion_loom_adapt.joints}
+    assert {entries[name].role for name in SOLVED} == {"SOLVED"}
+    assert entries["DEF-shin.L"].carrier == "ORG-shin.L" and entries["DEF-hand.R"].carrier == "ORG-hand.R"
+    solved = [item.name for item in human.motion_loom_adapt.joints if item.role == "SOLVED"]
+    assert not any(name.startswith(("MCH", "DEF")) for name in solved), solved
+
+
+def test_a_result_is_keys_of_the_controls_that_the_source_keys(human, capsys):
+    """Nothing is muted or switched off, and the report tells how near the rig comes to what was solved."""
+    before, mechanics, source = poses(human), constraints(human), human.animation_data.action
+    print_of_source = fingerprint(source)
+    wave()
+    found = commands.run(capsys, "adapt", "--rig", "rig")
+    action, told = human.animation_data.action, found["controls"]
+    assert action != source and fingerprint(source) == print_of_source
+    assert constraints(human) == mechanics and found["silenced_constraints"] == []
+    assert {name.partition(".")[0] for name in keyed_bones(action)} == KEYED
+    assert set(told["written"]) <= keyed_bones(source)
+    after = poses(human)
+    feet = [human.pose.bones.find(f"DEF-foot.{side}") for side in "LR"]
+    assert np.abs(after - before)[:, feet, 2, 3].max() > 0.03
+    assert 0.0 < told["away_mm"] < 60.0 and told["away_bone"] in human.data.bones
+    assert told["bones"] > 20 and told["away_frame"] in FRAMES
+
+
+def test_nothing_changes_where_nothing_was_changed(human):
+    before = poses(human)
+    play.press(human, "bake")
+    np.testing.assert_allclose(poses(human), before, atol=1e-5)
+
+
+def test_live_is_bake_and_leaves_no_trace(human):
+    source, known = human.animation_data.action, set(bpy.data.objects) | set(bpy.data.scenes)
+    mechanics = constraints(human)
+    play.press(human)
+    wave()
+    assert play.status(human).problem is None and play.status(human).track == "READY"
+    shown = poses(human)
+    play.press(human, "bake")
+    np.testing.assert_allclose(poses(human), shown, atol=SAME)
+    assert constraints(human) == mechanics
+    assert set(bpy.data.objects) | set(bpy.data.scenes) == known
+    play.play_source(human)
+    assert human.animation_data.action == source
+
+
+def test_a_drag_shows_limbs_and_pelvis_before_the_track_is_fitted(human):
+    play.press(human)
+    with play.interactive():
+        play.settle()
+        bpy.context.scene.frame_set(6)
+        feet = [human.pose.bones.find(f"DEF-foot.{side}") for side in "LR"]
+        before = poses(human, [6])[0, feet]
+        wave()
+        assert play.status(human).track == "WAITING"
+        dragged = poses(human, [6])[0, feet]
+        assert np.abs(dragged - before).max() > 0.01
+        play.settle()
+        assert play.status(human).track == "READY"
+        fitted = poses(human, [6])[0, feet]
+    assert np.linalg.norm(fitted[:, :3, 3] - dragged[:, :3, 3], axis=-1).max() < 0.02
+
+
+def test_a_change_while_the_controls_are_fitted_begins_anew(human):
+    play.press(human)
+    with play.interactive():
+        play.settle()
+        wave()
+        (run,) = live.live_runs.runs.values()
+        for _ in range(2000):
+            live._tick()
+            if run.job is not None:
+                run.job.wait()
+            if run.rest is not None:
+                break
+            time.sleep(0.001)
+        assert len(bpy.data.scenes) == 2, "the controls are fitted on a private copy"
+        wave()
+        assert run.rest is None
+        play.settle()
+        shown = poses(human)
+    assert len(bpy.data.scenes) == 1
+    play.press(human, "bake")
+    np.testing.assert_allclose(poses(human), shown, atol=SAME)
+
+
+def test_a_reopened_rig_goes_on_live(human, tmp_path):
+    play.press(human)
+    human = play.reopen(tmp_path / "live.blend", "rig")
+    wave()
+    bpy.context.scene.frame_set(1)
+    assert play.status(human).problem is None and play.status(human).track == "READY"
+    shown = poses(human)
+    play.press(human, "bake")
+    np.testing.assert_allclose(poses(human), shown, atol=SAME)
+
+
+def test_a_rig_whose_mechanism_was_changed_is_to_be_bound_again(human):
+    human.pose.bones["DEF-shin.L"].constraints[0].subtarget = "root"
+    told = play.refused(human, "bake")
+    assert "The constraints of 'rig' have changed since it was bound" in told and "bind again" in told
+    assert human.motion_loom_adapt.result is None
+    play.press(human, "fit")
+    play.press(human, "bake")

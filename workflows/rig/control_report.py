@@ -1,0 +1,87 @@
+"""How near a rig comes to what was solved once it is posed by its controls: figures for JSON, and the worst of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...scene.motion_changes import changed_bones
+from ...solvers.controls.control_rig import ControlRig
+from ...solvers.controls.deviation import Deviation, deviation
+from ...solvers.core.vectors import mean_scale
+from .problem import RigResult
+
+# Metres of a body of 1.8 m, and degrees, from which on a bone counts as missing its place.
+AWAY, TURNED = 0.005, 2.0
+
+
+@dataclass(frozen=True)
+class ControlReport:
+    """Of one result. found: of the bones that are judged, distances in metres.  names: of all bones.  frames: (F,)."""
+
+    found: Deviation
+    names: tuple[str, ...]
+    frames: np.ndarray
+    scale: float
+    written: list[str]
+    evaluations: float
+    unsettled: list[float]
+
+    @property
+    def over(self) -> np.ndarray:
+        """(D,) bool, the bones that miss their places anywhere."""
+        away, turned = self.found.away.max(axis=0), np.degrees(self.found.turned.max(axis=0))
+        return (away > AWAY * self.scale) | (turned > TURNED)
+
+    def where(self, place: tuple[int, int]) -> tuple[str, float]:
+        """Bone and frame of a place in what was found."""
+        row, bone = place
+        return self.names[self.found.bones[bone]], float(self.frames[row])
+
+    def figures(self) -> dict:
+        """As JSON can hold them."""
+        found = self.found
+        (bone, frame), (turned, at) = self.where(found.farthest), self.where(found.most_turned)
+        return {
+            "written": self.written,
+            "bones": len(found.bones),
+            "away_mm": 1000.0 * float(found.away.max()),
+            "away_mean_mm": 1000.0 * float(found.away.mean()),
+            "away_bone": bone,
+            "away_frame": frame,
+            "turned_deg": float(np.degrees(found.turned.max())),
+            "turned_bone": turned,
+            "turned_frame": at,
+            "over": [self.names[bone] for bone in found.bones[self.over]],
+            "evaluations_per_frame": self.evaluations,
+            "unsettled": self.unsettled,
+        }
+
+
+def control_report(result: RigResult, scale: float) -> ControlReport | None:
+    """What became of a result of a rig with controls, None of any other. scale: of the body, height / 1.8 m."""
+    written = result.written
+    if written is None:
+        return None
+    found = deviation(result.whole.pose, written.fit.pose, judged(written.controls))
+    unit = mean_scale(result.whole.object_world[:, :3, :3])[:, None]
+    names, frames = written.controls.rig.names, result.whole.frames
+    return ControlReport(
+        Deviation(found.bones, found.away * unit, found.turned),
+        names,
+        frames,
+        scale,
+        changed_bones(written.original, written.motion),
+        float(written.fit.evaluations.mean()),
+        frames[~written.fit.converged].tolist(),
+    )
+
+
+def judged(controls: ControlRig) -> np.ndarray:
+    """(D,) bones by which a result is judged: those that deform meshes, and instead of any that bends or stretches
+    between carriers, so that where it should be is not told by one, the carrier that it lies at."""
+    verified = controls.verified
+    rides = controls.rides[verified] >= 0
+    at = controls.owners[verified[~rides]]
+    return np.union1d(verified[rides], controls.carriers[at[at >= 0]])

@@ -1,0 +1,60 @@
+"""What is written to the controls of a rig whose bones are moved by them, and how near it comes to what was solved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...scene.motion import BoneMotion, motion_of_channels
+from ...solvers.controls.blending import blended
+from ...solvers.controls.control_rig import ControlRig
+from ...solvers.controls.trial import ControlChannels, ControlFit, FitProblem
+
+
+@dataclass(frozen=True)
+class ControlResult:
+    """problem: what was fitted.  fit: what came of it.  original, motion: the source's channels and those that are
+    written, which lie between them and the fitted ones; bones that are no controls do not move in them."""
+
+    controls: ControlRig
+    problem: FitProblem
+    fit: ControlFit
+    original: BoneMotion
+    motion: BoneMotion
+
+    @classmethod
+    def of(cls, controls: ControlRig, problem: FitProblem, fit: ControlFit, like: BoneMotion, influence: np.ndarray):
+        """like: a motion over the same frames.  influence: (F,) of the fitted channels."""
+        bones, rig = controls.controls, controls.rig
+        modes = tuple(rig.rotation_modes[bone] for bone in bones)
+        shown = blended(problem.source, fit.channels, influence, modes)
+        original, motion = (_motion(controls, channels, like) for channels in (problem.source, shown))
+        return cls(controls, problem, fit, original, motion)
+
+    def faded(self, influence: np.ndarray) -> ControlResult:
+        """The same with another influence (F,)."""
+        return ControlResult.of(self.controls, self.problem, self.fit, self.original, influence)
+
+    @property
+    def solvable(self) -> np.ndarray:
+        """(B, 3) bool, which of location, rotation and scale of each bone may be written."""
+        return channels_that_change(self.controls, self.problem.variables)
+
+
+def channels_that_change(controls: ControlRig, variables: np.ndarray) -> np.ndarray:
+    """(B, 3) bool, which of location, rotation and scale of each bone variables (C, 6) change."""
+    out = np.zeros((len(controls.rig.names), 3), bool)
+    out[controls.controls, 0] = variables[:, :3].any(axis=1)
+    out[controls.controls, 1] = variables[:, 3:].any(axis=1)
+    return out
+
+
+def _motion(controls: ControlRig, channels: ControlChannels, like: BoneMotion) -> BoneMotion:
+    frames, bones = len(channels.location), len(controls.rig.names)
+    location, rotation, scale = np.zeros((frames, bones, 3)), np.zeros((frames, bones, 4)), np.ones((frames, bones, 3))
+    rotation[..., [mode == "QUATERNION" for mode in controls.rig.rotation_modes], 0] = 1.0
+    for whole, part in ((location, channels.location), (rotation, channels.rotation), (scale, channels.scale)):
+        whole[:, controls.controls] = part
+        whole.flags.writeable = False
+    return motion_of_channels(controls.rig, (location, rotation, scale), like)

@@ -1,0 +1,73 @@
+"""What was measured at Bind of a rig whose bones are moved by controls, as it is kept with the binding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...scene.mechanism import mechanism_marks
+from ...scene.rigs import read_rig
+from ...solvers.controls.control_rig import ControlRig
+from ...solvers.core.errors import StaleBindingError
+from ..core.stored_arrays import require_indices, require_shapes, require_texts
+
+# C controls, K carriers, B bones, S states, P switches, D verified; see ``stored_arrays.require_shapes``.
+_SHAPES = {
+    "controls": "i C", "free": "b C 6", "carriers": "i K", "carrier_parents": "i K", "rides": "i B",
+    "states": "f S P", "riders": "i S C", "moves": "b S C K", "verified": "i D",
+}  # fmt: skip
+_PREFIX = "controls "
+
+
+@dataclass(frozen=True)
+class KnownControls:
+    """arrays: of a ``ControlRig``, by their names there.  names: of the bones.  switches: see there.
+    marks: of the rig's mechanism, see ``scene.mechanism``."""
+
+    arrays: dict[str, np.ndarray]
+    names: tuple[str, ...]
+    switches: tuple[str, ...]
+    marks: dict[str, str]
+
+    @classmethod
+    def of(cls, ob, measured: ControlRig) -> KnownControls:
+        """What was measured of a rig, as it is now."""
+        arrays = {name: getattr(measured, name) for name in _SHAPES}
+        return cls(arrays, measured.rig.names, measured.switches, mechanism_marks(ob))
+
+    @property
+    def control_names(self) -> list[str]:
+        return [self.names[bone] for bone in self.arrays["controls"]]
+
+    def on(self, ob) -> ControlRig:
+        """The controls of the rig as it is now; raises StaleBindingError where its mechanism is another by now."""
+        now = mechanism_marks(ob)
+        changed = [what for what, mark in self.marks.items() if now.get(what) != mark]
+        if changed:
+            raise StaleBindingError(
+                f"The {' and the '.join(changed)} of '{ob.name}' have changed since it was bound, as when a rig is "
+                "generated anew; bind again."
+            )
+        return ControlRig(rig=read_rig(ob), switches=self.switches, **self.arrays)
+
+    def packed(self) -> tuple[dict[str, np.ndarray], dict]:
+        """Arrays, and what a header holds of them."""
+        header = {"names": list(self.names), "switches": list(self.switches), "marks": self.marks}
+        return {_PREFIX + name: array for name, array in self.arrays.items()}, header
+
+
+def unpacked_controls(arrays: dict[str, np.ndarray], header: dict | None) -> KnownControls | None:
+    """The reverse of ``KnownControls.packed``, None for a rig without; raises ValueError for what is damaged."""
+    if header is None:
+        return None
+    own = {name: arrays[_PREFIX + name] for name in _SHAPES}
+    sizes = require_shapes(own, _SHAPES)
+    require_texts(header["names"], sizes["B"], "names of bones")
+    require_texts(header["switches"], sizes["P"], "switches")
+    require_texts([*header["marks"], *header["marks"].values()], 2 * len(header["marks"]), "marks")
+    for name in ("controls", "carriers", "verified"):
+        require_indices(own[name], 0, sizes["B"], name)
+    for name in ("carrier_parents", "rides", "riders"):
+        require_indices(own[name], -1, sizes["K"], name)
+    return KnownControls(own, tuple(header["names"]), tuple(header["switches"]), header["marks"])
