@@ -5,13 +5,17 @@ C controls, K carriers, S states of switches, B bones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..core.errors import InputError
 from ..skeleton.rig import Rig
+
+# What a control does for the trunk: nothing, a part of it that no other does, again what another does that poses it
+# (as the bones of an FK spine do), the same without posing any other control in turn.
+TRUNK = NO_TRUNK, MAIN, SPINE_FK, TWEAK = range(4)
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,14 @@ class ControlRig:
     riders: (S, C) int, the carrier on which each control rides rigidly in a state, -1 where it rides on none.
     moves: (S, C, K) bool, whether a control moves a carrier in a state.
     verified: (D,) bones by which a result is judged: those that deform meshes.
+
+    What choosing other controls than the motion keys takes, None where it was not measured; N pairs, L limbs:
+    pairs: (N, 2) int, a control and a carrier that it carries rigidly in some state, in (S, N) bool rigid.
+    parted: (S, N, C) bool, whether posing a control parts the pair.
+    limb_switches: (L,) int, of switches, those that give limbs to one set of controls or to another.
+    limb_values: (L, 2) of each at its FK end and at its IK end: at the former controls ride on more of the limb.
+    limb_carriers: (L, K) bool.  limb_controls: (L, 2, C) bool, those that move nothing but the limb at either end.
+    trunk: (C,) int, of ``TRUNK``: what a control does for what is in no limb.
     Raises InputError where a carrier comes before the one that it hangs on.
     """
 
@@ -44,6 +56,14 @@ class ControlRig:
     riders: np.ndarray
     moves: np.ndarray
     verified: np.ndarray
+    pairs: np.ndarray | None = None
+    rigid: np.ndarray | None = None
+    parted: np.ndarray | None = None
+    limb_switches: np.ndarray | None = None
+    limb_values: np.ndarray | None = None
+    limb_carriers: np.ndarray | None = None
+    limb_controls: np.ndarray | None = None
+    trunk: np.ndarray | None = None
 
     def __post_init__(self):
         late = np.flatnonzero(self.carrier_parents >= np.arange(len(self.carriers)))
@@ -92,6 +112,18 @@ class ControlRig:
         out = np.zeros(len(self.rig.names), bool)
         out[self.carriers[used]] = True
         return out
+    def posed_by(self, active: np.ndarray) -> ControlRig:
+        """The same rig with the riders that there are while some controls (C,) bool are posed, and no others."""
+        if self.pairs is None:
+            return self
+        out = np.full_like(self.riders, -1)
+        counts = active | (np.arange(len(active)) == self.pairs[:, :1])
+        rigid = self.rigid & ~(self.parted & counts).any(axis=2)
+        for state, pair in zip(*np.nonzero(rigid), strict=True):
+            control, carrier = self.pairs[pair]
+            if out[state, control] < 0:
+                out[state, control] = carrier  # the first: others hang on it
+        return replace(self, riders=out)
 
     def state_of(self, values: np.ndarray) -> np.ndarray:
         """(F,) the measured state that is nearest to values (F, P) of the switches."""

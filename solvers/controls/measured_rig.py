@@ -6,7 +6,9 @@ import numpy as np
 
 from .carriers import find_carriers
 from .control_rig import ControlRig
+from .limbs import find_limbs
 from .measured_poses import MeasuredPoses, Probed
+from .trunk_controls import trunk_controls
 
 
 def measured_rig(probe: Probed) -> ControlRig:
@@ -14,8 +16,9 @@ def measured_rig(probe: Probed) -> ControlRig:
     poses = MeasuredPoses.of(probe)
     carriers, parents = find_carriers(poses)
     moves = poses.moves[:, :, carriers]
-    active = poses.keyed
-    return ControlRig(
+    pairs, rigid, parted = _pairs(poses, carriers, moves)
+    limbs = find_limbs(poses, carriers, parents, moves)
+    measured = ControlRig(
         rig=poses.rig,
         controls=poses.controls,
         free=poses.free,
@@ -24,10 +27,19 @@ def measured_rig(probe: Probed) -> ControlRig:
         rides=_rides(poses, carriers),
         switches=poses.switches,
         states=poses.states,
-        riders=_riders(poses, carriers, moves, active),
+        riders=np.full(moves.shape[:2], -1),
         moves=moves,
         verified=np.flatnonzero(poses.deform),
+        pairs=pairs,
+        rigid=rigid,
+        parted=parted,
+        limb_switches=limbs.switches,
+        limb_values=limbs.values,
+        limb_carriers=limbs.carriers,
+        limb_controls=limbs.controls,
+        trunk=trunk_controls(poses, carriers, parents, limbs.carriers.any(axis=0)),
     )
+    return measured.posed_by(poses.keyed)
 
 
 def _rides(poses: MeasuredPoses, carriers: np.ndarray) -> np.ndarray:
@@ -44,17 +56,11 @@ def _rides(poses: MeasuredPoses, carriers: np.ndarray) -> np.ndarray:
     return out
 
 
-def _riders(poses: MeasuredPoses, carriers: np.ndarray, moves: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(S, C) the first carrier that a control carries rigidly, whatever the active controls (C,) do, -1 for none."""
-    out = np.full(moves.shape[:2], -1)
+def _pairs(poses: MeasuredPoses, carriers: np.ndarray, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs, rigid and parted, see ``ControlRig``."""
     controls, which = np.nonzero(moves.any(axis=0))
-    own = moves[:, controls, which] & ~poses.loosened_by_own(controls, carriers[which])
-    some = own.any(axis=0)
-    controls, which, own = controls[some], which[some], own[:, some]
-    loose = poses.loosened_by(poses.controls[controls], carriers[which])
-    counts = active | (np.arange(len(active)) == controls[:, None])
-    rigid = own & ~(loose & counts).any(axis=2)
-    for state, pair in zip(*np.nonzero(rigid), strict=True):
-        if out[state, controls[pair]] < 0:
-            out[state, controls[pair]] = which[pair]
-    return out
+    rigid = moves[:, controls, which] & ~poses.loosened_by_own(controls, carriers[which])
+    some = rigid.any(axis=0)
+    controls, which, rigid = controls[some], which[some], rigid[:, some]
+    parted = poses.loosened_by(poses.controls[controls], carriers[which])
+    return np.stack((controls, which), axis=1), rigid, parted
