@@ -78,6 +78,7 @@ class SourceModel:
         used, mean = np.asarray(arrays["used"], bool), np.asarray(arrays["mean"], float)
         return cls(ground, PoseFeatures(tuple(header["names"]), used, mean, header["gain"], header["scale"]))
 
+
 @dataclass(frozen=True)
 class SourceTrack:
     """A clip by a model. times: (F,) seconds.  features: (F, P).  translation: (F, 2) metres and yaw: (F,) radians of

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import CubicSpline, PchipInterpolator
 from scipy.ndimage import binary_opening, gaussian_filter1d
 
 from ..core.errors import InputError
 from ..core.lag import checked_times
 from ..shapes.mesh_feet import MeshFeet
+from .rounds import cycle_length, rounds
+from .stance_speed import stance_speed
 
 # Of the way between a foot's low and high: below the first it stands for sure, above the second it is lifted.
 _STANDS, _LIFTED = 0.2, 0.6
@@ -28,13 +30,14 @@ _ENOUGH, _AT_REST = 0.5, 0.5
 # Seconds: a Gaussian over a whole clip, and a single pole live; for how long feet are still that rest, and do not turn
 # round; over how many the RMS speed is taken live; a gap after which a live body has stood.
 _SMOOTHING, _POLE, _RESTS, _MEMORY, SILENT = 0.03, 0.05, 0.2, 1.0, 0.5
-# What is pushed is made as long as feet go to and fro, by so much at least and at most, where they stand for as large a
-# share of the time as in their own motion, and no more where that is another gait: by so many times as large a share.
+# What is pushed is made as long as in the feet's own motion, for the way that they go to and fro, by so much at least
+# and at most, where they stand for as large a share of the time as there, and no more where that is another gait: by so
+# many times as large a share.
 _LEAST, _MOST, _SAME_GAIT, _OTHER_GAIT = 0.7, 1.4, 1.18, 1.33
 # Of the body's height: a clip whose feet end no farther from where they began is a cycle.
-_CLOSES = 0.05
-# Moments a second between which a clip is looked at, so that its frame rate does not matter.
-_MOMENTS = 120.0
+_CLOSES = 0.06
+# Moments a second between which a clip is looked at, so that its frame rate does not matter; and its own motion, once.
+_MOMENTS, _OWN_MOMENTS = 120.0, 480.0
 # Feet that go to and fro on one line, and forward while they are high, make strokes.
 _ON_A_LINE, _AGREED = 0.7, 0.45
 
@@ -52,7 +55,8 @@ class Gait(NamedTuple):
 class Strokes:
     """feet: K of them, in metres.  forward: (2,) unit vector, the way that feet go while they are high.  speed: RMS of
     their own along it, metres a second.  on_a_line: 0 to 1, 1 - the smaller over the larger eigenvalue of their
-    horizontal velocities.  agreed: -1 to 1, how surely the median foot goes forward while high.  gait: of their own."""
+    horizontal velocities.  agreed: -1 to 1, how surely the median foot goes forward while high.  gait: of their own.
+    asked: metres a second that they go back while they stand in their own motion, see ``stance_speed``."""
 
     feet: MeshFeet
     forward: np.ndarray
@@ -60,6 +64,7 @@ class Strokes:
     on_a_line: float
     agreed: float
     gait: Gait = Gait(0.0, 0.0, 0.0)
+    asked: float = 0.0
 
     @classmethod
     def learn(cls, feet: MeshFeet, vertices: np.ndarray, times: np.ndarray) -> Strokes:
@@ -79,8 +84,11 @@ class Strokes:
         speed = float(np.sqrt(np.mean((velocity @ axes[:, 1]) ** 2)))
         on_a_line = 1.0 - float(values[0] / max(values[1], 1e-300))
         found = cls(feet, sign * axes[:, 1], speed, on_a_line, sign * float(np.median(agreed)))
-        rounds = _rounds(feet.soles(vertices), feet.centroids(vertices), times, _CLOSES * feet.height)
-        return replace(found, gait=found._clip(*rounds)[1])
+        points = feet.soles(vertices), feet.centroids(vertices)
+        cycle = cycle_length(np.stack(points, axis=1), times, _CLOSES * feet.height)
+        if cycle is not None:
+            points, times = rounds(points, times, cycle)
+        return replace(found, gait=found._clip(*points, times)[1], asked=found._asked(*points, times))
 
     @property
     def why_not(self) -> str | None:
@@ -96,25 +104,27 @@ class Strokes:
 
         soles, centroids: of a pose without place and heading.  times: (F,) seconds.  Minus the mean velocity of feet,
         weighed by how low they are and whether they move back; zero while most are still; in flight it goes straight
-        from the last one known to the next.  In their own gait it is made as long, for the way of feet to and fro, as
-        in their own motion: a map keeps how far feet go better than how fast they are when they stand.
+        from the last one known to the next.  In their own gait it is made as long as they ask for in their own motion
+        while they stand, for the way that they go to and fro, or half-way to how much faster they push where that is
+        more: a map keeps how far feet go better than how fast they are when they stand.
         """
         pushed, gait, parts = self._clip(soles, centroids, times)
         return self._longer(gait) * pushed.reshape(-1, parts, 2).mean(axis=1)
 
     def _longer(self, gait: Gait) -> float:
         """By how much farther than a motion's feet push it goes."""
-        if not min(*gait, *self.gait) > 0.0:
+        if not min(*gait, *self.gait, self.asked) > 0.0:
             return 1.0
-        wanted = self.gait.pushed / self.gait.to_and_fro * gait.to_and_fro / gait.pushed
+        # A map through few pairs cuts off the ends of a foot's way, or rounds how fast it is between them.
+        to_and_fro, pushed = gait.to_and_fro / self.gait.to_and_fro, gait.pushed / self.gait.pushed
+        wanted = self.asked * np.sqrt(to_and_fro * max(to_and_fro, pushed)) / gait.pushed
         apart = max(gait.stands / self.gait.stands, self.gait.stands / gait.stands)
         share = np.clip((_OTHER_GAIT - apart) / (_OTHER_GAIT - _SAME_GAIT), 0.0, 1.0)
         return float(np.clip(wanted, _LEAST, _MOST) ** share)
 
     def _clip(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, Gait, int]:
         """Velocity (N, 2) that is pushed, what it is a mean of, and N of how many each step is."""
-        parts = max(int(np.ceil(np.diff(times).mean() * _MOMENTS - 1e-6)), 1)
-        fine = np.interp(np.arange(parts * (len(times) - 1) + 1) / parts, np.arange(len(times)), times)
+        fine, parts = _moments(times)
         if parts > 1:
             soles, centroids = (CubicSpline(times, points)(fine) for points in (soles, centroids))
         velocity, step = _velocity(soles, fine), float(np.diff(fine).mean())
@@ -131,17 +141,26 @@ class Strokes:
         gait = float((pushed @ self.forward).mean()), float(to_and_fro.mean()), float(stands.mean())
         return pushed, Gait(*gait), parts
 
+    def _asked(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> float:
+        fine, _ = _moments(times, _OWN_MOMENTS)
+        # Animated feet change their speed at once, where a spline would overshoot.
+        soles, centroids = (PchipInterpolator(times, points)(fine) for points in (soles, centroids))
+        heights, back = 0.5 * (soles[1:, :, 2] + soles[:-1, :, 2]), -(_velocity(soles, fine) @ self.forward)
+        return stance_speed(heights, _lift(self.feet, centroids), back, self.feet.height, float(np.diff(fine).mean()))
+
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Arrays that ``from_arrays`` makes the same of."""
-        told = np.array([self.speed, self.on_a_line, self.agreed, *self.gait])
+        told = np.array([self.speed, self.on_a_line, self.agreed, *self.gait, self.asked])
         return self.feet.to_arrays() | {"forward": self.forward, "told": told}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Strokes:
         """The reverse of ``to_arrays``."""
-        speed, on_a_line, agreed, *gait = arrays["told"].tolist()
-        forward = np.asarray(arrays["forward"], float)
-        return cls(MeshFeet.from_arrays(arrays), forward, speed, on_a_line, agreed, Gait(*gait))
+        speed, on_a_line, agreed, *rest = arrays["told"].tolist()
+        gait, forward = Gait(*rest[:3]), np.asarray(arrays["forward"], float)
+        # What an earlier version learnt goes as it went then.
+        asked = rest[3] if len(rest) > 3 else gait.pushed
+        return cls(MeshFeet.from_arrays(arrays), forward, speed, on_a_line, agreed, gait, asked)
 
     def stream(self) -> StrokeStream:
         """The same of a body that is seen one moment at a time; it cannot look ahead."""
@@ -216,15 +235,10 @@ class StrokeStream:
         return self._strokes._longer(Gait(*(self._gait / self._memory))) * self._smooth
 
 
-def _rounds(
-    soles: np.ndarray, centroids: np.ndarray, times: np.ndarray, closes: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Three rounds of a clip that is a cycle, else the clip: what happens at its ends is told by what comes round."""
-    if len(times) < 4 or np.abs(soles[-1] - soles[0]).max() > closes:
-        return soles, centroids, times
-    later = [times[1:] + number * (times[-1] - times[0]) for number in range(3)]
-    soles, centroids = (np.concatenate((points[:1], *[points[1:]] * 3)) for points in (soles, centroids))
-    return soles, centroids, np.concatenate((times[:1], *later))
+def _moments(times: np.ndarray, per_second: float = _MOMENTS) -> tuple[np.ndarray, int]:
+    """Times between those of frames (F,), at least so many a second, and how many each step is."""
+    parts = max(int(np.ceil(np.diff(times).mean() * per_second - 1e-6)), 1)
+    return np.interp(np.arange(parts * (len(times) - 1) + 1) / parts, np.arange(len(times)), times), parts
 
 
 def _smoothed(values: np.ndarray, step: float) -> np.ndarray:

@@ -58,7 +58,7 @@ def test_feet_that_are_smoothed_by_a_map_step_as_far_and_another_gait_as_it_does
         smooth = gaussian_filter1d(vertices, frames_smoothed, axis=0, mode="wrap")
         share = np.abs(np.diff(feet.soles(smooth)[..., 1], axis=0)).sum() / whole
         ways.append(way(strokes, feet, smooth, times)[1] / (-6 * CYCLE * SPEED * share))
-    np.testing.assert_allclose(ways, ways[0], rtol=0.01)
+    np.testing.assert_allclose(ways, ways[0], rtol=0.02)
     assert 0.9 < ways[0] < 1.0
     fast, times = frames(6, 120, duty=0.2)
     np.testing.assert_allclose(way(strokes, feet, fast, times), [0.0, -6 * STROKE / 0.2], rtol=0.12, atol=1e-9)
@@ -120,6 +120,26 @@ def test_a_stream_forgets_what_it_has_not_seen_and_time_that_stands(learnt):
     np.testing.assert_array_equal(stream.step(soles[3], centroids[3], times[-1]), found)
     assert np.linalg.norm(found) > 0.8 * SPEED
     np.testing.assert_array_equal(stream.step(soles[3], centroids[3], times[-1] + 2.0), 0.0)
+
+
+def test_what_an_earlier_version_learnt_goes_as_it_went(learnt):
+    """It did not know how fast standing feet are, and made strokes as long as its own were."""
+    _, strokes = learnt
+    arrays = strokes.to_arrays()
+    assert Strokes.from_arrays(arrays).asked == strokes.asked != strokes.gait.pushed
+    old = Strokes.from_arrays(arrays | {"told": arrays["told"][:-1]})
+    assert old.asked == old.gait.pushed == strokes.gait.pushed
+
+
+def test_a_clip_that_ends_between_two_frames_asks_for_as_much(learnt):
+    """12 frames a cycle; 13.5 and 11.4 of them, as of an action whose end is no frame."""
+    _, strokes = learnt
+    for fps in (27.0, 22.8):
+        times = np.arange(int(np.ceil(CYCLE * fps)) + 1) / fps
+        vertices = stepper(times / CYCLE)
+        other = Strokes.learn(find_feet(vertices, TRIANGLES, 0.0), vertices, times)
+        assert other.asked == pytest.approx(strokes.asked, rel=0.06)
+        assert other.gait.to_and_fro == pytest.approx(strokes.gait.to_and_fro, rel=0.06)
 
 
 def test_feet_that_make_no_strokes_say_so(learnt, rng):
