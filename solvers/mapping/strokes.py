@@ -38,8 +38,9 @@ _LEAST, _MOST, _SAME_GAIT, _OTHER_GAIT = 0.7, 1.4, 1.18, 1.33
 _CLOSES = 0.06
 # Moments a second between which a clip is looked at, so that its frame rate does not matter; and its own motion, once.
 _MOMENTS, _OWN_MOMENTS = 120.0, 480.0
-# Feet that go to and fro on one line, and forward while they are high, make strokes.
-_ON_A_LINE, _AGREED = 0.7, 0.45
+# Feet that go to and fro on one line, and forward while they are high, make strokes; so do those that go back while
+# they are low, by so much of the way up, over so much of the body's height: in a run they are high behind, too.
+_ON_A_LINE, _AGREED, _BACK, _LOW, _FAR = 0.7, 0.45, 0.6, 0.3, 0.1
 
 
 class Gait(NamedTuple):
@@ -55,7 +56,8 @@ class Gait(NamedTuple):
 class Strokes:
     """feet: K of them, in metres.  forward: (2,) unit vector, the way that feet go while they are high.  speed: RMS of
     their own along it, metres a second.  on_a_line: 0 to 1, 1 - the smaller over the larger eigenvalue of their
-    horizontal velocities.  agreed: -1 to 1, how surely the median foot goes forward while high.  gait: of their own.
+    horizontal velocities.  agreed: -1 to 1, how surely the median foot goes forward while high, and back: how surely it
+    goes back while low, 0 where it goes nowhere.  gait: of their own.
     asked: metres a second that they go back while they stand in their own motion, see ``stance_speed``."""
 
     feet: MeshFeet
@@ -65,6 +67,7 @@ class Strokes:
     agreed: float
     gait: Gait = Gait(0.0, 0.0, 0.0)
     asked: float = 0.0
+    back: float = 0.0
 
     @classmethod
     def learn(cls, feet: MeshFeet, vertices: np.ndarray, times: np.ndarray) -> Strokes:
@@ -75,16 +78,17 @@ class Strokes:
         times = checked_times(times, len(vertices))
         if not len(feet) or len(vertices) < 2:
             raise InputError("No part of the target steps on the ground; give a stride instead.")
-        velocity = _velocity(feet.soles(vertices), times)
+        points = soles, centroids = feet.soles(vertices), feet.centroids(vertices)
+        velocity = _velocity(soles, times)
         values, axes = np.linalg.eigh(np.einsum("fki,fkj->ij", velocity, velocity))
-        lift = np.clip(_lift(feet, feet.centroids(vertices)), 0.0, 1.0) - 0.5
-        votes = lift * (velocity @ axes[:, 1])
-        agreed = votes.sum(axis=0) / np.maximum(np.abs(votes).sum(axis=0), 1e-300)
+        lift, along = _lift(feet, centroids), velocity @ axes[:, 1]
+        agreed = _agreed(np.clip(lift, 0.0, 1.0) - 0.5, along)
         sign = 1.0 if agreed.sum() >= 0.0 else -1.0
-        speed = float(np.sqrt(np.mean((velocity @ axes[:, 1]) ** 2)))
+        far = np.median(np.ptp(soles[..., :2] @ axes[:, 1], axis=0)) > _FAR * feet.height
+        back = -sign * float(np.median(_agreed(np.clip(1.0 - lift / _LOW, 0.0, 1.0), along))) if far else 0.0
         on_a_line = 1.0 - float(values[0] / max(values[1], 1e-300))
-        found = cls(feet, sign * axes[:, 1], speed, on_a_line, sign * float(np.median(agreed)))
-        points = feet.soles(vertices), feet.centroids(vertices)
+        told = float(np.sqrt(np.mean(along**2))), on_a_line, sign * float(np.median(agreed))
+        found = cls(feet, sign * axes[:, 1], *told, back=back)
         cycle = cycle_length(np.stack(points, axis=1), times, _CLOSES * feet.height)
         if cycle is not None:
             points, times = rounds(points, times, cycle)
@@ -97,7 +101,9 @@ class Strokes:
             return "its feet do not move"
         if self.on_a_line < _ON_A_LINE:
             return "its feet move to all sides"
-        return None if self.agreed > _AGREED else "its feet do not go one way while high and back while low"
+        if self.agreed > _AGREED or self.back > _BACK:
+            return None
+        return "its feet do not go one way while high and back while low"
 
     def velocity(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> np.ndarray:
         """Ground velocity (F - 1, 2) between frames, metres a second, of soles and centroids (F, K, 3) of the feet.
@@ -150,7 +156,7 @@ class Strokes:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Arrays that ``from_arrays`` makes the same of."""
-        told = np.array([self.speed, self.on_a_line, self.agreed, *self.gait, self.asked])
+        told = np.array([self.speed, self.on_a_line, self.agreed, *self.gait, self.asked, self.back])
         return self.feet.to_arrays() | {"forward": self.forward, "told": told}
 
     @classmethod
@@ -159,8 +165,8 @@ class Strokes:
         speed, on_a_line, agreed, *rest = arrays["told"].tolist()
         gait, forward = Gait(*rest[:3]), np.asarray(arrays["forward"], float)
         # What an earlier version learnt goes as it went then.
-        asked = rest[3] if len(rest) > 3 else gait.pushed
-        return cls(MeshFeet.from_arrays(arrays), forward, speed, on_a_line, agreed, gait, asked)
+        asked, back = rest[3:] if len(rest) > 3 else (gait.pushed, 0.0)
+        return cls(MeshFeet.from_arrays(arrays), forward, speed, on_a_line, agreed, gait, asked, back)
 
     def stream(self) -> StrokeStream:
         """The same of a body that is seen one moment at a time; it cannot look ahead."""
@@ -233,6 +239,12 @@ class StrokeStream:
         if self._smooth is None:
             return np.zeros(2)
         return self._strokes._longer(Gait(*(self._gait / self._memory))) * self._smooth
+
+
+def _agreed(votes: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """(K,) -1 to 1: which way each foot goes, of votes and speeds (N, K)."""
+    weighed = votes * along
+    return weighed.sum(axis=0) / np.maximum(np.abs(weighed).sum(axis=0), 1e-300)
 
 
 def _moments(times: np.ndarray, per_second: float = _MOMENTS) -> tuple[np.ndarray, int]:
