@@ -5,13 +5,14 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom.scene import session
 from bl_ext.devrepo.motion_loom.scene.control_copy import control_copy
 from bl_ext.devrepo.motion_loom.scene.motion import read_motion
 from bl_ext.devrepo.motion_loom.scene.private_copies import private_copies, sweep
 from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
 
 from tests.control_scenes import CONTROLS, FRAMES, add_leg, animate_leg, hold_to_carried, hold_to_moving, id_counts
-from tests.objects import add_object, frames_set, key
+from tests.objects import add_object, frames_set, handled, key
 
 
 def as_trial(source, frames=None):
@@ -156,3 +157,33 @@ def test_strips_alone_move_the_copy_too():
         source = copy.source()
         np.testing.assert_allclose(source.pose, wanted, atol=1e-6)
         np.testing.assert_allclose(copy.evaluate(as_trial(source)), wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("event", ["frame_change_post", "depsgraph_update_post"])
+def test_trials_can_be_evaluated_while_a_handler_runs(event):
+    """Where no timer fires, what is live is solved there."""
+    ob = animate_leg(add_leg())
+    wanted, before, found = pose_of(ob), id_counts(), []
+
+    def solve(scene, _depsgraph):
+        if not found and scene == bpy.context.scene:
+            found.append(None)
+            with control_copy(bpy.context, ob, CONTROLS, FRAMES) as copy:
+                found.append(copy.evaluate(as_trial(copy.source())))
+
+    with handled(solve, event):
+        bpy.context.scene.frame_set(4)
+        ob.location.x = 1.0
+        bpy.context.view_layer.update()
+    np.testing.assert_allclose(found[1], wanted, atol=1e-6)
+    assert bpy.context.scene.frame_current == 4 and id_counts() == before
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    np.testing.assert_allclose([np.array(evaluated.pose.bones["d"].matrix)], pose_of(ob, [4.0])[:, 3], atol=1e-6)
+
+
+def test_the_extension_does_not_take_copies_for_objects_of_the_user():
+    ob = animate_leg(add_leg())
+    count, objects = session.object_count(), session.all_objects()
+    with private_copies(bpy.context.scene, ob):
+        assert session.object_count() == count and session.all_objects() == objects
+        assert len(bpy.data.objects) > count
