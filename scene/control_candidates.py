@@ -12,6 +12,7 @@ from .bone_dependence import bone_in_path, moved_by
 from .channels import SIZES
 from .interference import driven_bones
 from .sampling import strip_curves
+from .switches import switching
 
 # They leave a bone where it is keyed, within bounds, or do not act on where it is.
 _BOUNDS = frozenset({"LIMIT_LOCATION", "LIMIT_ROTATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"})
@@ -22,7 +23,8 @@ class Candidates:
     """Bones that may be keyed, C, in the order of the armature's bones.
 
     bones: (C,) int.  free: (C, 6) bool, location x, y, z and rotation x, y, z that are neither locked nor driven.
-    keyed: (C,) bool, by what the rig plays.  shaped: whether custom shapes tell controls from the rest.
+    keyed: (C, 2) bool, whether what the rig plays moves and turns each.
+    shaped: whether custom shapes tell controls from the rest.
     locked: names of bones that would be controls but for their locks.
     """
 
@@ -36,23 +38,26 @@ class Candidates:
 def find_candidates(ob: bpy.types.Object, action, slot) -> Candidates:
     """Of an armature object that plays an action, or NLA strips alone where it is None.
 
-    Bones with a custom shape, and those that are keyed; where no bone has a shape, those that are keyed and those that
-    constraints look at. What constraints wholly override, and what has no free channel, is none of them.
+    Bones with a custom shape, and those that are keyed; where no bone has a shape, those that are keyed, those that
+    constraints look at and those that can be switched free of them.  What constraints wholly override, and what has no
+    free channel, is none of them.
     """
     bones = [ob.pose.bones[bone.name] for bone in ob.data.bones]
     free = np.array([_free(bone) for bone in bones]) & ~_driven_channels(ob, bones)
     keyed = _keyed(ob, action, slot)
-    is_keyed = np.array([bone.name in keyed for bone in bones])
+    moved = np.array([[(bone.name, way) in keyed for way in ("location", "rotation")] for bone in bones])
+    is_keyed = moved.any(axis=1)
     shaped = np.array([bone.custom_shape is not None for bone in bones])
     overridden = overridden_bones(ob)
     if shaped.any():
         chosen = shaped | (is_keyed & ~overridden)
     else:
-        chosen = (is_keyed | np.isin([bone.name for bone in bones], list(_targets(ob)))) & ~overridden
+        used = _targets(ob) | {bone for _path, bone in switching(ob)}
+        chosen = (is_keyed | np.isin([bone.name for bone in bones], list(used))) & ~overridden
     usable = free.any(axis=1)
     locked = tuple(bones[number].name for number in np.flatnonzero(chosen & ~usable))
     found = np.flatnonzero(chosen & usable)
-    return Candidates(found, free[found], is_keyed[found], bool(shaped.any()), locked)
+    return Candidates(found, free[found], moved[found], bool(shaped.any()), locked)
 
 
 def overridden_bones(ob: bpy.types.Object) -> np.ndarray:
@@ -100,11 +105,11 @@ def _driven_channels(ob, bones) -> np.ndarray:
     return out
 
 
-def _keyed(ob, action, slot) -> set[str]:
-    """Names of bones whose location or rotation is animated."""
+def _keyed(ob, action, slot) -> set[tuple[str, str]]:
+    """Names of bones with "location" or "rotation", whichever is animated."""
     curves = [*(actions.playing_curves(action, slot) if action is not None else ()), *strip_curves(ob)]
     bones = [actions.bone_of_path(curve.data_path) for curve in curves]
-    return {bone[0] for bone in bones if bone is not None and bone[1] in SIZES and bone[1] != "scale"}
+    return {(bone[0], bone[1].partition("_")[0]) for bone in bones if bone is not None and bone[1] in SIZES}
 
 
 def _targets(ob) -> set[str]:

@@ -21,25 +21,29 @@ from .metarig import metarig_parents
 from .motion import source_of
 from .playback import play
 from .private_copies import PrivateCopies, private_copies
+from .reaches import BENT, Reaches
 from .rigs import deform_bones, matrices, read_rig
-from .switches import find_switches, switch_ends, switched_bones, values_of_switches
+from .switches import find_switches, switch_ends, switched_bones, values_of_switches, weighing_switches
 
-_TURN, _WAY = 0.35, 0.04  # by which controls are posed: radians, and a share of the rig's size
+_TURN, _WAY = 0.2, 0.02  # by which controls are posed: radians, and a share of the rig's size
+_TRIES, _FAR = 12, 4.0  # to find goals within reach, by so many times as large a way
 _MOST_STATES = 6
 
 
 @dataclass(frozen=True)
 class ControlProbe:
-    """rig: all bones.  controls: (C,) rising.  free: (C, 6) bool, see `Candidates`.  keyed: (C,) bool.
+    """rig: all bones.  controls: (C,) rising.  free: (C, 6) bool, see `Candidates`.  keyed: (C, 2) bool, whether
+        the motion moves and turns each.
     locked: names of bones that are no controls because all of them is locked.
 
     switches: P data paths, from the object, of properties that change what constraints do.  ends: (P, 2) of each.
     switched: (P, B) bool, the bones that the constraints move on which each acts.
     states: (S, P) values in which the rig was posed: those that occur in the motion, the most frequent first, then all
         switches of `limb_switches` at either end.  limb_switches: (P,) bool, those that act on chains of bones.
-    base, other: (S, B, 4, 4) armature space, all controls posed at random, twice.  posed: (S, G, B, 4, 4) as base, but
-        with the controls of one group posed otherwise.  groups: (C,) the group of each control.  reached: (C, B) bool,
-        the bones that a control may move; within a group no bone is reached by two.
+    base, other: (S, B, 4, 4) armature space, all controls turned at random, twice.  posed: (S, G, B, 4, 4) as base, but
+        with the controls of one group posed otherwise.  groups: (2, C) the group in which each control
+        is moved, and in which it is turned, -1 where it cannot be.  reached: (C, B) bool, the bones that a control may
+        move; within a group no bone is reached by two.
     deform: (B,) bool.  plan: (B,) the bone that each hangs on by the rig's metarig, -1 for a root of it, -2 for a bone
         that is not in it; None without a plan.
     unstable: names of bones that come out otherwise when the same pose is evaluated again.
@@ -81,11 +85,11 @@ def probe_rig(
         raise SceneError(_none_found(ob, found.locked))
     switches = find_switches(ob)
     reached = bones_reached(ob)[found.bones]
-    groups = _groups(reached)
+    groups = _groups(reached, found.free)
     ends, switched = switch_ends(ob, switches), switched_bones(ob, switches)
-    limb = _limb_switches(rig, switched, ends)
+    limb = _limb_switches(rig, switched, ends, weighing_switches(ob, switches))
     with private_copies(context.scene, ob) as private:
-        posing = _Posing(float(frames[0]), ob, private, rig, found, switches, source)
+        posing = _Posing(float(frames[0]), ob, private, rig, found, switches, source, reached)
         occurring = _occurring(values_of_switches(context.scene, ob, switches, posing.now, frames, source))
         states = _with_ends(occurring, ends, limb)
         base, other, posed, unstable = posing.measure(states, groups)
@@ -98,7 +102,7 @@ def probe_rig(
 class _Posing:
     """A private copy whose controls are posed directly, all at one frame."""
 
-    def __init__(self, frame, ob, private: PrivateCopies, rig: Rig, found, switches, source):
+    def __init__(self, frame, ob, private: PrivateCopies, rig: Rig, found, switches, source, reached):
         self._copy, self._private, self._switches, self._rig = private.copies[ob], private, switches, rig
         self._bones = self._copy.pose.bones
         if source[0] is not None:
@@ -111,8 +115,9 @@ class _Posing:
         self._order = [self._bones.find(name) for name in rig.names]
         self._rows = np.array([self._order[bone] for bone in found.bones])
         self._modes = [rotation_channel(rig.rotation_modes[bone]) for bone in found.bones]
-        self._free, self._names = found.free, [rig.names[bone] for bone in found.bones]
+        self._free, self._moved = found.free, found.keyed[:, 0]
         corners = rig.rest[:, :3, 3]
+        self._reaches = Reaches(self._copy, rig, found, reached)
         self._size = float(np.ptp(corners, axis=0).max()) or float(rig.lengths.max())
 
     def _halt(self, evaluated) -> None:
@@ -136,15 +141,36 @@ class _Posing:
         for number, state in enumerate(states):
             for path, value in zip(self._switches, state, strict=True):
                 self._set(path, value)
-            steps = 0.5 * self._random(rng, shape)
+            steps = self._within_reach(rng, self._start_steps(rng))
             base[number] = self._posed(steps)
             for group in range(count):
-                chosen = (groups == group)[:, None]
+                chosen = np.repeat((groups == group).T, 3, axis=1)
                 posed[number, group] = self._posed(np.where(chosen, steps + self._random(rng, shape), steps))
-            other[number] = self._posed(0.5 * self._random(rng, shape))
+            other[number] = self._posed(self._within_reach(rng, self._start_steps(rng)))
             again = self._posed(steps)
             unstable |= np.abs(again - base[number]).max(axis=(1, 2)) > 1e-3 * max(self._size, 1e-9)
         return base, other, posed, tuple(self._rig.names[bone] for bone in np.flatnonzero(unstable))
+
+    def _within_reach(self, rng, steps: np.ndarray) -> np.ndarray:
+        """Steps (C, 6), but with the goals of IK so far drawn in that its chains bend: a stretched one follows none."""
+        best = self._reaches.extension(self._posed(steps))
+        for _ in range(_TRIES):
+            if not (best > BENT).any():
+                break
+            tried = steps.copy()
+            goals = self._reaches.goals[best > BENT]
+            tried[goals, :3] = _FAR * self._random(rng, steps.shape)[goals, :3]
+            found = self._reaches.extension(self._posed(tried))
+            better = (found < best) & (best > BENT)
+            steps[self._reaches.goals[better]] = tried[self._reaches.goals[better]]
+            best = np.where(better, found, best)
+        return steps
+
+    def _start_steps(self, rng) -> np.ndarray:
+        """(C, 6) all turned, but moved only where the motion does so: joints of limbs stay together."""
+        steps = 0.5 * self._random(rng, self._free.shape)
+        steps[~self._moved, :3] = 0.0
+        return steps
 
     def _random(self, rng, shape) -> np.ndarray:
         """(C, 6) steps of the free channels, none of them small."""
@@ -155,8 +181,10 @@ class _Posing:
         """Poses (B, 4, 4) with controls moved by steps (C, 6) from where they started."""
         values = {channel: start.copy() for channel, start in self._start.items()}
         values["location"][self._rows] += steps[:, :3]
-        for row, mode, turn in zip(self._rows, self._modes, steps[:, 3:], strict=True):
-            values[mode][row] = _turned(mode, values[mode][row], turn)
+        for mode in set(self._modes):
+            chosen = np.array([each == mode for each in self._modes])
+            rows = self._rows[chosen]
+            values[mode][rows] = _turned(mode, values[mode][rows], steps[chosen, 3:])
         for channel, rows in values.items():
             self._bones.foreach_set(channel, rows.ravel())
         self._copy.update_tag(refresh={"OBJECT", "DATA"})
@@ -176,14 +204,14 @@ class _Posing:
 
 
 def _turned(mode: str, start: np.ndarray, turn: np.ndarray) -> np.ndarray:
-    """Rotation channels of a mode, turned by about as much as `turn` (3,) tells about each axis."""
+    """Rotation channels (n, size) of a mode, turned by about as much as `turn` (n, 3) tells about each axis."""
     if mode == "rotation_euler":
         return start + turn
     if mode == "rotation_axis_angle":
-        return np.array([start[0] + np.linalg.norm(turn), *(start[1:] + turn)])
-    w, v = start[0], start[1:]
-    half = 0.5 * turn
-    return np.array([w - v @ half, *(w * half + v + np.cross(v, half))]) / np.sqrt(1.0 + half @ half)
+        return np.column_stack((start[:, 0] + np.linalg.norm(turn, axis=1), start[:, 1:] + turn))
+    w, v, half = start[:, :1], start[:, 1:], 0.5 * turn
+    out = np.column_stack((w[:, 0] - (v * half).sum(axis=1), w * half + v + np.cross(v, half)))
+    return out / np.sqrt(1.0 + (half * half).sum(axis=1, keepdims=True))
 
 
 def _read(bones, channel: str) -> np.ndarray:
@@ -192,16 +220,22 @@ def _read(bones, channel: str) -> np.ndarray:
     return out
 
 
-def _groups(reached: np.ndarray) -> np.ndarray:
-    """(C,) group of each control, as few as a greedy choice finds: in none two reach (C, B) the same bone."""
-    out, taken = np.empty(len(reached), int), []
-    for control in np.argsort(-reached.sum(axis=1), kind="stable"):
-        free = [group for group, bones in enumerate(taken) if not (bones & reached[control]).any()]
-        if not free:
-            taken.append(np.zeros(reached.shape[1], bool))
-        group = free[0] if free else len(taken) - 1
-        taken[group] |= reached[control]
-        out[control] = group
+def _groups(reached: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """(2, C) group in which each control is moved, and turned, as few as a greedy choice finds: in none two reach
+    (C, B) the same bone; -1 where no channel is free (C, 6)."""
+    out, first = np.full((2, len(reached)), -1), 0
+    for way, usable in enumerate((free[:, :3].any(axis=1), free[:, 3:].any(axis=1))):
+        taken: list[np.ndarray] = []
+        for control in np.argsort(-reached.sum(axis=1), kind="stable"):
+            if not usable[control]:
+                continue
+            fitting = [group for group, bones in enumerate(taken) if not (bones & reached[control]).any()]
+            if not fitting:
+                taken.append(np.zeros(reached.shape[1], bool))
+            group = fitting[0] if fitting else len(taken) - 1
+            taken[group] |= reached[control]
+            out[way, control] = first + group
+        first += len(taken)
     return out
 
 
@@ -211,11 +245,16 @@ def _occurring(values: np.ndarray) -> np.ndarray:
     return found[np.argsort(-counts, kind="stable")][:_MOST_STATES]
 
 
-def _limb_switches(rig: Rig, switched: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """(P,) bool: switches from one end to another that act on a bone and its parent, as those of limbs do."""
+def _limb_switches(rig: Rig, switched: np.ndarray, ends: np.ndarray, weighing: np.ndarray) -> np.ndarray:
+    """(P,) bool: switches from one end to another that act on a bone and its parent, as those of limbs do.
+
+    weighing: (P,) bool, those that set influences: what only mutes constraints chooses among ways of IK, if there are
+    any that weigh.
+    """
     parents = rig.parents
     chained = switched[:, np.flatnonzero(parents >= 0)] & switched[:, parents[parents >= 0]]
-    return (ends[:, 1] - ends[:, 0] == 1.0) & chained.any(axis=1)
+    limb = (ends[:, 1] - ends[:, 0] == 1.0) & chained.any(axis=1)
+    return limb & weighing if (limb & weighing).any() else limb
 
 
 def _with_ends(states: np.ndarray, ends: np.ndarray, limb: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ _INFLUENCES = (".influence", ".mute", ".weight", ".enabled")
 def find_switches(ob: bpy.types.Object) -> tuple[str, ...]:
     """Data paths, from the object, of properties that drive whether and how much its constraints act."""
     found: dict[str, None] = {}
-    for path, _bones in _switching(ob):
+    for path, _bones in switching(ob):
         found[path] = None
     return tuple(found)
 
@@ -28,10 +28,16 @@ def switched_bones(ob: bpy.types.Object, switches: tuple[str, ...]) -> np.ndarra
     """(P, B) bool: the bones whose constraints each switch acts on."""
     index = {bone.name: number for number, bone in enumerate(ob.data.bones)}
     out = np.zeros((len(switches), len(index)), bool)
-    for path, bone in _switching(ob):
+    for path, bone in switching(ob):
         if path in switches and bone in index:
             out[switches.index(path), index[bone]] = True
     return out
+
+
+def weighing_switches(ob: bpy.types.Object, switches: tuple[str, ...]) -> np.ndarray:
+    """(P,) bool: the switches that set how much constraints act, beside whether they do."""
+    found = {path for path, _bone in switching(ob, (".influence", ".weight"))}
+    return np.array([path in found for path in switches], bool)
 
 
 def switch_ends(ob: bpy.types.Object, switches: tuple[str, ...]) -> np.ndarray:
@@ -62,13 +68,13 @@ def _ends(ob, path: str) -> tuple[float, float]:
     return (low, high) if abs(low) < 1e3 and abs(high) < 1e3 else (0.0, 1.0)
 
 
-def _switching(ob) -> Iterator[tuple[str, str]]:
-    """Path of a property that is read, and the bone whose constraint it acts on, of each driver that does so."""
+def switching(ob: bpy.types.Object, properties: tuple[str, ...] = _INFLUENCES) -> Iterator[tuple[str, str]]:
+    """Path of a property that is read, and a bone that a constraint moves, of each driver of one of its properties."""
     for curve in ob.animation_data.drivers if ob.animation_data is not None else ():
         bone = bone_in_path(curve.data_path)
         if curve.mute or bone is None or ".constraints[" not in curve.data_path:
             continue
-        if not curve.data_path.endswith(_INFLUENCES):
+        if not curve.data_path.endswith(properties):
             continue
         moved = _constrained(ob, bone, curve.data_path)
         for variable in curve.driver.variables:

@@ -108,7 +108,7 @@ def _spread(apart: np.ndarray, start: int, parents: np.ndarray) -> np.ndarray:
 def _goes_with(poses: MeasuredPoses, bones: np.ndarray, number: int, others: np.ndarray) -> int:
     """Of the others the bone that the fewest controls part one from, the nearest of several; -1 where no control moves
     it with any."""
-    parted = poses.loosened_by(np.full(len(others), bones[number]), bones[others]).sum(axis=(0, 2))
+    parted = poses.loosened_by(np.full(len(others), bones[number]), bones[others]).any(axis=2).sum(axis=(0, 2))
     together = (poses.moves[:, :, bones[number]][..., None] & poses.moves[:, :, bones[others]]).any(axis=(0, 1))
     heads = poses.rig.rest[bones, :3, 3]
     apart = np.linalg.norm(heads[others] - heads[number], axis=1)

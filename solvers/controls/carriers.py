@@ -48,14 +48,14 @@ def _carrier_of_each(poses: MeasuredPoses, deform: np.ndarray) -> np.ndarray:
 def _rank(poses: MeasuredPoses, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of pairs (n,) of a deforming bone and one along it: in how many cases a control moves the former otherwise, and
     what rides on the latter, each control counting as much as it moves of what deforms."""
-    broken = poses.loosened_by(first, second, axis_alone=True).sum(axis=(0, 2))
+    broken = poses.loosened_by(first, second, axis_alone=True).any(axis=2).sum(axis=(0, 2))
     bones, where = np.unique(second, return_inverse=True)
     of, on = (
         each.ravel() for each in np.meshgrid(np.arange(len(poses.controls)), np.arange(len(bones)), indexing="ij")
     )
     near = poses.may_be_rigid(poses.controls[of], bones[on]).any(axis=0)
     of, on = of[near], on[near]
-    rides = ~poses.loosened_by(poses.controls[of], bones[on]).any(axis=2) & poses.moves[:, of, bones[on]]
+    rides = ~poses.loosened_by(poses.controls[of], bones[on]).any(axis=(2, 3)) & poses.moves[:, of, bones[on]]
     weight = (poses.moves & poses.deform).sum(axis=2)
     ridden = np.zeros(len(bones))
     np.add.at(ridden, on, (rides * weight[:, of]).sum(axis=0))
@@ -63,7 +63,8 @@ def _rank(poses: MeasuredPoses, first: np.ndarray, second: np.ndarray) -> tuple[
 
 
 def _covered_by(poses: MeasuredPoses, deform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs (n,) of a deforming bone and another one, no control, whose segment covers it at rest."""
+    """Pairs (n,) of a deforming bone and another one, no control, whose segment covers it at rest, and without which it
+    stands still."""
     rig = poses.rig
     heads = rig.rest[:, :3, 3]
     along = rig.rest[:, :3, 1]
@@ -78,7 +79,9 @@ def _covered_by(poses: MeasuredPoses, deform: np.ndarray) -> tuple[np.ndarray, n
         covered &= (beside <= slack) & (way >= -slack) & (way <= rig.lengths[others] + slack)
     covered &= (along[deform] @ along[others].T) > 0.0
     first, second = np.nonzero(covered)
-    return deform[first], others[second]
+    first, second = deform[first], others[second]
+    goes_along = ~(poses.moves[:, :, second] & ~poses.moves[:, :, first]).any(axis=(0, 1))
+    return first[goes_along], second[goes_along]
 
 
 def _descendants(parents: np.ndarray) -> np.ndarray:

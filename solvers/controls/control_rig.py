@@ -36,11 +36,12 @@ class ControlRig:
     verified: (D,) bones by which a result is judged: those that deform meshes.
 
     What choosing other controls than the motion keys takes, None where it was not measured; N pairs, L limbs:
-    pairs: (N, 2) int, a control and a carrier that it carries rigidly in some state, in (S, N) bool rigid.
-    parted: (S, N, C) bool, whether posing a control parts the pair.
+    pairs: (N, 2) int, a control and a carrier that it carries rigidly.  carried: (S, N, 2) bool, as it is moved or
+    turned.  parted: (S, N, 2, C) bool, whether moving or turning a control parts the pair.
     limb_switches: (L,) int, of switches, those that give limbs to one set of controls or to another.
     limb_values: (L, 2) of each at its FK end and at its IK end: at the former controls ride on more of the limb.
-    limb_carriers: (L, K) bool.  limb_controls: (L, 2, C) bool, those that move nothing but the limb at either end.
+    limb_carriers: (L, K) bool.  limb_controls: (L, 2, C) bool, those that pose the limb, and nothing else, at
+    either end.
     trunk: (C,) int, of ``TRUNK``: what a control does for what is in no limb.
     Raises InputError where a carrier comes before the one that it hangs on.
     """
@@ -57,7 +58,7 @@ class ControlRig:
     moves: np.ndarray
     verified: np.ndarray
     pairs: np.ndarray | None = None
-    rigid: np.ndarray | None = None
+    carried: np.ndarray | None = None
     parted: np.ndarray | None = None
     limb_switches: np.ndarray | None = None
     limb_values: np.ndarray | None = None
@@ -112,14 +113,18 @@ class ControlRig:
         out = np.zeros(len(self.rig.names), bool)
         out[self.carriers[used]] = True
         return out
+
     def posed_by(self, active: np.ndarray) -> ControlRig:
-        """The same rig with the riders that there are while some controls (C,) bool are posed, and no others."""
+        """The same rig with the riders that there are while the location and the rotation of some controls are posed,
+        (C, 2) bool, and of no others."""
         if self.pairs is None:
             return self
+        own = np.arange(len(active)) == self.pairs[:, :1]
+        counts = active.T | (own & ~active.any(axis=1))[:, None]
+        rides = (self.carried & counts[np.arange(len(own)), :, self.pairs[:, 0]]).any(axis=2)
+        rides &= ~(self.parted & counts).any(axis=(2, 3))
         out = np.full_like(self.riders, -1)
-        counts = active | (np.arange(len(active)) == self.pairs[:, :1])
-        rigid = self.rigid & ~(self.parted & counts).any(axis=2)
-        for state, pair in zip(*np.nonzero(rigid), strict=True):
+        for state, pair in zip(*np.nonzero(rides), strict=True):
             control, carrier = self.pairs[pair]
             if out[state, control] < 0:
                 out[state, control] = carrier  # the first: others hang on it

@@ -23,20 +23,23 @@ class Limbs:
     controls: np.ndarray
 
 
-def find_limbs(poses: MeasuredPoses, carriers: np.ndarray, parents: np.ndarray, moves: np.ndarray) -> Limbs:
-    """carriers: (K,), parents: (K,) indices among them, -1 for roots.  moves: (S, C, K)."""
+def find_limbs(poses: MeasuredPoses, carriers: np.ndarray, parents: np.ndarray) -> Limbs:
+    """carriers: (K,), parents: (K,) indices among them, -1 for roots."""
+    carries = poses.carries[..., carriers]
     found = []
     for switch in np.flatnonzero(poses.limb_switches):
         limb = _with_descendants(poses.switched[switch, carriers], parents)
         states = [_state_at(poses, switch, value) for value in poses.ends[switch]]
         if not limb.any() or None in states:
             continue
-        sets = [_own_controls(moves[state], limb) for state in states]
+        sets = _own_controls(carries[states], limb)
         if (sets[0] == sets[1]).all():
             continue
-        ridden = [_ridden(poses, carriers, moves, state, limb, own) for state, own in zip(states, sets, strict=True)]
+        ridden = [_ridden(poses, carriers, state, limb, own) for state, own in zip(states, sets, strict=True)]
         order = (0, 1) if ridden[0] >= ridden[1] else (1, 0)
-        found.append((switch, poses.ends[switch][list(order)], limb, np.array([sets[end] for end in order])))
+        sets = sets[list(order)]
+        sets[1] &= ~poses.switched[switch, poses.controls]  # they are placed by what the switch turns on
+        found.append((switch, poses.ends[switch][list(order)], limb, sets))
     count = len(found)
     switches, values, limbs, controls = zip(*found, strict=True) if found else ((), (), (), ())
     return Limbs(
@@ -60,15 +63,20 @@ def _state_at(poses: MeasuredPoses, switch: int, value: float) -> int | None:
     return int(found[-1]) if found.size else None
 
 
-def _own_controls(moves: np.ndarray, limb: np.ndarray) -> np.ndarray:
-    """(C,) bool, the controls that move carriers of a limb (K,) and no others; moves (C, K)."""
-    return moves[:, limb].any(axis=1) & ~moves[:, ~limb].any(axis=1)
+def _own_controls(carries: np.ndarray, limb: np.ndarray) -> np.ndarray:
+    """(2, C) bool, the controls that move carriers of a limb (K,) and no others at either end; carries (2, 2, C, K).
+
+    One that turns some at an end counts as it turns: most can also be moved away from where they hang.
+    """
+    turns = carries[:, 1, :, limb].any(axis=(0, 1))
+    moved = np.where(turns[None, :, None], carries[:, 1], carries.any(axis=1))
+    return moved[..., limb].any(axis=-1) & ~moved[..., ~limb].any(axis=-1)
 
 
-def _ridden(poses: MeasuredPoses, carriers, moves, state: int, limb: np.ndarray, own: np.ndarray) -> int:
-    """How many carriers of a limb one of its own controls moves rigidly whatever the others do."""
-    controls, which = np.nonzero(moves[state] & own[:, None] & limb)
+def _ridden(poses: MeasuredPoses, carriers: np.ndarray, state: int, limb: np.ndarray, own: np.ndarray) -> int:
+    """How many carriers of a limb one of its own controls turns rigidly whatever the others do."""
+    controls, which = np.nonzero(poses.carries[state, 1][:, carriers] & own[:, None] & limb)
     if not controls.size:
         return 0
-    parted = poses.loosened_by(poses.controls[controls], carriers[which])[state]
+    parted = poses.loosened_by(poses.controls[controls], carriers[which])[state, :, 1]
     return len(np.unique(which[~(parted & own).any(axis=1)]))

@@ -1,6 +1,7 @@
 """What a rig did when its controls were posed one after the other, as relations between its bones.
 
-C controls, B bones, S states of switches, G groups of controls that were posed together, P switches.
+C controls, B bones, S states of switches, G groups of controls that were posed together, P switches.  A control is
+moved by its location, first of each 2, and turned by its rotation, one after the other.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from ..skeleton.rig import Rig
 
-_SAME = 2e-3  # radians, and as much of the rig's size: less is rounding and the error of iterated constraints
+_SAME = 1e-3  # radians, and as much of the rig's size: less is rounding and the error of iterated constraints
 
 
 class Probed(Protocol):
@@ -25,12 +26,14 @@ class Probed(Protocol):
 
 @dataclass(frozen=True)
 class MeasuredPoses:
-    """rig: all bones.  controls: (C,) bones, rising.  free: (C, 6) bool.  keyed: (C,) bool, by the motion.
+    """rig: all bones.  controls: (C,) bones, rising.  free: (C, 6) bool.  keyed: (C, 2) bool, whether the
+    motion moves and turns each.
     switches: P data paths.  switched: (P, B) bool, bones whose constraints each acts on.  limb_switches: (P,) bool.
     ends: (P, 2) their values at either end.  states: (S, P).
     base, other: (S, B, 4, 4) armature space, in two poses of all controls.  posed: (S, G, B, 4, 4) as base, but with
     the controls of one group posed otherwise.
-    groups: (C,) int.  reached: (C, B) bool, bones that a control may move; none twice in a group.
+    groups: (2, C) int, the group in which each is moved and that in which it is turned, -1 where it cannot be.
+    reached: (C, B) bool, bones that a control may move; none twice in a group.
     deform: (B,) bool.  plan: (B,) parents of carriers where they are known, -1 for a root, -2 for no carrier, or None.
     """
 
@@ -73,20 +76,25 @@ class MeasuredPoses:
         return Placed.of(self.posed, self.size)
 
     @cached_property
-    def moves(self) -> np.ndarray:
-        """(S, C, B) bool, whether a control moves a bone."""
+    def carries(self) -> np.ndarray:
+        """(S, 2, C, B) bool, whether a control moves a bone."""
         turned = np.abs(self._base.axes[:, None] - self._posed.axes).max(axis=(-1, -2))
         moved = np.abs(self._base.heads[:, None] - self._posed.heads).max(axis=-1)
-        return (np.maximum(turned, moved) > _SAME)[:, self.groups] & self.reached
+        return (np.maximum(turned, moved) > _SAME)[:, self.groups] & self.reached & (self.groups >= 0)[..., None]
+
+    @cached_property
+    def moves(self) -> np.ndarray:
+        """(S, C, B) bool, the same in either way."""
+        return self.carries.any(axis=1)
 
     def may_be_rigid(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """(S, n) bool: whether bones first (n,) lie alike in the axes of second (n,) in both poses of all controls."""
         before, after = (placed.relative(first, second) for placed in (self._base, self._other))
         return before.change(after) <= _SAME
 
-    def loosened_by_own(self, controls: np.ndarray, bones: np.ndarray) -> np.ndarray:
-        """(S, n) bool: whether a control, (n,) of C, parts bones (n,) from itself as it is posed."""
-        first, groups = self.controls[controls], self.groups[controls]
+    def loosened_by_own(self, way: int, controls: np.ndarray, bones: np.ndarray) -> np.ndarray:
+        """(S, n) bool: whether a control, (n,) of C, parts bones (n,) from itself as it is moved (0) or turned (1)."""
+        first, groups = self.controls[controls], self.groups[way, controls]
         here, there = (
             Placed(self._posed.axes[:, groups, each], self._posed.heads[:, groups, each]) for each in (bones, first)
         )
@@ -105,9 +113,10 @@ class MeasuredPoses:
         return out
 
     def loosened_by(self, first: np.ndarray, second: np.ndarray, axis_alone: bool = False) -> np.ndarray:
-        """(S, n, C) bool: as `loosened`, by which control."""
+        """(S, n, 2, C) bool: as `loosened`, by which control as it is moved or turned."""
         by_group = self.loosened(first, second, axis_alone)[..., self.groups]
-        return by_group & (self.reached[:, first] | self.reached[:, second]).T
+        reached = (self.reached[:, first] | self.reached[:, second]).T
+        return by_group & reached[:, None] & (self.groups >= 0)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ def measured_rig(probe: Probed) -> ControlRig:
     poses = MeasuredPoses.of(probe)
     carriers, parents = find_carriers(poses)
     moves = poses.moves[:, :, carriers]
-    pairs, rigid, parted = _pairs(poses, carriers, moves)
-    limbs = find_limbs(poses, carriers, parents, moves)
+    pairs, carried, parted = _pairs(poses, carriers)
+    limbs = find_limbs(poses, carriers, parents)
     measured = ControlRig(
         rig=poses.rig,
         controls=poses.controls,
@@ -31,7 +31,7 @@ def measured_rig(probe: Probed) -> ControlRig:
         moves=moves,
         verified=np.flatnonzero(poses.deform),
         pairs=pairs,
-        rigid=rigid,
+        carried=carried,
         parted=parted,
         limb_switches=limbs.switches,
         limb_values=limbs.values,
@@ -39,7 +39,7 @@ def measured_rig(probe: Probed) -> ControlRig:
         limb_controls=limbs.controls,
         trunk=trunk_controls(poses, carriers, parents, limbs.carriers.any(axis=0)),
     )
-    return measured.posed_by(poses.keyed)
+    return measured.posed_by(poses.keyed | poses.keyed[:, :1])  # what is moved may turn
 
 
 def _rides(poses: MeasuredPoses, carriers: np.ndarray) -> np.ndarray:
@@ -56,11 +56,14 @@ def _rides(poses: MeasuredPoses, carriers: np.ndarray) -> np.ndarray:
     return out
 
 
-def _pairs(poses: MeasuredPoses, carriers: np.ndarray, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pairs, rigid and parted, see ``ControlRig``."""
-    controls, which = np.nonzero(moves.any(axis=0))
-    rigid = moves[:, controls, which] & ~poses.loosened_by_own(controls, carriers[which])
-    some = rigid.any(axis=0)
-    controls, which, rigid = controls[some], which[some], rigid[:, some]
+def _pairs(poses: MeasuredPoses, carriers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs, carried and parted, see ``ControlRig``."""
+    carries = poses.carries[..., carriers]
+    controls, which = np.nonzero(carries.any(axis=(0, 1)))
+    carried = np.stack(
+        [carries[:, way, controls, which] & ~poses.loosened_by_own(way, controls, carriers[which]) for way in (0, 1)], 2
+    )
+    some = carried.any(axis=(0, 2))
+    controls, which = controls[some], which[some]
     parted = poses.loosened_by(poses.controls[controls], carriers[which])
-    return np.stack((controls, which), axis=1), rigid, parted
+    return np.stack((controls, which), axis=1), carried[:, some], parted

@@ -52,7 +52,7 @@ def _drives(poses: MeasuredPoses, carriers: np.ndarray, parents: np.ndarray) -> 
     after = poses.posed[:, :, carriers, :3, :3].astype(float)
     before, after = (each / np.linalg.norm(each, axis=-2, keepdims=True) for each in (before, after))
     cosine = 0.5 * ((before * after).sum(axis=(-1, -2)) - 1.0)
-    turned = np.arccos(np.clip(cosine, -1.0, 1.0))[:, poses.groups]
-    turned = np.where(poses.moves[:, :, carriers], turned, 0.0)
+    turned = np.arccos(np.clip(cosine, -1.0, 1.0))[:, poses.groups[1]]
+    turned = np.where(poses.carries[:, 1][..., carriers], turned, 0.0)
     on = np.where(parents >= 0, turned[..., parents], 0.0)
     return (turned - on).max(axis=0)

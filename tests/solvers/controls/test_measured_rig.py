@@ -87,15 +87,15 @@ def probe(rng, keyed=(True, False, False, True), order=range(4)):
     rig = leg()
     size = np.repeat([0.04, 0.3], 3)
     rows = rng.uniform(0.5, 1.0, (3, 4, 6)) * rng.choice([-1.0, 1.0], (3, 4, 6)) * size
-    groups = np.empty(4, int)
-    groups[list(order)] = np.arange(4)
-    posed = [
-        [pose(rig, rows[0] + np.where((np.arange(4) == control)[:, None], rows[2], 0.0), is_fk) for control in order]
-        for is_fk in (False, True)
-    ]
+    groups = np.empty((2, 4), int)
+    groups[:, list(order)] = np.arange(8).reshape(2, 4)
+    ways = np.repeat(np.eye(2), 3, axis=1)
+    steps = [rows[0] + np.eye(4)[control][:, None] * way * rows[2] for way in ways for control in order]
+    posed = [[pose(rig, each, is_fk) for each in steps] for is_fk in (False, True)]
     switched = np.isin(NAMES, ["T", "S", "F"])[None]
     return SimpleNamespace(
-        rig=rig, controls=CONTROLS, free=np.ones((4, 6), bool), keyed=np.array(keyed), switches=("ik",),
+        rig=rig, controls=CONTROLS, free=np.ones((4, 6), bool),
+        keyed=np.repeat(np.array(keyed)[:, None], 2, axis=1), switches=("ik",),
         switched=switched, limb_switches=np.array([True]), ends=np.array([[0.0, 1.0]]), states=np.array([[0.0], [1.0]]),
         base=np.array([pose(rig, rows[0], is_fk) for is_fk in (False, True)]),
         other=np.array([pose(rig, rows[1], is_fk) for is_fk in (False, True)]),
@@ -119,7 +119,7 @@ def test_controls_ride_on_what_the_others_that_are_posed_leave_alone(rng):
     measured = measured_rig(probe(rng))
     assert names_of(measured, measured.riders[0]) == ["P", None, None, "F"]
     assert names_of(measured, measured.riders[1]) == ["P", "T", "S", None]
-    alone = measured.posed_by(np.array([True, False, False, False]))
+    alone = measured.posed_by(np.eye(4, 2, dtype=bool))
     assert names_of(alone, alone.riders[1]) == ["P", "T", "S", None]
 
 
