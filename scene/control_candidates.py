@@ -25,7 +25,7 @@ class Candidates:
     bones: (C,) int.  free: (C, 6) bool, location x, y, z and rotation x, y, z that are neither locked nor driven.
     keyed: (C, 2) bool, whether what the rig plays moves and turns each.
     shaped: whether custom shapes tell controls from the rest.
-    locked: names of bones that would be controls but for their locks.
+    locked: names of bones that would be controls but for their locks.  kept: those of them that are keyed all the same.
     """
 
     bones: np.ndarray
@@ -33,6 +33,7 @@ class Candidates:
     keyed: np.ndarray
     shaped: bool
     locked: tuple[str, ...]
+    kept: tuple[str, ...]
 
 
 def find_candidates(ob: bpy.types.Object, action, slot) -> Candidates:
@@ -55,9 +56,11 @@ def find_candidates(ob: bpy.types.Object, action, slot) -> Candidates:
         used = _targets(ob) | {bone for _path, bone in switching(ob)}
         chosen = (is_keyed | np.isin([bone.name for bone in bones], list(used))) & ~overridden
     usable = free.any(axis=1)
-    locked = tuple(bones[number].name for number in np.flatnonzero(chosen & ~usable))
+    locked, kept = (
+        tuple(bones[number].name for number in np.flatnonzero(some & ~usable)) for some in (chosen, chosen & is_keyed)
+    )
     found = np.flatnonzero(chosen & usable)
-    return Candidates(found, free[found], moved[found], bool(shaped.any()), locked)
+    return Candidates(found, free[found], moved[found], bool(shaped.any()), locked, kept)
 
 
 def overridden_bones(ob: bpy.types.Object) -> np.ndarray:

@@ -15,6 +15,8 @@ from ..solvers.skeleton.rig import Rig
 from .bone_dependence import bones_reached
 from .channels import SIZES, rotation_channel
 from .control_candidates import find_candidates
+from .control_remarks import driver_remark, idle_remark, locked_remark, states_remark, unstable_remark
+from .deforming import deforming_bones
 from .evaluation import evaluated_object
 from .frames import show_frame
 from .metarig import metarig_parents
@@ -22,19 +24,19 @@ from .motion import source_of
 from .playback import play
 from .private_copies import PrivateCopies, private_copies
 from .reaches import BENT, Reaches
-from .rigs import deform_bones, matrices, read_rig
+from .rigs import matrices, read_rig
 from .switches import find_switches, switch_ends, switched_bones, values_of_switches, weighing_switches
 
 _TURN, _WAY = 0.2, 0.02  # by which controls are posed: radians, and a share of the rig's size
 _TRIES, _FAR = 12, 4.0  # to find goals within reach, by so many times as large a way
 _MOST_STATES = 6
+_STILL = 1e-4  # of rotations, and of the rig's size: less is rounding
 
 
 @dataclass(frozen=True)
 class ControlProbe:
     """rig: all bones.  controls: (C,) rising.  free: (C, 6) bool, see `Candidates`.  keyed: (C, 2) bool, whether
         the motion moves and turns each.
-    locked: names of bones that are no controls because all of them is locked.
 
     switches: P data paths, from the object, of properties that change what constraints do.  ends: (P, 2) of each.
     switched: (P, B) bool, the bones that the constraints move on which each acts.
@@ -44,16 +46,15 @@ class ControlProbe:
         with the controls of one group posed otherwise.  groups: (2, C) the group in which each control
         is moved, and in which it is turned, -1 where it cannot be.  reached: (C, B) bool, the bones that a control may
         move; within a group no bone is reached by two.
-    deform: (B,) bool.  plan: (B,) the bone that each hangs on by the rig's metarig, -1 for a root of it, -2 for a bone
-        that is not in it; None without a plan.
-    unstable: names of bones that come out otherwise when the same pose is evaluated again.
+    deform: (B,) bool, see `deforming_bones`.  plan: (B,) the bone that each hangs on by the rig's metarig, -1 for a
+        root of it, -2 for a bone that is not in it; None without a plan.
+    remarks: what is wrong or left out, sentences without full stops.
     """
 
     rig: Rig
     controls: np.ndarray
     free: np.ndarray
     keyed: np.ndarray
-    locked: tuple[str, ...]
     switches: tuple[str, ...]
     ends: np.ndarray
     switched: np.ndarray
@@ -66,7 +67,7 @@ class ControlProbe:
     reached: np.ndarray
     deform: np.ndarray
     plan: np.ndarray | None
-    unstable: tuple[str, ...]
+    remarks: tuple[str, ...]
 
 
 def probe_rig(
@@ -88,14 +89,23 @@ def probe_rig(
     groups = _groups(reached, found.free)
     ends, switched = switch_ends(ob, switches), switched_bones(ob, switches)
     limb = _limb_switches(rig, switched, ends, weighing_switches(ob, switches))
+    deform = deforming_bones(context, ob)
     with private_copies(context.scene, ob) as private:
         posing = _Posing(float(frames[0]), ob, private, rig, found, switches, source, reached)
         occurring = _occurring(values_of_switches(context.scene, ob, switches, posing.now, frames, source))
-        states = _with_ends(occurring, ends, limb)
+        states = _with_ends(occurring[:_MOST_STATES], ends, limb)
         base, other, posed, unstable = posing.measure(states, groups)
+    used = _move_some(base, posed, groups, reached, deform)
+    if not used.any():
+        raise SceneError(_none_found(ob, ()))
+    names = np.array(rig.names)[found.bones]
+    remarks = (
+        *driver_remark(ob), *locked_remark(found.kept), *unstable_remark(unstable),
+        *idle_remark(tuple(names[found.keyed.any(axis=1) & ~used])), *states_remark(len(occurring[_MOST_STATES:])),
+    )  # fmt: skip
     return ControlProbe(
-        rig, found.bones, found.free, found.keyed, found.locked, switches, ends, switched, states, limb, base, other,
-        posed, groups, reached, deform_bones(ob), metarig_parents(ob), unstable,
+        rig, found.bones[used], found.free[used], found.keyed[used], switches, ends, switched, states, limb, base,
+        other, posed, groups[:, used], reached[used], deform, metarig_parents(ob), remarks,
     )  # fmt: skip
 
 
@@ -242,7 +252,16 @@ def _groups(reached: np.ndarray, free: np.ndarray) -> np.ndarray:
 def _occurring(values: np.ndarray) -> np.ndarray:
     """(S, P) values that occur, the most frequent first; values (F, P) are taken to three digits."""
     found, counts = np.unique(np.round(values, 3), axis=0, return_counts=True)
-    return found[np.argsort(-counts, kind="stable")][:_MOST_STATES]
+    return found[np.argsort(-counts, kind="stable")]
+
+
+def _move_some(base, posed, groups, reached, chosen: np.ndarray) -> np.ndarray:
+    """(C,) bool: controls that move some of the chosen bones (B,) in some state."""
+    size = np.abs(base[..., :3, 3]).max()
+    changed = np.abs(posed[:, :, chosen] - base[:, None, chosen])
+    changed[..., :3, 3] /= max(size, 1e-9)
+    by_group = (changed > _STILL).any(axis=(3, 4))[:, groups] & reached[:, chosen] & (groups >= 0)[..., None]
+    return by_group.any(axis=(0, 1, 3))
 
 
 def _limb_switches(rig: Rig, switched: np.ndarray, ends: np.ndarray, weighing: np.ndarray) -> np.ndarray:

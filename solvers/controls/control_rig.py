@@ -43,6 +43,7 @@ class ControlRig:
     limb_carriers: (L, K) bool.  limb_controls: (L, 2, C) bool, those that pose the limb, and nothing else, at
     either end.
     trunk: (C,) int, of ``TRUNK``: what a control does for what is in no limb.
+    remarks: what is wrong with the rig or was left out, sentences without full stops.
     Raises InputError where a carrier comes before the one that it hangs on.
     """
 
@@ -65,6 +66,7 @@ class ControlRig:
     limb_carriers: np.ndarray | None = None
     limb_controls: np.ndarray | None = None
     trunk: np.ndarray | None = None
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self):
         late = np.flatnonzero(self.carrier_parents >= np.arange(len(self.carriers)))

@@ -37,6 +37,7 @@ def measured_rig(probe: Probed) -> ControlRig:
         limb_values=limbs.values,
         limb_carriers=limbs.carriers,
         limb_controls=limbs.controls,
+        remarks=tuple(getattr(probe, "remarks", ())),
         trunk=trunk_controls(poses, carriers, parents, limbs.carriers.any(axis=0)),
     )
     return measured.posed_by(poses.keyed | poses.keyed[:, :1])  # what is moved may turn

@@ -7,6 +7,7 @@ from bl_ext.devrepo.motion_loom.solvers.controls.measured_rig import measured_ri
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 
 from tests.control_scenes import CONTROLS, FRAMES, add_leg, animate_leg, id_counts
+from tests.objects import drive
 from tests.rig_scenes import add_chain, animate_at_random
 from tests.rigify_scenes import save_human
 
@@ -76,3 +77,62 @@ def test_all_is_said_where_no_bone_could_be_keyed():
         hold.target = bpy.data.objects.new("Post", None)
     with pytest.raises(SceneError, match="no bone that could be keyed.*Copy Deform Bones"):
         probe_rig(bpy.context, ob, FRAMES)
+
+
+def probe_with(change):
+    """Remarks about the leg after a change to it, and its controls by name."""
+    ob = animate_leg(add_leg())
+    change(ob)
+    probe = probe_rig(bpy.context, ob, FRAMES)
+    return probe.remarks, [probe.rig.names[bone] for bone in probe.controls]
+
+
+def test_what_is_keyed_and_moves_nothing_is_named():
+    def drop_pole(ob):
+        ob.pose.bones["d"].constraints[0].pole_target = None
+
+    remarks, controls = probe_with(drop_pole)
+    assert any("'p' is keyed, but moves no bone" in remark for remark in remarks) and "p" not in controls
+
+
+def test_what_is_keyed_and_locked_is_named():
+    def lock(ob):
+        ob.pose.bones["p"].lock_location = ob.pose.bones["p"].lock_rotation = (True, True, True)
+
+    remarks, controls = probe_with(lock)
+    assert any("'p' is keyed, but its channels are locked" in remark for remark in remarks) and "p" not in controls
+
+
+def test_drivers_that_do_not_work_are_named():
+    def break_driver(ob):
+        driver = ob.pose.bones["e"].constraints[0].driver_add("influence").driver
+        driver.type, driver.expression = "SCRIPTED", "no_such_name + 1"
+
+    remarks, _controls = probe_with(break_driver)
+    assert any("driver" in remark for remark in remarks)
+
+
+def test_driven_channels_are_not_free():
+    ob = animate_leg(add_leg())
+    drive(ob.pose.bones["b"], "location", "0.0", index=1)
+    drive(ob.pose.bones["p"], "rotation_euler", "0.0", index=0)
+    probe = probe_rig(bpy.context, ob, FRAMES)
+    free = dict(zip([probe.rig.names[bone] for bone in probe.controls], probe.free.tolist(), strict=True))
+    assert free["b"] == [True, False, True, True, True, True] and not free["p"][3]
+
+
+def test_shapes_tell_controls_and_what_is_keyed_beside_them():
+    ob = animate_leg(add_leg())
+    shape = bpy.data.objects.new("Shape", None)
+    for name in "agc":
+        ob.pose.bones[name].custom_shape = shape
+    probe = probe_rig(bpy.context, ob, FRAMES)
+    assert {probe.rig.names[bone] for bone in probe.controls} == set("abgpc")
+
+
+def test_all_bones_of_an_imported_rig_deform_but_goals_and_poles_carry_nothing():
+    ob = animate_leg(add_leg())
+    for bone in ob.data.bones:
+        bone.use_deform = True
+    rig = measured(ob)
+    assert set(names_of(rig, rig.carriers)) == set("abcde")
