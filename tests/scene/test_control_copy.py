@@ -12,7 +12,8 @@ from bl_ext.devrepo.motion_loom.scene.private_copies import private_copies, swee
 from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
 
 from tests.control_scenes import CONTROLS, FRAMES, add_leg, animate_leg, hold_to_carried, hold_to_moving, id_counts
-from tests.objects import add_object, frames_set, handled, key
+from tests.linked import linked_instead
+from tests.objects import add_object, drive_by, frames_set, handled, key
 
 
 def as_trial(source, frames=None):
@@ -187,3 +188,68 @@ def test_the_extension_does_not_take_copies_for_objects_of_the_user():
     with private_copies(bpy.context.scene, ob):
         assert session.object_count() == count and session.all_objects() == objects
         assert len(bpy.data.objects) > count
+
+
+def grown(ob):
+    """Its object hangs on a moving one, is scaled, and time is stretched."""
+    hub = add_object("Hub")
+    key(hub, "location", {1: (0, 0, 0), 8: (1, 0.5, 0)})
+    ob.parent, ob.scale = hub, (1.7, 1.7, 1.7)
+    key(ob, "location", {1: (0, 0, 0), 8: (0, 0.3, 0)})
+    bpy.context.scene.render.frame_map_new = 200
+    hold_to_moving(ob, "a")
+
+
+def driven(ob):
+    """Drivers of the armature look at the object, those of the object at properties of the scene and at a bone."""
+    bpy.context.scene["lift"] = 0.2
+    ob["side"] = 0.3
+    ob.data.bones["c"].bbone_segments = 3
+    drive_by(ob.data.bones["c"], "bbone_curveinx", ob, "side")
+    drive_by(ob.pose.bones["c"], "bbone_curveoutx", ob, "side")
+    driver = ob.pose.bones["a"].driver_add("location", 2).driver
+    variable = driver.variables.new()
+    variable.name = driver.expression = "told"
+    variable.targets[0].id_type = "SCENE"
+    variable.targets[0].id, variable.targets[0].data_path = bpy.context.scene, '["lift"]'
+
+
+@pytest.mark.parametrize("change", [grown, driven])
+def test_what_moves_the_object_and_what_drives_it_counts(change):
+    ob = animate_leg(add_leg())
+    change(ob)
+    motion = read_motion(bpy.context, ob, FRAMES)
+    before = id_counts()
+    with control_copy(bpy.context, ob, CONTROLS, FRAMES) as copy:
+        source = copy.source()
+        tried = copy.evaluate(as_trial(source))
+        inside = next(scene for scene in bpy.data.scenes if session.is_private(scene))
+        owners = [each for other in inside.objects for each in (other, other.data)]
+        looked_at = {
+            target.id
+            for owner in owners
+            for curve in (owner.animation_data.drivers if owner.animation_data else ())
+            for variable in curve.driver.variables
+            for target in variable.targets
+        }
+        assert not looked_at & {ob, ob.data, bpy.context.scene}
+    np.testing.assert_allclose(source.pose, motion.pose, atol=2e-6)
+    np.testing.assert_allclose(source.object_world, motion.object_world, atol=1e-6)
+    np.testing.assert_allclose(tried, motion.pose, atol=2e-6)
+    assert id_counts() == before
+
+
+@pytest.mark.parametrize("editable", [False, True], ids=["linked", "override"])
+def test_linked_rigs_and_overrides_have_local_copies(tmp_path, editable):
+    ob = linked_instead(animate_leg(add_leg()), tmp_path / "rig.blend")
+    if editable:
+        ob = ob.override_create(remap_local_usages=True)
+    bpy.context.view_layer.update()
+    wanted, before = pose_of(ob), id_counts()
+    with control_copy(bpy.context, ob, CONTROLS, FRAMES) as copy:
+        trial = as_trial(copy.source())
+        np.testing.assert_allclose(copy.evaluate(trial), wanted, atol=1e-6)
+        trial.channels.location[:, 1] += 0.1
+        assert np.abs(copy.evaluate(trial) - wanted).max() > 0.05
+    np.testing.assert_allclose(pose_of(ob), wanted, atol=1e-6)
+    assert id_counts() == before
