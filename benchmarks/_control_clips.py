@@ -9,6 +9,7 @@ import numpy as np
 from mathutils import Euler, Matrix, Quaternion
 
 Number = float | int | bool
+Turn = float | tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,15 @@ class Reach:
 class Roles:
     """How a rig is posed in one of its modes.
 
-    turns: control to degrees about its axes.  moves: control to a share of the rig's height.  reaches: see Reach.
+    turns: control to degrees about its axes, all three or each.  moves: control to a share of the rig's height.
+    poles: the same of those of which many places make the same pose.  reaches: see Reach.
     values: data path from the object to what a custom property is set to.  steps: to values before and after the
     clip's middle.  held: control to channels that stay as they are: {"scale": (1.3, 1.3, 1.3)}.
     """
 
-    turns: dict[str, float]
+    turns: dict[str, Turn]
     moves: dict[str, float] = field(default_factory=dict)
+    poles: dict[str, float] = field(default_factory=dict)
     reaches: dict[str, Reach] = field(default_factory=dict)
     values: dict[str, Number] = field(default_factory=dict)
     steps: dict[str, tuple[Number, Number]] = field(default_factory=dict)
@@ -47,12 +50,14 @@ class Roles:
 class PosedClip:
     """channels: (control, Blender's name of the channel) to values (F, n).  properties: data path to (F,).
 
-    frames: (F,).
+    frames: (F,).  loose: controls of which many places make the same pose.  held: those that stay as they are.
     """
 
     frames: np.ndarray
     channels: dict[tuple[str, str], np.ndarray]
     properties: dict[str, np.ndarray]
+    loose: frozenset[str]
+    held: frozenset[str]
 
 
 def posed_clip(ob, roles: Roles, seed: int, frames: np.ndarray) -> PosedClip:
@@ -61,8 +66,8 @@ def posed_clip(ob, roles: Roles, seed: int, frames: np.ndarray) -> PosedClip:
     height = rig_height(ob)
     location, turns = {}, {}
     for name, amplitude in roles.turns.items():
-        turns[name] = np.radians(amplitude) * _wander(rng, count)
-    for name, share in roles.moves.items():
+        turns[name] = np.radians(np.broadcast_to(amplitude, 3)) * _wander(rng, count)
+    for name, share in (roles.moves | roles.poles).items():
         location[name] = share * height * _wander(rng, count)
     for name, reach in roles.reaches.items():
         location[name] = _reached(ob, name, reach, rng, count)
@@ -78,7 +83,7 @@ def posed_clip(ob, roles: Roles, seed: int, frames: np.ndarray) -> PosedClip:
     properties = {path: np.full(count, value) for path, value in roles.values.items()}
     late = np.arange(count) >= count // 2
     properties |= {path: np.where(late, after, before) for path, (before, after) in roles.steps.items()}
-    return PosedClip(np.asarray(frames, float), channels, properties)
+    return PosedClip(np.asarray(frames, float), channels, properties, frozenset(roles.poles), frozenset(roles.held))
 
 
 def key_clip(ob, clip: PosedClip, name: str):

@@ -82,19 +82,20 @@ def roles(mode: str) -> Roles:
     """How it is posed in "FK" or "IK"."""
     turns = {"cog": 6.0, "belly": 10.0, "chest": 10.0, "neck": 15.0, "head": 15.0}
     turns |= dict.fromkeys(_both("collar"), 6.0)
-    moves, reaches = {"cog": 0.015}, {}
+    moves, poles, reaches = {"cog": 0.015}, {}, {}
     if mode == "FK":
         for part in ("thigh", "shin", "foot", "arm", "forearm", "hand", "toe"):
             turns |= dict.fromkeys(_both(part), 24.0)
     else:
         turns |= dict.fromkeys(_both("toe"), 15.0)
-        moves |= dict.fromkeys((*_both("knee"), *_both("elbow")), 0.05)
+        poles |= dict.fromkeys((*_both("knee"), *_both("elbow")), 0.05)
         for side in _SIDES:
             reaches[f"step.{side}"] = Reach(_name(f"thigh.{side}"), _name(f"foot.{side}"))
             reaches[f"grip.{side}"] = Reach(_name(f"arm.{side}"), _name(f"hand.{side}"), (0.7, 0.84))
     return Roles(
         {_name(part): value for part, value in turns.items()},
         {_name(part): value for part, value in moves.items()},
+        {_name(part): value for part, value in poles.items()},
         {_name(part): value for part, value in reaches.items()},
         {SWITCH.format(root=_name("root")): float(mode == "IK")},
     )

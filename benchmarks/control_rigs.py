@@ -73,9 +73,10 @@ def rigify_roles(ob, mode: str, fingers: bool = False) -> Roles:
     names = [bone.name for bone in ob.pose.bones]
     turns = {name: turn for name, turn in _TRUNK.items() if name in names}
     turns |= {name: 5.0 for name in ("shoulder.L", "shoulder.R") if name in names}
-    turns |= {name: 8.0 for name in names if _TAIL.match(name)}
-    turns |= {name: 12.0 for name in names if fingers and _FINGER.match(name)}
-    moves, reaches, values = {"torso": 0.012}, {}, {}
+    # What one link of such a chain twists, its neighbours can as well.
+    turns |= {name: (8.0, 0.0, 8.0) for name in names if _TAIL.match(name)}
+    turns |= {name: (14.0, 0.0, 4.0) for name in names if fingers and _FINGER.match(name)}
+    moves, poles, reaches, values = {"torso": 0.012}, {}, {}, {}
     limbs = [f"{limb}_parent.{side}" for limb in _LIMBS for side in "LR" if f"{limb}_parent.{side}" in names]
     for limb in limbs:
         values |= {f'pose.bones["{limb}"]["IK_FK"]': float(mode == "FK")}
@@ -93,8 +94,8 @@ def rigify_roles(ob, mode: str, fingers: bool = False) -> Roles:
                 turns[swing] = 15.0
             else:
                 values |= {f'pose.bones["{limb}"]["pole_vector"]': True}
-                moves[swing.replace("_ik", "_ik_target")] = 0.05
-    return Roles(turns, moves, reaches, values)
+                poles[swing.replace("_ik", "_ik_target")] = 0.05
+    return Roles(turns, moves, poles, reaches, values)
 
 
 def _switched(ob, mode: str) -> Roles:
@@ -184,13 +185,13 @@ def _end_at_goals(ob, pairs: list[tuple[str, str]]) -> None:
 
 def _kaykit_ik_roles(ob, mode: str) -> Roles:
     roles = _plain_roles("(hips|spine|chest|head)$", "toes|hand\\.", "hips")(ob, mode)
-    moves, reaches = dict(roles.moves), {}
+    poles, reaches = {}, {}
     for side in (".l", ".r"):
-        moves |= {f"kneeIK{side}": 0.04, f"elbowIK{side}": 0.04}
+        poles |= {f"kneeIK{side}": 0.04, f"elbowIK{side}": 0.04}
         # The foot's control is at the tip of the toes: its turns move the ankle, so the leg needs room.
         reaches[f"control-toe-roll{side}"] = Reach(f"upperleg{side}", f"foot{side}", (0.72, 0.86), turn=6.0)
         reaches[f"handIK{side}"] = Reach(f"upperarm{side}", f"wrist{side}", (0.68, 0.8))
-    return replace(roles, moves=moves, reaches=reaches)
+    return replace(roles, poles=poles, reaches=reaches)
 
 
 def _horse_ik_roles(ob, mode: str) -> Roles:
@@ -199,8 +200,8 @@ def _horse_ik_roles(ob, mode: str) -> Roles:
     for side in (".L", ".R"):
         for at in ("Back", "Front"):
             reaches[f"IK{at}Leg{side}"] = Reach(f"{at}UpperLeg{side}", f"IK{at}Leg{side}", (0.78, 0.88), turn=10.0)
-    moves = roles.moves | {f"PoleTarget{at}{side}": 0.03 for at in ("Back", "") for side in (".L", ".R")}
-    return replace(roles, moves=moves, reaches=reaches)
+    poles = {f"PoleTarget{at}{side}": 0.03 for at in ("Back", "") for side in (".L", ".R")}
+    return replace(roles, poles=poles, reaches=reaches)
 
 
 def _home(**options) -> Case:
