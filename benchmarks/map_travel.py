@@ -32,7 +32,8 @@ def main() -> None:
         found[case] = _travel_measures.case_figures(case)
         worst = (f"{way} {abs(off).max():.0f}" for way, off in found[case].items())
         print(" ".join(case).strip(), "worst percent off:", *worst, flush=True)
-    clips = *_travel_people.PERFORMED, *_travel_people.BLOCKS
+    clips = *_travel_people.PERFORMED, *_travel_people.BLOCKS, *_travel_people.DOGS
+    own = {case[2:]: _travel_cases.own_figures(*case[2:]) for case in found}
     people = {name: _travel_people.own_figures(name) for name in clips}
     learnt = {
         key: _travel_people.learnt_figures(*key)
@@ -42,7 +43,7 @@ def main() -> None:
     machine = _adapt_speed.machine()
     if args.page:
         where = f"{machine['processor']}, one thread, Python {machine['python']}, NumPy {machine['numpy']}"
-        PAGE.write_text(_travel_page.page(found, people, learnt, where))
+        PAGE.write_text(_travel_page.page(found, own, people, learnt, where))
         _travel_picture.draw(PICTURE)
         print(f"Wrote {PAGE.relative_to(ROOT)} and {PICTURE.relative_to(ROOT)}.")
     if args.json:

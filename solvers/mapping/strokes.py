@@ -39,8 +39,10 @@ _CLOSES = 0.06
 # Moments a second between which a clip is looked at, so that its frame rate does not matter; and its own motion, once.
 _MOMENTS, _OWN_MOMENTS = 120.0, 480.0
 # Feet that go to and fro on one line, and forward while they are high, make strokes; so do those that go back while
-# they are low, by so much of the way up, over so much of the body's height: in a run they are high behind, too.
+# they are low, by so much of the way up, over so much of the body's height: in a run they are high behind, too.  Where
+# they do so more surely still, the line may be wider, as of who runs and turns.
 _ON_A_LINE, _AGREED, _BACK, _LOW, _FAR = 0.7, 0.45, 0.6, 0.3, 0.1
+_SURELY_BACK, _WIDER = 0.7, 0.6
 
 
 class Gait(NamedTuple):
@@ -58,7 +60,8 @@ class Strokes:
     their own along it, metres a second.  on_a_line: 0 to 1, 1 - the smaller over the larger eigenvalue of their
     horizontal velocities.  agreed: -1 to 1, how surely the median foot goes forward while high, and back: how surely it
     goes back while low, 0 where it goes nowhere.  gait: of their own.
-    asked: metres a second that they go back while they stand in their own motion, see ``stance_speed``."""
+    asked: metres a second that they go back while they stand in their own motion, see ``stance_speed``; 0 where that is
+    not known, as of what an earlier version learnt."""
 
     feet: MeshFeet
     forward: np.ndarray
@@ -99,7 +102,7 @@ class Strokes:
         """In words, why these feet tell no way; None where they do."""
         if not self.speed > 0.0:
             return "its feet do not move"
-        if self.on_a_line < _ON_A_LINE:
+        if self.on_a_line < (_WIDER if self.back > _SURELY_BACK else _ON_A_LINE):
             return "its feet move to all sides"
         if self.agreed > _AGREED or self.back > _BACK:
             return None
@@ -119,11 +122,14 @@ class Strokes:
 
     def _longer(self, gait: Gait) -> float:
         """By how much farther than a motion's feet push it goes."""
-        if not min(*gait, *self.gait, self.asked) > 0.0:
+        if not min(*gait, *self.gait) > 0.0:
             return 1.0
-        # A map through few pairs cuts off the ends of a foot's way, or rounds how fast it is between them.
         to_and_fro, pushed = gait.to_and_fro / self.gait.to_and_fro, gait.pushed / self.gait.pushed
-        wanted = self.asked * np.sqrt(to_and_fro * max(to_and_fro, pushed)) / gait.pushed
+        if self.asked > 0.0:
+            # A map through few pairs cuts off the ends of a foot's way, or rounds how fast it is between them.
+            wanted = self.asked * np.sqrt(to_and_fro * max(to_and_fro, pushed)) / gait.pushed
+        else:
+            wanted = to_and_fro / pushed
         apart = max(gait.stands / self.gait.stands, self.gait.stands / gait.stands)
         share = np.clip((_OTHER_GAIT - apart) / (_OTHER_GAIT - _SAME_GAIT), 0.0, 1.0)
         return float(np.clip(wanted, _LEAST, _MOST) ** share)
@@ -165,7 +171,7 @@ class Strokes:
         speed, on_a_line, agreed, *rest = arrays["told"].tolist()
         gait, forward = Gait(*rest[:3]), np.asarray(arrays["forward"], float)
         # What an earlier version learnt goes as it went then.
-        asked, back = rest[3:] if len(rest) > 3 else (gait.pushed, 0.0)
+        asked, back = rest[3:] if len(rest) > 3 else (0.0, 0.0)
         return cls(MeshFeet.from_arrays(arrays), forward, speed, on_a_line, agreed, gait, asked, back)
 
     def stream(self) -> StrokeStream:

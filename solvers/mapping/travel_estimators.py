@@ -105,7 +105,10 @@ class TravelEstimators:
 
     def _by_strokes(self) -> str:
         count = len(self.strokes.feet)
-        return f"the strokes of its {f'{count} feet' if count > 1 else 'one foot'}"
+        by = f"the strokes of its {f'{count} feet' if count > 1 else 'one foot'}"
+        return (
+            by if self.strokes.asked > 0.0 else f"{by} (Learn Again measures how fast they stand, which is not known)"
+        )
 
     def note_of(self, choices: TravelChoices) -> str:
         """In words, what the target's travel stands on; raises as ``estimator_of``."""

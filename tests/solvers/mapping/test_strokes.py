@@ -123,12 +123,19 @@ def test_a_stream_forgets_what_it_has_not_seen_and_time_that_stands(learnt):
 
 
 def test_what_an_earlier_version_learnt_goes_as_it_went(learnt):
-    """It did not know how fast standing feet are, and made strokes as long as its own were."""
-    _, strokes = learnt
+    """It did not know how fast standing feet are, and made strokes as long as its own were for their way."""
+    feet, strokes = learnt
     arrays = strokes.to_arrays()
-    assert Strokes.from_arrays(arrays).asked == strokes.asked != strokes.gait.pushed
+    assert Strokes.from_arrays(arrays).asked == strokes.asked > 0.0
     old = Strokes.from_arrays(arrays | {"told": arrays["told"][:6]})
-    assert old.asked == old.gait.pushed == strokes.gait.pushed
+    assert old.asked == 0.0 and old.gait == strokes.gait
+    vertices, times = frames(6, 60)
+    smooth = gaussian_filter1d(vertices, 2.0, axis=0, mode="wrap")
+    ways = [
+        way(old, feet, of, times)[1] / np.abs(np.diff(feet.soles(of)[..., 1], axis=0)).sum()
+        for of in (vertices, smooth)
+    ]
+    assert ways[0] == pytest.approx(ways[1], rel=0.005)
 
 
 def test_a_clip_that_ends_between_two_frames_asks_for_as_much(learnt):
