@@ -7,7 +7,7 @@ import numpy as np
 from .pose_regression import PoseRegression
 
 # What is believed of time between pairs before any pair is looked at, and as of how many pairs: see ``unevenness``.
-_TYPICAL_UNEVENNESS, _TYPICAL_PAIRS = 1.0 / 300.0, 3
+TYPICAL_UNEVENNESS, TYPICAL_PAIRS = 1.0 / 300.0, 3
 
 
 def regression_cost(regressions: list[PoseRegression], source: tuple, target: tuple) -> np.ndarray:
@@ -45,15 +45,21 @@ def bridge_cost(pairs: np.ndarray, shape: tuple[int, int], uneven: float) -> np.
 def unevenness(clips_pairs: list[np.ndarray]) -> float:
     """How unevenly time runs: the mean square of how far pairs are from the line between their neighbours, in units of
     ``bridge_cost``, of all clips' pairs (L, 2) together and three that are typical."""
-    total, count = _TYPICAL_PAIRS * _TYPICAL_UNEVENNESS, _TYPICAL_PAIRS
+    total, count = TYPICAL_PAIRS * TYPICAL_UNEVENNESS, TYPICAL_PAIRS
     for pairs in clips_pairs:
-        before, here, after = pairs[:-2], pairs[1:-1], pairs[2:]
-        length, span = (after - before).T
-        share = (here - before)[:, 0] / length
-        away = (here - before)[:, 1] - share * span
-        total += (away**2 / (span**2 * share * (1.0 - share))).sum()
-        count += len(here)
+        residuals = bridge_residuals(pairs[:-2], pairs[1:-1], pairs[2:])
+        total += residuals.sum()
+        count += len(residuals)
     return float(total / count)
+
+
+def bridge_residuals(before: np.ndarray, here: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """(n,) squared distances of pairs (n, 2) from the line between their neighbours (n, 2), in units of
+    ``bridge_cost``."""
+    length, span = (after - before).T
+    share = (here - before)[:, 0] / length
+    away = (here - before)[:, 1] - share * span
+    return away**2 / (span**2 * share * (1.0 - share))
 
 
 def half_squares(means, variances, poses) -> np.ndarray:
