@@ -127,36 +127,58 @@ def yaw_matrices(angles: np.ndarray) -> np.ndarray:
     return out
 
 
+def yaw_of(rotation: np.ndarray) -> float:
+    """Of a rotation (3, 3) the part about the vertical, of which the rest is about a horizontal axis; radians."""
+    return float(np.arctan2(rotation[1, 0] - rotation[0, 1], rotation[0, 0] + rotation[1, 1]))
+
+
 def _turn(pairs: RigidPairs, bodies: Bodies) -> tuple[np.ndarray, np.ndarray]:
     """Headings (clips,) and the offset (3, 3): Procrustes in turns for one and the other.
 
     Where nobody tilts, a turn of the local frame is as good as one of the world: how the parts lie decides.
     """
-    count = int(pairs.clip.max()) + 1
-    # Sums over the pairs of each clip of all products of an entry of the target's rotation and one of the source's.
-    products = np.zeros((count, 3, 3, 3, 3))
-    both = np.einsum("nab,ncd->nabcd", pairs.target_rotations, pairs.source_rotations)
-    np.add.at(products, pairs.clip, both)
+    products = products_of(pairs)
+    count = len(products)
     expected = yaw_matrices(np.array([-bodies.yaw]))[0]
     flat, upright = np.diag((1.0, 1.0, 0.0)) @ expected, np.diag((0.0, 0.0, 1.0))
     pull = _TILTS**2 * len(pairs.clip) * flat
-    starts = expected @ yaw_matrices(np.array(_STARTS))
-    found = [_alternated(products, pull, start) for start in starts]
+    starts = turn_starts(bodies)
+    found = [alternated_turn(products, pull, start) for start in starts]
     best = max(range(len(found)), key=lambda number: found[number][0] - 1e-9 * len(pairs.clip) * (number > 0))
     fit, _, offset = found[best]
     # In squared radians, an axis: the trace of a turn is three less the square of its angle, about.
     misfit = max(3.0 * len(pairs.clip) + np.sum(pull * offset) - fit, 0.0) / 3.0
     doubt = misfit / (_MOMENTS * count)
     pull = pull + doubt / _FACES**2 * flat + 2.0 * doubt / _UPRIGHT**2 * upright
-    return _alternated(products, pull, offset)[1:]
+    return alternated_turn(products, pull, offset)[1:]
 
 
-def _alternated(products, pull, offset):
-    """How well it fits, headings and offset, from a first guess of the offset."""
+def products_of(pairs: RigidPairs) -> np.ndarray:
+    """(clips, 3, 3, 3, 3) sums over each clip of all products of an entry of the target's rotation and one of the
+    source's."""
+    products = np.zeros((int(pairs.clip.max()) + 1, 3, 3, 3, 3))
+    both = np.einsum("nab,ncd->nabcd", pairs.target_rotations, pairs.source_rotations)
+    np.add.at(products, pairs.clip, both)
+    return products
+
+
+def turn_starts(bodies: Bodies) -> np.ndarray:
+    """(S, 3, 3) first guesses of the offset: as the parts lie, and a quarter turn to either side."""
+    return yaw_matrices(np.array([-bodies.yaw])) @ yaw_matrices(np.array(_STARTS))
+
+
+def alternated_turn(
+    products: np.ndarray, pull: np.ndarray, offset: np.ndarray, rounds: int = _ROUNDS
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """How well it fits, headings (clips,) and offset (3, 3), by Procrustes in turns from a first guess of the offset.
+
+    products: see ``products_of``.  pull: (3, 3), what is held likely of the offset, as if it were pairs.
+    rounds: at most.
+    """
     before = -np.inf
     # A row of products for each entry of each clip's heading, a column for each of the offset, transposed.
     table = products.transpose(0, 1, 3, 2, 4).reshape(-1, 9)
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         towards = (table @ offset.T.ravel()).reshape(-1, 3, 3)
         along, across = towards[:, 0, 0] + towards[:, 1, 1], towards[:, 1, 0] - towards[:, 0, 1]
         headings = np.arctan2(across, along)

@@ -212,7 +212,12 @@ def ground_of(clips: list[np.ndarray], seen: np.ndarray | slice = slice(None)) -
     The lowest points of frames, the tenth of a hundred from below in each clip, the middle one of the clips: neither
     a few frames nor a clip whose feet or seat sink into the ground lower it for all others.
     """
-    return float(np.median([np.quantile(clip[:, seen, 2].min(axis=1), _LOW) for clip in clips]))
+    return ground_below([clip[:, seen, 2].min(axis=1) for clip in clips])
+
+
+def ground_below(lowest: list[np.ndarray]) -> float:
+    """The same of the lowest heights (F,) of each clip."""
+    return float(np.median([np.quantile(heights, _LOW) for heights in lowest]))
 
 
 def _of_faces(count: int, triangles: np.ndarray) -> np.ndarray:

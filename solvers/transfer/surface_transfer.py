@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..core.errors import InputError, PartError
 from ..regression.gaussian_process import NEURAL_NETWORK, NOISE_FLOOR
-from ..rotations.rigid import ground_yaw, turned
+from ..rotations.rigid import ground_yaw, procrustes, turned
 from .correspondence import DenseClip
 from .facing import facing
+from .level import level_of
 from .pose_regression import PoseRegression
 from .regression_inputs import inputs_of_parts, with_velocity
-from .rigid_motion import Bodies, RigidPairs, RigidTransfer
+from .rigid_motion import Bodies, RigidPairs, RigidTransfer, yaw_of
 from .subject import Subject
 from .subject_track import SubjectTrack
 from .torso_turn import TorsoTurn
 
 # Of the subject's size: parts nearer to each other, seen from above, do not tell where it faces.
 _ABOUT_ONE_PLACE = 0.1
+# The cosine of how far from upright a body may lean against the other and be told by its parts.
+_LEANS = np.cos(np.radians(50.0))
 # Parts that, turned, are off by more than this share of their mean square answer to each other badly.
 _UNLIKE = 0.3
 
@@ -31,12 +34,14 @@ Clip = tuple[SubjectTrack, SubjectTrack, DenseClip]
 class SurfaceTransfer:
     """regressions: of each part from the poses and velocities that ``inputs_of_parts`` gives
     it, to poses.  sizes: (K,) numbers of each part of the target.  rigid: of the torso.  turn: what the torso turns
-    otherwise than as it is copied; None where the source's tells nothing, and where an earlier version has learnt."""
+    otherwise than as it is copied; None where the source's tells nothing, and where an earlier version has learnt.
+    level: (3, 3) takes the tilt of the source's world off, see ``level_of``."""
 
     regressions: tuple[PoseRegression, ...]
     sizes: tuple[int, ...]
     rigid: RigidTransfer
     turn: TorsoTurn | None = None
+    level: np.ndarray = field(default_factory=lambda: np.eye(3))
 
     @classmethod
     def learn_steps(
@@ -68,12 +73,15 @@ class SurfaceTransfer:
             inputs, outputs = (np.concatenate([pair[part][side] for pair in pairs]) for side in (0, 1))
             regressions.append(_fitted(part, inputs, outputs, kernel, noise_floor))
             yield 0.05 + 0.85 * (part + 1) / count
+        level = level_of(rigid_pairs(clips), bodies)
+        clips = [(levelled(source, level), target, dense) for source, target, dense in clips]
         torsos = rigid_pairs(clips)
         rigid = RigidTransfer.learn(torsos, bodies)
-        rows = np.concatenate([source.rows[0][pairs.source_rows] for source, _, pairs in clips])
-        turn = TorsoTurn.learn(rows, rigid.copied(torsos), torsos.target_rotations)
+        sides = ([part[dense.source_rows] for part in source.rows] for source, _, dense in clips)
+        rows = [np.concatenate(part) for part in zip(*sides, strict=True)]
+        turn = TorsoTurn.learn(rows, rigid.copied(torsos), torsos.target_rotations, torsos.clip)
         yield 1.0
-        return cls(tuple(regressions), sizes, rigid, turn)
+        return cls(tuple(regressions), sizes, rigid, turn, level)
 
     def track(self, source: SubjectTrack, fps: float, start: np.ndarray | None = None) -> SubjectTrack:
         """The target's track of a clip of the source at fps frames a second.
@@ -89,14 +97,15 @@ class SurfaceTransfer:
         if any(given.shape[1] != len(one.input_mean) for given, one in zip(inputs, self.regressions, strict=True)):
             raise InputError("Poses of the clip have other numbers than those that were learnt from; learn it again.")
         rows = tuple(regression.predict(given) for regression, given in zip(self.regressions, inputs, strict=True))
+        source = levelled(source, self.level)
         rotations, translations = self.rigid.apply(source.rotations, source.translations, start)
         if self.turn is not None:
-            rotations = rotations @ self.turn.turns(source.rows[0])
+            rotations = rotations @ self.turn.turns(source.rows)
         return SubjectTrack(rows, rotations, translations)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All that is needed to build the same again: numbers, and a text for each regression's kernel."""
-        out = {"sizes": np.array(self.sizes)}
+        out = {"sizes": np.array(self.sizes), "level": self.level}
         for number, regression in enumerate(self.regressions):
             out |= {f"regression {number} {name}": value for name, value in regression.to_arrays().items()}
         if self.turn is not None:
@@ -112,7 +121,15 @@ class SurfaceTransfer:
         regressions = tuple(PoseRegression.from_arrays(each) for each in found)
         turn = _beginning(arrays, "turn ")
         rigid = RigidTransfer.from_arrays(_beginning(arrays, "rigid "))
-        return cls(regressions, sizes, rigid, TorsoTurn.from_arrays(turn) if turn else None)
+        level = np.asarray(arrays.get("level", np.eye(3)), float)  # earlier versions had none
+        return cls(regressions, sizes, rigid, TorsoTurn.from_arrays(turn) if turn else None, level)
+
+
+def levelled(track: SubjectTrack, level: np.ndarray) -> SubjectTrack:
+    """A track in a world that is turned by (3, 3) about its origin; the same one where that is no turn."""
+    if np.array_equal(level, np.eye(3)):
+        return track
+    return replace(track, rotations=level @ track.rotations, translations=track.translations @ level.T)
 
 
 def bodies_of(source: Subject, target: Subject) -> Bodies:
@@ -138,7 +155,19 @@ def _layout_yaw(source: Subject, target: Subject) -> tuple[float, float]:
         return 0.0, np.inf
     yaw = float(ground_yaw(other, mine))
     away = other[:, :2] - turned(mine[:, :2], np.asarray(yaw))
-    return yaw, float(np.square(away).sum(axis=1).mean() / np.mean(spreads))
+    misfit = float(np.square(away).sum(axis=1).mean() / np.mean(spreads))
+    return _leaning_yaw(mine, other) or (yaw, misfit) if misfit > _UNLIKE else (yaw, misfit)
+
+
+def _leaning_yaw(mine: np.ndarray, other: np.ndarray) -> tuple[float, float] | None:
+    """The same of places (K, 3) about their middles where one body leans against the other: seen from above they lie
+    otherwise then, and not in space.  None where they do in space too."""
+    rotation, _ = procrustes(other, mine)
+    spread = np.mean([np.square(places).sum(axis=1).mean() for places in (mine, other)])
+    misfit = float(np.square(other - mine @ rotation.T).sum(axis=1).mean() / spread)
+    if misfit > _UNLIKE or rotation[2, 2] < _LEANS:
+        return None
+    return yaw_of(rotation), misfit
 
 
 def rigid_pairs(clips: Sequence[Clip]) -> RigidPairs:

@@ -12,10 +12,11 @@ from ...scene import binding_store
 from ...solvers.core.errors import InputError, PartError, StaleBindingError
 from ...solvers.transfer.clip_pair import ClipRows, check_inside
 from ...solvers.transfer.correspondence import DenseClip, densify
-from ...solvers.transfer.ground_contact import with_clearance
+from ...solvers.transfer.ground_contact import track_floor, with_clearance
+from ...solvers.transfer.level import tilt_of
 from ...solvers.transfer.odd_pairs import OddPair, odd_pairs
 from ...solvers.transfer.subject import SubjectTrack
-from ...solvers.transfer.surface_transfer import SurfaceTransfer
+from ...solvers.transfer.surface_transfer import SurfaceTransfer, levelled
 from ...state import cache
 from ..command_line.settings import require_numbers
 from ..core.kept import kept, kept_by, unpacked
@@ -222,5 +223,19 @@ def cleared(ob, track: SubjectTrack, source_track: SubjectTrack, fps: float) -> 
     """A target's track as high above its ground as its source's is, where that is asked for."""
     if not ob.motion_loom_transfer.keep_clearance:
         return track
-    subjects = subjects_of(ob)
-    return with_clearance(track, subjects.target, source_track, subjects.source, fps)
+    subjects, level = subjects_of(ob), learnt_of(ob).level
+    both = subjects.target, levelled(source_track, level), subjects.source
+    return with_clearance(track, *both, fps, None if tilt_of(level) == 0.0 else _levelled_floor(ob))
+
+
+def _levelled_floor(ob) -> float:
+    """Of the source, in its levelled world."""
+
+    def make() -> float:
+        subjects, level = subjects_of(ob), learnt_of(ob).level
+        own = [levelled(source.track, level) for source, _ in subjects.clips.values()]
+        return track_floor(subjects.source, own)
+
+    settings = ob.motion_loom_transfer
+    marks = *binding_store.mark(settings.subjects), *binding_store.mark(settings.learnt)
+    return kept(ob, "transfer levelled floor", marks, make)

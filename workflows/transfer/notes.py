@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ...solvers.transfer.level import tilt_of
 from .model import learnt_of, odd_of, subjects_of
 
 
@@ -12,12 +15,20 @@ def notes_of_pairs(ob) -> list[str]:
 
 def notes_of_learnt(ob) -> list[str]:
     """Of what was learnt; raises as ``learnt_of`` and ``subjects_of``."""
-    if learnt_of(ob).turn is None and not _is_stiff(subjects_of(ob).source):
-        return [
+    learnt, settings, notes = learnt_of(ob), ob.motion_loom_transfer, []
+    if learnt.turn is None and not _is_stiff(subjects_of(ob).source):
+        notes.append(
             "Learnt by an earlier version: the torso leans just as the source's does; Train Again learns what is "
             "other about it"
-        ]
-    return []
+        )
+    if tilt := tilt_of(learnt.level):
+        source = settings.source.name if settings.source else "the source"
+        notes.append(
+            f"The worlds of '{source}' and '{ob.name}' are tilted against each other by {np.degrees(tilt):.0f} "
+            f"degrees, and new clips are levelled by that: where '{ob.name}' is the one that is not level, turn it and "
+            "all its clips upright, press Read Clips and Train Again"
+        )
+    return notes
 
 
 def _is_stiff(subject) -> bool:

@@ -142,9 +142,10 @@ def unpack_learnt(arrays: dict[str, np.ndarray], header: dict) -> SurfaceTransfe
         for regression in learnt.regressions:
             if not np.isfinite(regression.predict(regression.input_mean[None])).all():
                 raise ValueError("a prediction is not a number")
-        turn = learnt.turn
-        if turn is not None and not np.isfinite(turn.turns(turn.regression.input_mean[None])).all():
+        turn = learnt.turn and learnt.turn.regression
+        if turn is not None and not np.isfinite(turn.predict(turn.input_mean[None])).all():
             raise ValueError("a turn is not a number")
+        require_shapes({"level": learnt.level}, {"level": "f 3 3"})
         return learnt
 
 

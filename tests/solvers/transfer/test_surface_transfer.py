@@ -8,11 +8,11 @@ from benchmarks.mesh_sequences import edge_lengths
 from solvers.core.errors import InputError
 from solvers.core.steps import result_of
 from solvers.transfer.correspondence import ClipRows, DenseClip, densify
-from solvers.transfer.ground_contact import with_clearance
+from solvers.transfer.ground_contact import track_floor, with_clearance
 from solvers.transfer.part_matching import match_parts
 from solvers.transfer.part_suggestion import suggest_parts
 from solvers.transfer.subject import SubjectTrack
-from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of
+from solvers.transfer.surface_transfer import SurfaceTransfer, bodies_of, levelled
 from tests.bendy_bodies import NAMES, dance, memberships, performed, stiff_memberships, to_world, tube
 from tests.bendy_subject import learn_subject
 from tests.standing import captured
@@ -191,6 +191,27 @@ def test_the_way_goes_with_the_size_and_facing_is_told_by_the_parts(learnt, sour
     bodies = bodies_of(source, target)
     assert bodies.ratio == pytest.approx(SIZE, rel=0.1)
     assert bodies.yaw == pytest.approx(2.0, abs=0.3)
+
+
+def test_a_source_whose_world_is_not_level(clips, source, target, learnt):
+    """Captured 25 degrees off level, it is levelled, and so is what is performed; it came out 20 cm off."""
+    tilt = Rotation.from_rotvec(np.radians(25.0) * np.array((0.6, 0.8, 0.0))).as_matrix()
+    tilted = [(levelled(here, tilt), there, pairs) for here, there, pairs in clips]
+    found = learn_transfer(tilted, FPS, bodies=bodies_of(source, target))
+    assert np.degrees(Rotation.from_matrix(found.level @ tilt).magnitude()) < 2.0
+    assert np.array_equal(learnt.level, np.eye(3))
+    read = source.read(source_clip(UNSEEN))
+    track = found.track(levelled(read, tilt), FPS, start=found.rigid.source_place)
+    wanted = target_clip(UNSEEN)
+    before = away(target, learnt.track(read, FPS, start=learnt.rigid.source_place), wanted)[0]
+    assert away(target, track, wanted)[0] < 1.3 * before
+    assert track_floor(source, [read]) == pytest.approx(np.quantile(source.lowest(read), 0.1))
+
+
+def test_what_earlier_versions_have_learnt_levels_nothing(learnt):
+    arrays = {name: value for name, value in learnt.to_arrays().items() if name not in ("level", "turn whole")}
+    older = SurfaceTransfer.from_arrays(arrays)
+    assert np.array_equal(older.level, np.eye(3)) and not older.turn.whole
 
 
 def test_arrays_make_the_same_again(learnt, source):
