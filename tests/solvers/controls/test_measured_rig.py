@@ -1,11 +1,13 @@
 """What is made of poses of controls: a leg of two bones, FK or IK by a switch, built by a few lines of kinematics."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from solvers.controls.control_rig import MAIN, NO_TRUNK
+from solvers.controls.limb_states import with_states
 from solvers.controls.measured_rig import measured_rig
 from solvers.rotations.channels import euler_to_matrix
 from solvers.skeleton.rig import Rig
@@ -144,3 +146,35 @@ def test_the_order_in_which_controls_were_posed_does_not_count(order):
     other = measured_rig(probe(np.random.default_rng(3), order=order))
     for name in ("carriers", "carrier_parents", "rides", "riders", "moves", "trunk", "limb_controls"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_states_that_were_not_measured_are_composed_limb_by_limb(rng):
+    """Two legs that share a rig's arrays: each goes by its own switch."""
+    one = measured_rig(probe(rng))
+    twice = two_limbs(one)
+    mixed = with_states(twice, np.array([[0.0, 1.0], [0.0, 0.0]]))
+    assert mixed.states.tolist() == [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+    posed = mixed.posed_by(np.ones((8, 2), bool))
+    count, legs = len(one.carriers), one.posed_by(np.ones((4, 2), bool))
+    np.testing.assert_array_equal(posed.riders[2, :4], legs.riders[0])
+    np.testing.assert_array_equal(posed.riders[2, 4:], np.where(legs.riders[1] >= 0, legs.riders[1] + count, -1))
+    np.testing.assert_array_equal(mixed.moves[2, :4, :count], one.moves[0])
+    np.testing.assert_array_equal(mixed.moves[2, 4:, count:], one.moves[1])
+    assert with_states(twice, twice.states[:1]) is twice
+
+
+def two_limbs(one):
+    """The rig beside itself; only what states are composed of is doubled."""
+    count, controls = len(one.carriers), len(one.controls)
+    moves = np.zeros((2, 2 * controls, 2 * count), bool)
+    parted = np.zeros((2, 2 * len(one.pairs), 2, 2 * controls), bool)
+    moves[:, :controls, :count] = moves[:, controls:, count:] = one.moves
+    parted[:, : len(one.pairs), :, :controls] = parted[:, len(one.pairs) :, :, controls:] = one.parted
+    return replace(
+        one, controls=np.arange(2 * controls), carriers=np.tile(one.carriers, 2), switches=("ik", "other"),
+        carrier_parents=np.concatenate((one.carrier_parents, one.carrier_parents + count * (one.carrier_parents >= 0))),
+        states=np.repeat(one.states, 2, axis=1), riders=np.tile(one.riders, 2), moves=moves, parted=parted,
+        pairs=np.concatenate((one.pairs, one.pairs + [controls, count])), carried=np.tile(one.carried, (1, 2, 1)),
+        limb_switches=np.array([0, 1]), limb_values=np.repeat(one.limb_values, 2, axis=0),
+        limb_carriers=np.kron(np.eye(2, dtype=bool), one.limb_carriers),
+    )  # fmt: skip
