@@ -45,7 +45,7 @@ def find_candidates(ob: bpy.types.Object, action, slot) -> Candidates:
     """
     bones = [ob.pose.bones[bone.name] for bone in ob.data.bones]
     free = np.array([_free(bone) for bone in bones]) & ~_driven_channels(ob, bones)
-    keyed = _keyed(ob, action, slot)
+    keyed = keyed_bones(ob, action, slot)
     moved = np.array([[(bone.name, way) in keyed for way in ("location", "rotation")] for bone in bones])
     is_keyed = moved.any(axis=1)
     shaped = np.array([bone.custom_shape is not None for bone in bones])
@@ -108,7 +108,7 @@ def _driven_channels(ob, bones) -> np.ndarray:
     return out
 
 
-def _keyed(ob, action, slot) -> set[tuple[str, str]]:
+def keyed_bones(ob, action, slot) -> set[tuple[str, str]]:
     """Names of bones with "location" or "rotation", whichever is animated."""
     curves = [*(actions.playing_curves(action, slot) if action is not None else ()), *strip_curves(ob)]
     bones = [actions.bone_of_path(curve.data_path) for curve in curves]

@@ -108,6 +108,18 @@ def acting_constraints(ob: bpy.types.Object, limits_heeded: bool) -> list[tuple]
     ]
 
 
+def looked_at(constraints: list[tuple]) -> set[str]:
+    """Names of the bones that constraints of their own rig hold to, (bone, constraint) pairs."""
+    found = set()
+    for bone, constraint in constraints:
+        for each in (constraint, *getattr(constraint, "targets", ())):
+            if getattr(each, "target", None) == bone.id_data:
+                found.add(each.subtarget)
+        if getattr(constraint, "pole_target", None) == bone.id_data:
+            found.add(constraint.pole_subtarget)
+    return found - {""}
+
+
 def switch_off(action, slot, constraints: list[tuple], time: float) -> None:
     """Key the influence of constraints to zero in an action, from an action time on."""
     if not constraints:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...scene.control_candidates import keyed_bones
 from ...scene.control_probe import probe_rig
-from ...scene.interference import overriding, refusal
+from ...scene.interference import acting_constraints, looked_at, overriding, refusal
+from ...scene.motion import source_of
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.measured_rig import measured_rig
 from ...solvers.core.errors import InputError, SceneError
@@ -13,18 +15,22 @@ from .choose_joints import body_names
 
 
 def measured_controls(context, ob, frames: np.ndarray, limits_heeded: bool) -> ControlRig | None:
-    """The controls of a rig over whose bones something acts that no action can switch off; None for any other.
+    """The controls of a rig that is keyed by them, None for any other.
 
-    Raises SceneError for a rig that cannot be moved by controls either: why, and the way out.
+    It is where something acts over its bones that no action can switch off, and where its constraints hold to bones
+    that are keyed.
+    Raises SceneError for one that cannot be moved by controls though nothing else would do: why, and the way out.
     """
     found = overriding(ob, set(), limits_heeded)
     if not found and _has_drivers(ob):
         found = overriding(ob, body_names(context, ob), limits_heeded)
-    if not found:
+    if not found and not _has_goals(ob, limits_heeded):
         return None
     try:
         return measured_rig(probe_rig(context, ob, frames))
     except (InputError, SceneError) as error:
+        if not found:
+            return None  # its constraints are switched off in the result, and named
         # Before the motion is read, and all at once.
         raise refusal(ob, overriding(ob, body_names(context, ob), limits_heeded), str(error)) from error
 
@@ -32,3 +38,9 @@ def measured_controls(context, ob, frames: np.ndarray, limits_heeded: bool) -> C
 def _has_drivers(ob) -> bool:
     data = ob.animation_data
     return data is not None and any(not driver.mute for driver in data.drivers)
+
+
+def _has_goals(ob, limits_heeded: bool) -> bool:
+    """Whether constraints of the rig hold to bones of it that are keyed, as goals and poles of limbs are."""
+    held = looked_at(acting_constraints(ob, limits_heeded))
+    return bool(held) and not held.isdisjoint(bone for bone, _ in keyed_bones(ob, *source_of(ob)))
