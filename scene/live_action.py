@@ -53,9 +53,14 @@ def _keys_put_back_after_error() -> Iterator[list[tuple]]:
 
 def restore(action, slot, source, source_slot, rig, channels: np.ndarray) -> None:
     """Give channels (B, 3) bool of an action the curves that the source has for them, or none."""
+    restore_curves(action, slot, source, source_slot, curve_keys(rig, channels))
+
+
+def restore_curves(action, slot, source, source_slot, keys: list[tuple[str, int]]) -> None:
+    """Give what is animated by path and index the curves that the source has for it, or none."""
     holder = actions.curve_list(action, slot, create=True)
     known = actions.curve_list(source, source_slot) if source is not None else None
-    for path, index in curve_keys(rig, channels):
+    for path, index in keys:
         curve = known.fcurves.find(path, index=index) if known else None
         there = holder.fcurves.find(path, index=index)
         if curve is not None:

@@ -74,6 +74,9 @@ def put_back(ob: bpy.types.Object, values: Iterable[Before]) -> None:
     for before in values:
         if _value(ob, before.path, before.index) in (None, before.value):
             continue  # None: the bone or the constraint is gone, and so is what had to be put back
+        if before.path.endswith('"]'):
+            _put_back_own(ob, before)
+            continue
         owner, _, name = before.path.rpartition(".")
         holder = ob.path_resolve(owner)
         present = getattr(holder, name)
@@ -81,6 +84,14 @@ def put_back(ob: bpy.types.Object, values: Iterable[Before]) -> None:
             setattr(holder, name, before.value)
         else:
             present[before.index] = before.value
+
+
+def _put_back_own(ob: bpy.types.Object, before: Before) -> None:
+    """Give a custom property, which may be whole numbers, its value from before."""
+    owner, _, name = before.path.rpartition('["')
+    holder = ob.path_resolve(owner) if owner else ob
+    key = bpy.utils.unescape_identifier(name[:-2])
+    holder[key] = type(holder[key])(before.value)
 
 
 @contextmanager
@@ -104,4 +115,4 @@ def _value(ob, path: str, index: int) -> float | None:
         value = ob.path_resolve(path)
     except ValueError:
         return None
-    return float(value) if isinstance(value, float) else float(value[index])
+    return float(value) if isinstance(value, (bool, int, float)) else float(value[index])

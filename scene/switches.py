@@ -57,6 +57,17 @@ def values_of_switches(
     return out
 
 
+def hold_switches(action, slot, values: dict[str, float], times: np.ndarray) -> None:
+    """Key properties, by path, to values over action times (2,), in place of what an action says of them."""
+    holder = actions.curve_list(action, slot, create=True)
+    for path, value in values.items():
+        for curve in [curve for curve in holder.fcurves if curve.data_path == path]:
+            holder.fcurves.remove(curve)
+        bone = bone_in_path(path)
+        group = actions.group_named(holder, bone) if bone else None
+        actions.write_curve(holder, path, 0, group, list(times), [value] * len(times), actions.CONSTANT)
+
+
 def _ends(ob, path: str) -> tuple[float, float]:
     owner, _, name = path.rpartition("[")
     try:

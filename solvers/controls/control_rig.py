@@ -13,6 +13,7 @@ import numpy as np
 from ..core.errors import InputError
 from ..skeleton.rig import Rig
 
+_LIMB_FIRST = 100.0  # switches of limbs count as so many others
 # What a control does for the trunk: nothing, a part of it that no other does, again what another does that poses it
 # (as the bones of an FK spine do), the same without posing any other control in turn.
 TRUNK = NO_TRUNK, MAIN, SPINE_FK, TWEAK = range(4)
@@ -133,7 +134,11 @@ class ControlRig:
         return replace(self, riders=out)
 
     def state_of(self, values: np.ndarray) -> np.ndarray:
-        """(F,) the measured state that is nearest to values (F, P) of the switches."""
+        """(F,) the measured state that is nearest to values (F, P) of the switches: those of limbs come first, since
+        not every mixture of the others is measured."""
         if not len(self.switches):
             return np.zeros(len(values), int)
-        return np.abs(values[:, None] - self.states).max(axis=-1).argmin(axis=-1)
+        weight = np.ones(len(self.switches))
+        if self.limb_switches is not None:
+            weight[self.limb_switches] = _LIMB_FIRST
+        return (np.abs(values[:, None] - self.states) * weight).sum(axis=-1).argmin(axis=-1)

@@ -32,6 +32,9 @@ def _ride(source: Source, positions: np.ndarray) -> Ride | None:
     names, rig = source.whole.skeleton.names, source.motion.rig
     others = np.setdiff1d(np.arange(len(names)), source.solved.joints)
     bones = np.array([rig.names.index(names[joint].removesuffix("/tail")) for joint in others], int)
+    if source.controls is not None:  # controls and mechanisms ride too, and nobody sees them
+        seen = np.isin(bones, source.controls.verified)
+        others, bones = others[seen], bones[seen]
     heads = source.bones[source.bones >= 0]
     carrier = carriers(source.motion_parents, heads)[bones]
     others, bones, carrier = (part[carrier < len(heads)] for part in (others, bones, carrier))

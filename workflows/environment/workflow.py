@@ -11,6 +11,7 @@ from ...scene.movers import movers_of
 from ...scene.surfaces import expand
 from ..core.base import Question, Steps
 from ..core.follower import Moment
+from ..rig.control_variables import WriteChoices
 from ..rig.controls import KnownControls
 from ..rig.follower import Reuse
 from ..rig.workflow import RigWorkflow
@@ -85,7 +86,9 @@ class EnvironmentWorkflow(RigWorkflow):
         return self.settings_of(ob).limits
 
     def choices(self, ob, depsgraph) -> Iterable:
-        return choices_of(ob, self, depsgraph)
+        yield from choices_of(ob, self, depsgraph)
+        if self.controls_of(ob) is not None:
+            yield from WriteChoices.of(self.settings_of(ob))
 
     def relied_on(self, ob) -> Iterable:
         return [pin.target for pin in self.settings_of(ob).pins]

@@ -13,6 +13,7 @@ from ...scene.interference import acting_constraints, switch_off
 from ...scene.motion import action_times, source_of
 from ...scene.motion_writing import write_motion
 from ...scene.restored import restored_after_error
+from ...scene.switches import hold_switches
 from ...solvers.core.errors import SceneError
 from ..core.naming import result_name
 
@@ -144,11 +145,13 @@ class Written:
     times: np.ndarray
 
 
-def write_action(context, ob, workflow, name: str | None, kind: str, motion, keys=None, tangents=None) -> Written:
+def write_action(
+    context, ob, workflow, name: str | None, kind: str, motion, keys=None, tangents=None, switches=None
+) -> Written:
     """A copy of the source action that moves the rig as a motion says; after an error nothing is left of it.
 
     name: of the action, made from the source's and the kind where None.  keys, tangents: see ``write_motion``;
-    all channels that the source keys at all frames where None.
+    all channels that the source keys at all frames where None.  switches: values of properties, by path.
     """
     with source_played(ob, workflow):
         source, source_slot = source_of(ob)
@@ -167,21 +170,31 @@ def write_action(context, ob, workflow, name: str | None, kind: str, motion, key
                 new.property_unset(workflow.settings_name)  # notes on a live action
             silenced = silenced_constraints(ob, workflow)
             switch_off(new, slot, silenced, float(times[0]))
+            hold_switches(new, slot, switches or {}, times)
             before = playback.values_before(ob, new, slot, source, source_slot)
     return Written(new, slot, origin, before, silenced, times)
 
 
 def write_result(
-    context, ob, workflow, name: str | None, motion, assign: bool, keys=None, strip: bool = False, tangents=None
+    context,
+    ob,
+    workflow,
+    name: str | None,
+    motion,
+    assign: bool,
+    keys=None,
+    strip: bool = False,
+    tangents=None,
+    switches=None,
 ):
     """The new action of a motion, and "bone: constraint" for each constraint that it switches off.
 
-    keys, tangents: see ``write_motion``; all channels that the source keys at all frames where None.
+    keys, tangents, switches: see ``write_action``.
     strip: an NLA strip of it instead of assigning it, mute where assign is false.
     Returns (name of the source, action, list). After an error nothing is left of it.
     """
     with restored_after_error(ob):
-        written = write_action(context, ob, workflow, name, workflow.done, motion, keys, tangents)
+        written = write_action(context, ob, workflow, name, workflow.done, motion, keys, tangents, switches)
         new, slot = written.action, written.slot
         if strip:
             span = _span(new, slot, written.times)

@@ -99,8 +99,8 @@ def write_steps(
         if any(ended for _, ended in written):
             live.end(rigs[0], workflow.id)
         reports = [
-            report | {"notes": list(dict.fromkeys((*outside, *solution.notes)))}
-            for (report, _), outside in zip(written, left_out, strict=True)
+            report | {"notes": list(dict.fromkeys((*outside, *solution.notes, *result.notes)))}
+            for (report, _), outside, result in zip(written, left_out, solution.results, strict=True)
         ]
         keep(reports)
         # Nothing is done any more once it is written: what failed then would leave it.
@@ -139,7 +139,16 @@ def _written(context, ob, workflow, options: RigBakeOptions, result: RigResult, 
     elif was_live:
         play_live(context, ob, workflow, result)
     origin, new, silenced = write_result(
-        context, ob, workflow, options.name, result.keyed, options.assign, keys.chosen, options.strip, keys.tangents
+        context,
+        ob,
+        workflow,
+        options.name,
+        result.keyed,
+        options.assign,
+        keys.chosen,
+        options.strip,
+        keys.tangents,
+        result.switches,
     )
     ended = was_live and (options.assign or options.strip)
     if ended:

@@ -7,17 +7,18 @@ private copy, and the scene is not written.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...scene.control_copy import control_copy
+from ...scene.control_copy import ControlCopy, control_copy
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.fit import fit_steps
-from ...solvers.controls.trial import ControlChannels, FitProblem, Trial
+from ...solvers.controls.plan import Plan
+from ...solvers.controls.trial import ControlChannels, ControlFit, FitProblem, Trial
 from .action import bound_action, values_of_source
 from .control_result import ControlResult
-from .control_variables import variables_of
+from .control_variables import WriteChoices, plans_of
 from .problem import RigProblem, RigResult, RigSolution
 
 # What progress says.
@@ -46,35 +47,94 @@ def fitted_steps(
 
 def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Generator[float, None, ControlResult]:
     names = [controls.rig.names[bone] for bone in controls.controls]
-    source, frames = bound_action(ob, workflow), result.original.frames
-    variables = variables_of(ob, controls, source)
-    before = values_of_source(ob, workflow)
+    source, before = bound_action(ob, workflow), values_of_source(ob, workflow)
+    chosen = WriteChoices.of(workflow.settings_of(ob))
+    frames, targets = result.original.frames, result.whole.pose[:, controls.carriers]
     with control_copy(at, ob, names, frames, controls.switches, source=source, before=before) as copy:
         yield 0.0
         own = copy.source()
         channels = ControlChannels(own.location, own.rotation, own.scale)
-        targets = result.whole.pose[:, controls.carriers]
-        problem = FitProblem(channels, own.pose, targets, variables, controls.state_of(own.values), controls.size)
-        steps, poses, done = fit_steps(controls, problem), None, 0
+        plans = plans_of(ob, controls, source, own.values, chosen)
+        run = _Run(copy, controls, own.pose, any(len(plan.switched) for plan in plans))
+        problem, fit = yield from run.fitted(plans[0], channels, targets)
+        for other in plans[1:]:
+            shown = fit.pose[:, controls.carriers]
+            more, found = yield from run.fitted(other, problem.source, shown, fit.channels)
+            problem = replace(problem, source=more.source, variables=problem.variables | more.variables)
+            fit = replace(fit, channels=found.channels, evaluations=fit.evaluations + found.evaluations)
+    switches = {controls.switches[k]: float(plans[0].values[0, k]) for k in plans[0].switched}
+    notes = _notes(controls, plans, switches)
+    return ControlResult.of(controls, problem, fit, channels, switches, notes, result.original)
+
+
+@dataclass
+class _Run:
+    """Fits on one copy. pose: (F, B, 4, 4) what the source evaluates to.  switching: whether any fit has other values
+    of switches than the source.  done: frames that were evaluated."""
+
+    copy: ControlCopy
+    controls: ControlRig
+    pose: np.ndarray
+    switching: bool
+    done: int = 0
+
+    def fitted(
+        self, plan: Plan, channels: ControlChannels, targets: np.ndarray, onto: ControlChannels | None = None
+    ) -> Generator[float, None, tuple[FitProblem, ControlFit]]:
+        """What was fitted, and what came of it. channels: that play the source.  onto: to which others are added.
+
+        Where limbs change to other controls, these are brought to the source's pose first: blending begins there.
+        """
+        controls = self.controls.posed_by(plan.posed)
+        state, pose = controls.state_of(plan.values), self.pose
+        if len(plan.switched):
+            pose = yield from self._evaluated(Trial(np.arange(len(pose)), channels), plan.values)
+            there = self.pose[:, controls.carriers]
+            snap = FitProblem(channels, pose, there, plan.variables, state, controls.size)
+            snapped = yield from self._run(controls, snap, plan.values)
+            channels, pose = snapped.channels, snapped.pose
+        problem = FitProblem(channels, pose, targets, plan.variables, state, controls.size)
+        start = problem
+        if onto is not None:
+            merged = _merged(onto, channels, plan.active)
+            pose = yield from self._evaluated(Trial(np.arange(len(pose)), merged), plan.values)
+            start = replace(problem, source=merged, pose=pose)
+        return problem, (yield from self._run(controls, start, plan.values))
+
+    def _run(self, controls, problem: FitProblem, values: np.ndarray) -> Generator[float, None, ControlFit]:
+        steps, poses = fit_steps(controls, problem), None
         try:
             while True:
                 trial = steps.send(poses)
-                poses = yield from _evaluated(copy, trial, done, len(frames))
-                done += len(trial.frames)
+                poses = yield from self._evaluated(trial, values)
         except StopIteration as end:
-            return ControlResult.of(controls, problem, end.value, result.original, np.ones(len(frames)))
+            return end.value
+
+    def _evaluated(self, trial: Trial, values: np.ndarray) -> Generator[float, None, np.ndarray]:
+        """The poses of a trial, a few frames at a stretch. values: (F, P) of the switches."""
+        parts = []
+        for rows in _stretches(len(trial.frames)):
+            channels, frames = trial.channels, trial.frames[rows]
+            some = ControlChannels(channels.location[rows], channels.rotation[rows], channels.scale[rows])
+            parts.append(self.copy.evaluate(Trial(frames, some), values[frames] if self.switching else None))
+            self.done += len(frames)
+            # How often frames will have to be evaluated is not known; about ten times each is usual.
+            yield 1.0 - 1.0 / (1.0 + self.done / (10.0 * len(self.pose)))
+        return np.concatenate(parts)
 
 
-def _evaluated(copy, trial: Trial, done: int, frames: int) -> Generator[float, None, np.ndarray]:
-    """The poses of a trial, a few frames at a stretch. done: frames that were evaluated before."""
-    parts = []
-    for rows in _stretches(len(trial.frames)):
-        channels = trial.channels
-        some = ControlChannels(channels.location[rows], channels.rotation[rows], channels.scale[rows])
-        parts.append(copy.evaluate(Trial(trial.frames[rows], some)))
-        # How often frames will have to be evaluated is not known; about ten times each is usual.
-        yield 1.0 - 1.0 / (1.0 + (done + rows.stop) / (10.0 * frames))
-    return np.concatenate(parts)
+def _merged(onto: ControlChannels, channels: ControlChannels, active: np.ndarray) -> ControlChannels:
+    """Channels in which the active controls (C,) have those of the second."""
+    parts = ((getattr(onto, name), getattr(channels, name)) for name in ("location", "rotation", "scale"))
+    return ControlChannels(*(np.where(active[:, None], new, old) for old, new in parts))
+
+
+def _notes(controls: ControlRig, plans: list[Plan], switches: dict[str, float]) -> tuple[str, ...]:
+    """What is said of switches: those that are keyed, and those that keep their limbs as they are keyed."""
+    notes = [f"{path} is keyed to {value:g} over the bound frames" for path, value in switches.items()]
+    moving = sorted({int(controls.limb_switches[limb]) for plan in plans for limb in plan.moving})
+    notes += [f"{controls.switches[k]} changes in the source: its limb is written as it is keyed" for k in moving]
+    return tuple(notes)
 
 
 def _stretches(count: int) -> Iterator[slice]:

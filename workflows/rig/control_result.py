@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,27 +14,32 @@ from ...solvers.controls.trial import ControlChannels, ControlFit, FitProblem
 
 @dataclass(frozen=True)
 class ControlResult:
-    """problem: what was fitted.  fit: what came of it.  original, motion: the source's channels and those that are
-    written, which lie between them and the fitted ones; bones that are no controls do not move in them."""
+    """problem: what was fitted; its source are channels that play the source motion, on whatever controls are written.
+    fit: what came of it.  own: the source's channels.  switches: values by path that properties are keyed to.
+    notes: for the user, a sentence each.
+    original, motion: the source's channels and those that are written, which lie between the problem's source and the
+    fitted ones; bones that are no controls do not move in them."""
 
     controls: ControlRig
     problem: FitProblem
     fit: ControlFit
+    own: ControlChannels
+    switches: dict[str, float]
+    notes: tuple[str, ...]
     original: BoneMotion
     motion: BoneMotion
 
     @classmethod
-    def of(cls, controls: ControlRig, problem: FitProblem, fit: ControlFit, like: BoneMotion, influence: np.ndarray):
-        """like: a motion over the same frames.  influence: (F,) of the fitted channels."""
-        bones, rig = controls.controls, controls.rig
-        modes = tuple(rig.rotation_modes[bone] for bone in bones)
-        shown = blended(problem.source, fit.channels, influence, modes)
-        original, motion = (_motion(controls, channels, like) for channels in (problem.source, shown))
-        return cls(controls, problem, fit, original, motion)
+    def of(cls, controls, problem, fit, own, switches, notes, like: BoneMotion) -> ControlResult:
+        """like: a motion over the same frames."""
+        original, motion = (_motion(controls, channels, like) for channels in (own, fit.channels))
+        return cls(controls, problem, fit, own, switches, notes, original, motion)
 
     def faded(self, influence: np.ndarray) -> ControlResult:
-        """The same with another influence (F,)."""
-        return ControlResult.of(self.controls, self.problem, self.fit, self.original, influence)
+        """The same with another influence (F,) of the fitted channels."""
+        modes = tuple(self.controls.rig.rotation_modes[bone] for bone in self.controls.controls)
+        shown = blended(self.problem.source, self.fit.channels, influence, modes)
+        return replace(self, motion=_motion(self.controls, shown, self.original))
 
     @property
     def solvable(self) -> np.ndarray:

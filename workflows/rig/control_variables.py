@@ -1,29 +1,79 @@
-"""Which channels of a rig's controls a result may change."""
+"""What the user chose to write results to, of a rig whose bones are moved by controls."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...scene import actions
 from ...scene.channels import SIZES
 from ...scene.sampling import strip_curves
-from ...solvers.controls.control_rig import ControlRig
+from ...solvers.controls.control_rig import MAIN, NO_TRUNK, SPINE_FK, TWEAK, ControlRig
+from ...solvers.controls.plan import FK, IK, Plan, as_keyed, with_trunk, without_roots, written_to
+from ...solvers.core.errors import InputError
 
-# A control farther than this share of the body from where the body begins, and that carries all of it, is the rig's
-# root: what places the character, which goes on as it is keyed.
-_ROOT = 0.25
+TRUNKS = {"KEYED": NO_TRUNK, "MAIN": MAIN, "SPINE_FK": SPINE_FK, "TWEAKS": TWEAK}
 
 
-def variables_of(ob, controls: ControlRig, source: tuple) -> np.ndarray:
-    """(C, 6) bool, see ``FitProblem.variables``: of the controls that the source keys.
+@dataclass(frozen=True)
+class WriteChoices:
+    """write_to: AS_KEYED, FK, IK or BOTH.  trunk: of ``TRUNKS``.  only: names of controls, all where there is none."""
 
-    source: action and slot, None and None for NLA strips alone.  Where the place of a control is keyed it may move and
-    turn, where its rotation alone is keyed it may turn: a foot that was keyed on flat ground turns with a slope.
+    write_to: str = "AS_KEYED"
+    trunk: str = "KEYED"
+    only: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, settings) -> WriteChoices:
+        """What ``RigResultSettings`` are set to."""
+        return cls(settings.write_to, settings.trunk, tuple(settings.only_controls.splitlines()))
+
+    def __iter__(self):
+        """Texts, for comparing."""
+        yield from (self.write_to, self.trunk, "\n".join(self.only))
+
+
+def plans_of(ob, controls: ControlRig, source: tuple, values: np.ndarray, chosen: WriteChoices) -> list[Plan]:
+    """One fit after the other: what is shown first, then what is to agree with it.
+
+    source: action and slot, None and None for NLA strips alone.  values: (F, P) of the switches as the source has them.
+    Raises InputError where nothing is left to be written.
     """
-    placed, turned = keyed_controls(ob, controls, source)
-    variables = np.repeat(np.stack((placed, placed | turned), axis=1), 3, axis=1) & controls.free
-    variables[_roots(controls, variables.any(axis=1))] = False
-    return variables
+    own = with_trunk(controls, as_keyed(controls, *keyed_controls(ob, controls, source)), TRUNKS[chosen.trunk])
+    keyed = Plan(own, values, np.zeros(0, int), np.zeros(0, int))
+    if chosen.write_to == "AS_KEYED":
+        plans = [keyed]
+    elif chosen.write_to == "BOTH":
+        others = [written_to(controls, own, values, end) for end in (FK, IK)]
+        plans = [keyed, *(_alone(controls, plan) for plan in others if len(plan.switched))]
+    else:
+        plans = [written_to(controls, own, values, {"FK": FK, "IK": IK}[chosen.write_to])]
+    plans = [replace(plan, variables=without_roots(controls, plan.variables)) for plan in plans]
+    return [_limited(ob, controls, plan, chosen.only) for plan in plans]
+
+
+def _alone(controls: ControlRig, plan: Plan) -> Plan:
+    """With the controls alone of limbs that are switched: the rest is posed already."""
+    limbs = np.isin(controls.limb_switches, plan.switched)
+    own = controls.limb_controls[limbs].any(axis=(0, 1))
+    return replace(plan, variables=plan.variables & own[:, None])
+
+
+def _limited(ob, controls: ControlRig, plan: Plan, only: tuple[str, ...]) -> Plan:
+    if not only:
+        return plan
+    names = [controls.rig.names[bone] for bone in controls.controls]
+    unknown = [name for name in only if name not in names]
+    if unknown:
+        raise InputError(f"'{unknown[0]}' is no control of '{ob.name}'; choose others to be written.")
+    variables = plan.variables & np.isin(names, only)[:, None]
+    if not variables.any():
+        raise InputError(
+            f"None of the chosen controls of '{ob.name}' ({', '.join(only[:3])}) is one that a result would be written "
+            "to; choose others, or have more written under Trunk."
+        )
+    return replace(plan, variables=variables)
 
 
 def keyed_controls(ob, controls: ControlRig, source: tuple) -> tuple[np.ndarray, np.ndarray]:
@@ -35,15 +85,3 @@ def keyed_controls(ob, controls: ControlRig, source: tuple) -> tuple[np.ndarray,
     placed = np.array([(name, "location") in keyed for name in names], bool)
     turned = np.array([any((name, channel) in keyed for channel in turning) for name in names], bool)
     return placed, turned
-
-
-def _roots(controls: ControlRig, chosen: np.ndarray) -> np.ndarray:
-    """(C,) bool, of chosen controls (C,) those that place the whole character, where others move its body too."""
-    heads = controls.rig.rest[:, :3, 3]
-    first = int(np.flatnonzero(controls.carrier_parents < 0)[0])
-    away = np.linalg.norm(heads[controls.controls] - heads[controls.carriers[first]], axis=-1)
-    moved = controls.moves[:, chosen].any(axis=(0, 1))
-    carries_all = (controls.moves | ~moved).all(axis=(0, 2))
-    roots = chosen & carries_all & (away > _ROOT * controls.size)
-    others = chosen & ~roots & controls.moves[:, :, first].all(axis=0)
-    return roots if others.any() else np.zeros_like(roots)

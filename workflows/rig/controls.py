@@ -17,6 +17,11 @@ _SHAPES = {
     "controls": "i C", "free": "b C 6", "carriers": "i K", "carrier_parents": "i K", "rides": "i B",
     "states": "f S P", "riders": "i S C", "moves": "b S C K", "verified": "i D",
 }  # fmt: skip
+# What is there where writing to other controls than the source keys was measured; L limbs, N pairs, E ends.
+_MORE = {
+    "pairs": "i N 2", "carried": "b S N 2", "parted": "b S N 2 C", "limb_switches": "i L", "limb_values": "f L 2",
+    "limb_carriers": "b L K", "limb_controls": "b L 2 C", "trunk": "i C",
+}  # fmt: skip
 _PREFIX = "controls "
 
 
@@ -33,7 +38,8 @@ class KnownControls:
     @classmethod
     def of(cls, ob, measured: ControlRig) -> KnownControls:
         """What was measured of a rig, as it is now."""
-        arrays = {name: getattr(measured, name) for name in _SHAPES}
+        arrays = {name: getattr(measured, name) for name in (*_SHAPES, *_MORE)}
+        arrays = {name: array for name, array in arrays.items() if array is not None}
         return cls(arrays, measured.rig.names, measured.switches, mechanism_marks(ob))
 
     @property
@@ -61,8 +67,9 @@ def unpacked_controls(arrays: dict[str, np.ndarray], header: dict | None) -> Kno
     """The reverse of ``KnownControls.packed``, None for a rig without; raises ValueError for what is damaged."""
     if header is None:
         return None
-    own = {name: arrays[_PREFIX + name] for name in _SHAPES}
-    sizes = require_shapes(own, _SHAPES)
+    shapes = _SHAPES | {name: shape for name, shape in _MORE.items() if _PREFIX + name in arrays}
+    own = {name: arrays[_PREFIX + name] for name in shapes}
+    sizes = require_shapes(own, shapes)
     require_texts(header["names"], sizes["B"], "names of bones")
     require_texts(header["switches"], sizes["P"], "switches")
     require_texts([*header["marks"], *header["marks"].values()], 2 * len(header["marks"]), "marks")

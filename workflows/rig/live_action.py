@@ -10,11 +10,12 @@ from ...scene import actions, playback, session
 from ...scene.channels import action_times
 from ...scene.discarding import discard
 from ...scene.interference import influence_path, switch_off
-from ...scene.live_action import curve_keys, keys_digest, restore, rewrite
+from ...scene.live_action import curve_keys, keys_digest, restore, restore_curves, rewrite
 from ...scene.motion import source_of
 from ...scene.motion_changes import changed_channels
 from ...scene.motion_writing import written_channels
 from ...scene.strips import require_no_tweak
+from ...scene.switches import hold_switches
 from ...state.live_states import Remedy
 from ..core.follower import LiveProblem
 from .action import (
@@ -142,6 +143,7 @@ def play_live(context, ob, workflow, result: RigResult) -> None:
         idle = playback.values_without_curves(ob, curve_keys(motion.rig, result.solvable), *source_of(ob))
     played, _ = played_action(ob)
     touched = _write_own(context, ob, workflow, motion, keyed)
+    _switch_limbs(context.scene, ob, workflow, result)
     notes_of(ob, workflow).keyed = touched
     if played is not None and not played.users:
         played.use_fake_user = True  # it is the user's
@@ -230,6 +232,23 @@ def _switch_off_more(scene, ob, workflow, motion) -> None:
     remember_values(settings.live_before, values_of(settings.live_before) + before)
 
 
+def _switch_limbs(scene, ob, workflow, result: RigResult) -> None:
+    """Key the switches of limbs that are written to other controls, and have the others as the source has them."""
+    known = workflow.controls_of(ob)
+    if known is None:
+        return
+    settings, switches = workflow.settings_of(ob), result.switches
+    action, slot = settings.live_action, live_slot(ob, workflow)
+    before = values_of(settings.live_before)
+    noted = {(value.path, value.index) for value in before}
+    new = playback.values_without_curves(ob, [(path, 0) for path in switches], *bound_action(ob, workflow))
+    fresh = playback.without_curves(new, action, slot)
+    remember_values(settings.live_before, before + [each for each in fresh if (each.path, each.index) not in noted])
+    left = [(path, 0) for path in known.switches if path not in switches]
+    restore_curves(action, slot, *bound_action(ob, workflow), left)
+    hold_switches(action, slot, switches, action_times(scene, result.keyed.frames[[0, -1]]))
+
+
 def _is_left_on(ob, workflow, path: str) -> bool:
     """Whether the live action does to an influence what the source does: nothing, or the same keys."""
     live_curve = actions.find_curve(workflow.settings_of(ob).live_action, live_slot(ob, workflow), path)
@@ -260,6 +279,7 @@ def rewrite_live(scene, ob, workflow, result: RigResult) -> np.ndarray:
     restore(action, slot, *bound_action(ob, workflow), motion.rig, before & ~keyed)
     rewrite(scene, action, slot, motion, keyed)
     _switch_off_more(scene, ob, workflow, motion)
+    _switch_limbs(scene, ob, workflow, result)
     playback.put_back(ob, playback.without_curves(values_of(settings.live_before), action, slot))
     _note_keys(ob, workflow, motion.rig.names, keyed, always)
     return keyed

@@ -89,6 +89,16 @@ class RigResult:
         return cls(original, whole, motion, solvable, changed_channels(original, motion), body)
 
 
+    @property
+    def switches(self) -> dict[str, float]:
+        """Values of properties by path, to which they are keyed."""
+        return self.written.switches if self.written else {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of the controls that are written, a sentence each without its full stop."""
+        return self.written.notes if self.written else ()
+
     def written_as(self, written: ControlResult, influence: np.ndarray) -> RigResult:
         """The same of a rig with controls, once these are fitted. influence: (F,).
 

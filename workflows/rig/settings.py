@@ -24,6 +24,20 @@ class MotionLoomRigNotes(bpy.types.PropertyGroup):
     keyed: bpy.props.BoolProperty(description="The user has set keys in it")
 
 
+_WRITE_TO = (
+    ("AS_KEYED", "As Keyed", "The controls that the source keys, limbs by FK or IK as they are keyed there"),
+    ("FK", "FK", "Limbs bone by bone; where the source has them by IK their switch is keyed over the bound frames"),
+    ("IK", "IK", "Limbs by what they reach for; where the source has them by FK their switch is keyed over the frames"),
+    ("BOTH", "FK and IK", "As keyed, and the other controls of each limb as well: switching does not change the pose"),
+)
+_TRUNK = (
+    ("KEYED", "As Keyed", "The controls of the trunk that the source keys"),
+    ("MAIN", "Main Controls", "Torso, hips, chest, neck and head, whatever a rig calls them"),
+    ("SPINE_FK", "With Spine FK", "The bones of the spine as well, one by one"),
+    ("TWEAKS", "With Tweaks", "What corrects single places of the trunk as well: nearest to what was solved"),
+)
+
+
 class RigResultSettings:
     """A base for the settings of such a workflow, not registered by itself: Blender reads the properties of bases.
 
@@ -66,6 +80,21 @@ class RigResultSettings:
     bake_error: bpy.props.FloatProperty(
         name="Error", description="How far any joint may be from its place because of keys that are left out",
         default=0.001, min=1e-5, soft_max=0.05, precision=4, subtype="DISTANCE", override=OWN,
+    )  # fmt: skip
+    bake_at_keys: bpy.props.BoolProperty(
+        name="Keys at Source Keys", override=OWN,
+        description="Only at the frames where the source has keys; what lies between follows the curves",
+    )  # fmt: skip
+    write_to: bpy.props.EnumProperty(
+        name="Write To", items=_WRITE_TO, override=OWN, update=noted,
+        description="Which controls get the result, on a rig whose bones are moved by controls",
+    )  # fmt: skip
+    trunk: bpy.props.EnumProperty(
+        name="Trunk", items=_TRUNK, override=OWN, update=noted, description="Which controls of the trunk get keys"
+    )
+    only_controls: bpy.props.StringProperty(
+        name="Only", description="Names of the controls that may be written, a line each; all where it is empty",
+        override=OWN, update=noted,
     )  # fmt: skip
     bake_strip: bpy.props.BoolProperty(
         name="NLA Strip", description="Push the result to a new NLA track instead of assigning it", override=OWN

@@ -24,12 +24,14 @@ def staying_notes(source: Source) -> tuple[str, ...]:
 
 
 def control_notes(source: Source) -> tuple[str, ...]:
-    """What is said of a rig that controls move: what deforms meshes and goes with no solved bone."""
+    """What is said of a rig that controls move: what was found as they were measured, and what of the deforming bones
+    goes with none that is solved."""
+    remarks = source.controls.remarks
     staying = np.intersect1d(source.staying, source.controls.verified)
     names = [source.motion.rig.names[bone] for bone in staying]
     if not names:
-        return ()
-    return (f"{listed(names)} {'go' if len(names) > 1 else 'goes'} with nothing that is solved",)
+        return remarks
+    return (*remarks, f"{listed(names)} {'go' if len(names) > 1 else 'goes'} with nothing that is solved")
 
 
 def left_out_notes(

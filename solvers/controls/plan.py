@@ -1,0 +1,140 @@
+"""Which controls a result is written to, and which channels of them may change.
+
+C controls, K carriers, P switches, F frames, L limbs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .control_rig import MAIN, SPINE_FK, TWEAK, ControlRig
+
+# A control farther than this share of the body from where the body begins, and that carries all of it, is the rig's
+# root: what places the character, which goes on as it is keyed.
+_ROOT = 0.25
+_MET = 1e-3  # of switches
+FK, IK = 0, 1  # ends of the switch of a limb, as in ``ControlRig.limb_values``
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One fit. variables: (C, 6) bool.  values: (F, P) of the switches.  switched: those that differ from the
+    source's, as indices.  moving: limbs (n,) that keep their controls because their switches move in the clip."""
+
+    variables: np.ndarray
+    values: np.ndarray
+    switched: np.ndarray
+    moving: np.ndarray
+
+    @property
+    def active(self) -> np.ndarray:
+        """(C,) bool, the controls that change."""
+        return self.variables.any(axis=1)
+
+    @property
+    def posed(self) -> np.ndarray:
+        """(C, 2) bool, whether the location and the rotation of each control change."""
+        return self.variables.reshape(-1, 2, 3).any(axis=2)
+
+
+def as_keyed(controls: ControlRig, placed: np.ndarray, turned: np.ndarray) -> np.ndarray:
+    """(C, 6) bool, the variables of controls whose location (C,) or rotation (C,) is keyed.
+
+    Where the place of a control is keyed it may move and turn, where its rotation alone is keyed it may turn: a foot
+    that was keyed on flat ground turns with a slope.
+    """
+    return np.repeat(np.stack((placed, placed | turned), axis=1), 3, axis=1) & controls.free
+
+
+def with_trunk(controls: ControlRig, variables: np.ndarray, least: int) -> np.ndarray:
+    """Variables (C, 6) with those of the trunk's controls, of what ``ControlRig.trunk`` tells from MAIN up to least.
+
+    Main controls and those of an FK spine turn; tweaks move.
+    """
+    kind = controls.trunk if controls.trunk is not None else np.zeros(len(variables), int)
+    turn = (kind >= MAIN) & (kind <= min(least, SPINE_FK))
+    move = (kind == TWEAK) & (least >= TWEAK)
+    return variables | (np.repeat(np.stack((move, turn), axis=1), 3, axis=1) & controls.free)
+
+
+def without_roots(controls: ControlRig, variables: np.ndarray) -> np.ndarray:
+    """Variables (C, 6) without the controls that place the whole character, where others move its body too."""
+    heads, chosen = controls.rig.rest[:, :3, 3], variables.any(axis=1)
+    if not chosen.any():
+        return variables
+    first = int(np.flatnonzero(controls.carrier_parents < 0)[0])
+    away = np.linalg.norm(heads[controls.controls] - heads[controls.carriers[first]], axis=-1)
+    moved = controls.moves[:, chosen].any(axis=(0, 1))
+    carries_all = (controls.moves | ~moved).all(axis=(0, 2))
+    roots = chosen & carries_all & (away > _ROOT * controls.size)
+    others = chosen & ~roots & controls.moves[:, :, first].all(axis=0)
+    return np.where(roots[:, None] & others.any(), False, variables)
+
+
+def written_to(controls: ControlRig, variables: np.ndarray, values: np.ndarray, end: int) -> Plan:
+    """The plan in which every limb is written to the controls of one end of its switch.
+
+    variables: (C, 6) as keyed, which limbs keep that are at that end all the time.  values: (F, P) of the source.
+    Limbs whose switches move keep theirs too.
+    """
+    variables, values, switched, moving = variables.copy(), values.copy(), [], []
+    for limb, switch in enumerate(controls.limb_switches if controls.limb_switches is not None else ()):
+        off = np.abs(values[:, switch] - controls.limb_values[limb, end])
+        if off.max() < _MET:
+            continue
+        if np.ptp(values[:, switch]) > _MET:
+            moving.append(limb)
+            continue
+        variables[controls.limb_controls[limb].any(axis=0)] = False
+        values[:, switch] = controls.limb_values[limb, end]
+        switched.append(limb)
+    if switched:
+        state = controls.state_of(values[:1])[0]  # with all of them: not every mixture was measured
+        variables |= np.any([_of_limb(controls, limb, end, state) for limb in switched], axis=0)
+    switches = np.array([controls.limb_switches[limb] for limb in switched], int)
+    return Plan(variables, values, switches, np.array(moving, int))
+
+
+def _of_limb(controls: ControlRig, limb: int, end: int, state: int) -> np.ndarray:
+    """(C, 6) bool: for each bone of a limb one control that carries it, and one that swings what none carries.
+
+    Of several that carry a bone the one highest up in the rig: the others, as a foot's spin and heel, do again what it
+    does.
+    """
+    own, carriers = controls.limb_controls[limb, end], np.flatnonzero(controls.limb_carriers[limb])
+    depth = np.zeros(len(controls.rig.names), int)
+    for bone, parent in enumerate(controls.rig.parents):
+        depth[bone] = depth[parent] + 1 if parent >= 0 else 0
+    posing = own & (controls.riders >= 0).any(axis=0)
+    posed = controls.posed_by(posing[:, None] & controls.free.reshape(-1, 2, 3).any(axis=2)).riders[state]
+    riders = np.where(own, np.where(posed >= 0, posed, _carried(controls, state)), -1)
+    out = np.zeros((len(own), 6), bool)
+    for carrier in carriers:
+        found = np.flatnonzero(riders == carrier)
+        above = controls.carrier_parents[carrier]
+        if not found.size and above in carriers:  # what moves it without what it hangs on
+            found = np.flatnonzero(own & controls.moves[state, :, carrier] & ~controls.moves[state, :, above])
+        if found.size:
+            control = found[depth[controls.controls[found]].argmin()]
+            moves_all = controls.moves[state, control, carriers].all()
+            out[control] = controls.free[control] & np.repeat([end == IK and moves_all, True], 3)
+    first = carriers[:1]
+    if end == IK and not (riders == first).any():
+        swings = own & controls.moves[state][:, first].any(axis=1) & ~controls.moves[state][:, carriers].all(axis=1)
+        found = np.flatnonzero(swings & ~out.any(axis=1) & controls.free[:, :3].any(axis=1))
+        if found.size:  # a pole moves, it does not turn
+            out[found[0]] = controls.free[found[0]] & np.repeat([True, False], 3)
+    return out
+
+
+def _carried(controls: ControlRig, state: int) -> np.ndarray:
+    """(C,) the first carrier that each control carries rigidly when it is posed alone, -1 for none."""
+    alone = np.full(len(controls.controls), -1)
+    if controls.pairs is None:
+        return alone
+    for (control, carrier), rigid in zip(controls.pairs, controls.carried[state].any(axis=1), strict=True):
+        if rigid and alone[control] < 0:
+            alone[control] = carrier
+    return alone

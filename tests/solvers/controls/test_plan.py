@@ -1,0 +1,95 @@
+"""Which controls a result is written to: an arm and a leg with switches, in a rig of a few bones."""
+
+import numpy as np
+import pytest
+
+from solvers.controls.control_rig import MAIN, SPINE_FK, TWEAK, ControlRig
+from solvers.controls.plan import FK, IK, as_keyed, with_trunk, without_roots, written_to
+from solvers.skeleton.rig import Rig
+
+# Controls, then carriers. The root stands on the ground, far from the pelvis.
+NAMES = ("root", "torso", "spine_fk", "tweak", "up_fk", "low_fk", "goal", "spin", "pole", "pelvis", "thigh", "shin")
+CONTROLS, CARRIERS = np.arange(9), np.arange(9, 12)
+HEIGHTS = (0.0, 1.0, 1.1, 1.1, 1.0, 0.5, 0.1, 0.1, 0.5, 1.0, 1.0, 0.5)
+PARENTS = (-1, 0, 1, 2, 1, 4, 0, 6, 0, 1, 9, 10)
+
+
+def control_rig():
+    rest = np.broadcast_to(np.eye(4), (12, 4, 4)).copy()
+    rest[:, 2, 3] = HEIGHTS
+    yes = np.ones(12, bool)
+    rig = Rig(NAMES, np.array(PARENTS), rest, np.full(12, 0.4), ~yes, yes, ("FULL",) * 12, yes, ("XYZ",) * 12)
+    moves = np.zeros((2, 9, 3), bool)  # state 0: FK, 1: IK
+    moves[:, [0, 1]] = True
+    moves[:, [2, 3], 0] = True
+    moves[0, 4, 1:], moves[0, 5, 2] = True, True
+    moves[1, [6, 7], 1:], moves[1, 8, 1] = True, True
+    moves[1, 1, 2] = False  # the goal stays
+    riders = np.full((2, 9), -1)
+    riders[0, [4, 5]] = 1, 2
+    riders[1, [6, 7]] = 2
+    limb = np.zeros((1, 2, 9), bool)
+    limb[0, 0, [4, 5]], limb[0, 1, [6, 7, 8]] = True, True
+    trunk = np.zeros(9, int)
+    trunk[[0, 1]], trunk[2], trunk[3] = MAIN, SPINE_FK, TWEAK
+    pairs = np.array([[4, 1], [5, 2], [6, 2], [7, 2]])
+    rigid = np.repeat(np.array([[True, True, False, False], [False, False, True, True]])[..., None], 2, axis=2)
+    return ControlRig(
+        rig, CONTROLS, np.ones((9, 6), bool), CARRIERS, np.array([-1, 0, 1]), np.full(12, -1), ("['switch']",),
+        np.array([[1.0], [0.0]]), riders, moves, CARRIERS, pairs, rigid, np.zeros((2, 4, 2, 9), bool), np.array([0]),
+        np.array([[1.0, 0.0]]), np.array([[False, True, True]]), limb, trunk,
+    )  # fmt: skip
+
+
+def chosen(*names):
+    return np.isin(NAMES[:9], names)
+
+
+def names_of(variables):
+    return {NAMES[control] for control in np.flatnonzero(variables.any(axis=1))}
+
+
+def test_what_is_keyed_may_turn_and_moves_where_its_place_is_keyed():
+    variables = as_keyed(control_rig(), chosen("goal"), chosen("torso"))
+    assert names_of(variables) == {"goal", "torso"}
+    assert variables[6].all() and variables[1].tolist() == [False] * 3 + [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("least", "more"), [(MAIN, set()), (SPINE_FK, {"spine_fk"}), (TWEAK, {"spine_fk", "tweak"})]
+)
+def test_the_trunk_gets_as_many_controls_as_are_asked_for(least, more):
+    rig = control_rig()
+    variables = without_roots(rig, with_trunk(rig, as_keyed(rig, chosen("goal"), chosen()), least))
+    assert names_of(variables) == {"goal", "torso"} | more
+    assert not variables[1, :3].any(), "what is not keyed there does not move"
+
+
+def test_the_root_goes_on_as_it_is_keyed_unless_nothing_else_moves_the_body():
+    rig = control_rig()
+    assert names_of(without_roots(rig, as_keyed(rig, chosen("root", "torso"), chosen()))) == {"torso"}
+    assert names_of(without_roots(rig, as_keyed(rig, chosen("root", "goal"), chosen()))) == {"root", "goal"}
+
+
+@pytest.mark.parametrize(
+    ("end", "now", "keyed", "then"),
+    [
+        (FK, 0.0, ("goal", "pole"), {"torso", "up_fk", "low_fk"}),
+        (IK, 1.0, ("up_fk", "low_fk"), {"torso", "goal", "pole"}),
+    ],
+)
+def test_a_limb_is_written_to_one_control_for_each_bone_and_a_pole(end, now, keyed, then):
+    rig, values = control_rig(), np.full((4, 1), now)
+    plan = written_to(rig, as_keyed(rig, chosen("torso"), chosen(*keyed)), values, end)
+    assert names_of(plan.variables) == then
+    assert plan.switched.tolist() == [0] and np.ptp(plan.values) == 0.0 and plan.values[0, 0] == 1.0 - now
+    assert (values == now).all()
+
+
+@pytest.mark.parametrize("values", [[1.0, 1.0], [0.0, 1.0]])
+def test_a_limb_that_is_there_already_or_whose_switch_moves_keeps_its_controls(values):
+    rig = control_rig()
+    before = as_keyed(rig, chosen("goal"), chosen("up_fk"))
+    plan = written_to(rig, before, np.array(values)[:, None], FK)
+    assert (plan.variables == before).all() and not len(plan.switched)
+    assert plan.moving.tolist() == ([] if values[0] == values[1] else [0])
