@@ -73,10 +73,16 @@ def _own_controls(carries: np.ndarray, limb: np.ndarray) -> np.ndarray:
     return moved[..., limb].any(axis=-1) & ~moved[..., ~limb].any(axis=-1)
 
 
-def _ridden(poses: MeasuredPoses, carriers: np.ndarray, state: int, limb: np.ndarray, own: np.ndarray) -> int:
-    """How many carriers of a limb one of its own controls turns rigidly whatever the others do."""
+def _ridden(
+    poses: MeasuredPoses, carriers: np.ndarray, state: int, limb: np.ndarray, own: np.ndarray
+) -> tuple[int, int]:
+    """How many of a limb's own controls turn a carrier of it rigidly whatever the others do, and how many carriers.
+
+    A bone of its own for each is what tells FK: an arm's IK, whose hand turns by itself, carries as many bones.
+    """
     controls, which = np.nonzero(poses.carries[state, 1][:, carriers] & own[:, None] & limb)
     if not controls.size:
-        return 0
+        return 0, 0
     parted = poses.loosened_by(poses.controls[controls], carriers[which])[state, :, 1]
-    return len(np.unique(which[~(parted & own).any(axis=1)]))
+    alone = ~(parted & own).any(axis=1)
+    return len(np.unique(controls[alone])), len(np.unique(which[alone]))
