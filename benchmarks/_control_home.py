@@ -57,24 +57,24 @@ def build(shapes: bool = True, stretch: bool = False):
     bpy.context.view_layer.objects.active = ob
     bpy.ops.object.mode_set(mode="EDIT")
     for part, (head, tail, parent) in places.items():
-        bone = ob.data.edit_bones.new(_name(part))
+        bone = ob.data.edit_bones.new(name_of(part))
         bone.head, bone.tail = head, tail
-        bone.parent = ob.data.edit_bones[_name(parent)] if parent else None
+        bone.parent = ob.data.edit_bones[name_of(parent)] if parent else None
         bone.use_deform = part.split(".")[0] not in _MECHANISM
     bpy.ops.object.mode_set(mode="OBJECT")
-    ob.pose.bones[_name("root")]["q"] = 0.0
+    ob.pose.bones[name_of("root")]["q"] = 0.0
     for side in _SIDES:
         _limb(ob, f"thigh.{side}", f"shin.{side}", f"step.{side}", f"knee.{side}", (f"foot.{side}", f"sole.{side}"))
         _limb(ob, f"arm.{side}", f"forearm.{side}", f"grip.{side}", f"elbow.{side}", (f"hand.{side}", f"grip.{side}"))
         if stretch:
             _twist_and_strap(ob, side)
     if stretch:
-        ob.data.bones[_name("belly")].bbone_segments = 4
+        ob.data.bones[name_of("belly")].bbone_segments = 4
     if shapes:
         shape = bpy.data.objects.new("Shape", None)
         for part in places:
             if part.split(".")[0] not in _NO_SHAPE:
-                ob.pose.bones[_name(part)].custom_shape = shape
+                ob.pose.bones[name_of(part)].custom_shape = shape
     return ob
 
 
@@ -90,14 +90,14 @@ def roles(mode: str) -> Roles:
         turns |= dict.fromkeys(_both("toe"), 15.0)
         poles |= dict.fromkeys((*_both("knee"), *_both("elbow")), 0.05)
         for side in _SIDES:
-            reaches[f"step.{side}"] = Reach(_name(f"thigh.{side}"), _name(f"foot.{side}"))
-            reaches[f"grip.{side}"] = Reach(_name(f"arm.{side}"), _name(f"hand.{side}"), (0.7, 0.84))
+            reaches[f"step.{side}"] = Reach(name_of(f"thigh.{side}"), name_of(f"foot.{side}"))
+            reaches[f"grip.{side}"] = Reach(name_of(f"arm.{side}"), name_of(f"hand.{side}"), (0.7, 0.84))
     return Roles(
-        {_name(part): value for part, value in turns.items()},
-        {_name(part): value for part, value in moves.items()},
-        {_name(part): value for part, value in poles.items()},
-        {_name(part): value for part, value in reaches.items()},
-        {SWITCH.format(root=_name("root")): float(mode == "IK")},
+        {name_of(part): value for part, value in turns.items()},
+        {name_of(part): value for part, value in moves.items()},
+        {name_of(part): value for part, value in poles.items()},
+        {name_of(part): value for part, value in reaches.items()},
+        {SWITCH.format(root=name_of("root")): float(mode == "IK")},
     )
 
 
@@ -112,7 +112,7 @@ def _on_side(key: str, table: dict):
     return (*mirrored, f"{parent[1:]}.{side}" if parent.startswith(".") else parent)
 
 
-def _name(part: str) -> str:
+def name_of(part: str) -> str:
     """A name that tells nothing, not even which parts belong together."""
     order = list(_TRUNK) + [key for table in (_LIMBS, _EXTRA) for name in table for key in _both(name)]
     return f"b{np.random.default_rng(7).permutation(len(order))[order.index(part)]:02d}"
@@ -120,18 +120,18 @@ def _name(part: str) -> str:
 
 def _limb(ob, upper: str, lower: str, goal: str, pole: str, end: tuple[str, str]) -> None:
     """IK over two bones, and an end that turns with another bone, all by the switch."""
-    bone = ob.pose.bones[_name(lower)]
+    bone = ob.pose.bones[name_of(lower)]
     bone.lock_location = (True, True, True)
-    settle_pole(ob, add_ik(bone, ob, _name(goal), _name(pole)), _name(upper))
-    turned = ob.pose.bones[_name(end[0])].constraints.new("COPY_ROTATION")
-    turned.target, turned.subtarget = ob, _name(end[1])
+    settle_pole(ob, add_ik(bone, ob, name_of(goal), name_of(pole)), name_of(upper))
+    turned = ob.pose.bones[name_of(end[0])].constraints.new("COPY_ROTATION")
+    turned.target, turned.subtarget = ob, name_of(end[1])
     for name, constraint in ((lower, bone.constraints[0]), (end[0], turned)):
-        path = f'pose.bones["{_name(name)}"].constraints["{constraint.name}"].influence'
+        path = f'pose.bones["{name_of(name)}"].constraints["{constraint.name}"].influence'
         driver = ob.driver_add(path).driver
         driver.type = "AVERAGE"
         variable = driver.variables.new()
         variable.targets[0].id = ob
-        variable.targets[0].data_path = SWITCH.format(root=_name("root"))
+        variable.targets[0].data_path = SWITCH.format(root=name_of("root"))
 
 
 def add_ik(bone, ob, goal: str, pole: str, count: int = 2):
@@ -163,9 +163,9 @@ def settle_pole(ob, ik, upper: str) -> None:
 
 def _twist_and_strap(ob, side: str) -> None:
     """A bone takes half of the foot's turn about the shin, one reaches from the pelvis to the collar."""
-    twist = ob.pose.bones[_name(f"twist.{side}")].constraints.new("COPY_ROTATION")
-    twist.target, twist.subtarget, twist.influence = ob, _name(f"foot.{side}"), 0.5
+    twist = ob.pose.bones[name_of(f"twist.{side}")].constraints.new("COPY_ROTATION")
+    twist.target, twist.subtarget, twist.influence = ob, name_of(f"foot.{side}"), 0.5
     twist.use_x = twist.use_z = False
     twist.target_space = twist.owner_space = "LOCAL"
-    strap = ob.pose.bones[_name(f"strap.{side}")].constraints.new("STRETCH_TO")
-    strap.target, strap.subtarget, strap.head_tail = ob, _name(f"collar.{side}"), 0.5
+    strap = ob.pose.bones[name_of(f"strap.{side}")].constraints.new("STRETCH_TO")
+    strap.target, strap.subtarget, strap.head_tail = ob, name_of(f"collar.{side}"), 0.5
