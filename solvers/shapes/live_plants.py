@@ -129,6 +129,12 @@ class LivePlants:
                 self._go_on(before, now)
         return np.append(self._root, self._rise.values), self._offsets
 
+    @property
+    def ground_states(self) -> np.ndarray:
+        """(N,) of the picked ground below each of the N feet that stand now, see ``FollowedGround``."""
+        followed = None if self._before is None else self._before.motion.followed
+        return np.zeros(0, int) if followed is None else followed.states[0][self._all.stands]
+
     def _seen(self, points, place, time: float, carried: float, ground: Ground | None) -> _Moment:
         if self._root.any():
             points = points + np.append(self._root, 0.0)

@@ -14,8 +14,9 @@ from ...solvers.mapping.travel_estimators import AUTO, SOURCE, STAYS, TravelChoi
 from ...solvers.shapes.foot_plants import PlantChoices
 from ...solvers.shapes.mesh_feet import find_feet, lowest_ground
 from ...solvers.shapes.planter import CARRIED, Planter, Plants, carried, moved, reach_of
-from ...solvers.surface.followed_ground import Ground
+from ...solvers.surface.followed_ground import MISSING, Ground
 from ..mesh.feet_task import NONE_FOUND, OFF_GROUND, FeetTask, feet_inputs, own_frames
+from ..mesh.plants import missing_now
 from .model import clip_of, target_of, travel_choices
 from .store import LearntTarget
 
@@ -100,13 +101,20 @@ class MapFeetTask(FeetTask):
 
 
 class LiveFeet:
-    """Feet of a performance: they are held by what has come so far."""
+    """Feet of a performance: they are held by what has come so far.
+
+    note: that there is no ground to stand on where they are now, in words, or None.
+    """
+
+    note: str | None = None
 
     def __init__(self, task: MapFeetTask, planter: Planter):
         self._task, self._planter = task, planter
         self._plants = planter.live(task.inputs.ground is not None, task.held)
         self._ground: Ground | None = None
         self._up: float | None = None
+        # Whether the ground is below the body; at first, before it ever was, it is not.
+        self._states = np.array([MISSING])
         self._last = -np.inf
 
     def moved(
@@ -116,6 +124,8 @@ class LiveFeet:
         up = self._carried(position, now)
         points = _in_world(vertices[self._planter.points.vertices], world) + [0.0, 0.0, up]
         root, offsets = self._plants.step(points, position, now, up, self._ground)
+        if self._task.inputs.ground is not None:
+            self.note = missing_now(self._states, self._plants.ground_states)
         return moved(vertices, world, self._planter.fields, root + [0.0, 0.0, up], offsets)
 
     def _carried(self, position: np.ndarray, now: float) -> float:
@@ -126,7 +136,8 @@ class LiveFeet:
             self._ground = self._task.ground_at(self._planter, position[None])
         if self._ground is not None:
             way = self._task.target.pivot[:2] + position
-            level = float(self._ground.along(way[None, None], reach_of(self._planter)).levels[0, 0])
+            found = self._ground.along(way[None, None], reach_of(self._planter))
+            level, self._states = float(found.levels[0, 0]), found.states[0]
             self._ground = Ground(self._ground.heights, level, way)
             height = level - self._planter.points.feet.ground
             before = height if self._up is None else self._up

@@ -62,6 +62,7 @@ class MapFollower(MeshFollower):
         self._task: MapFeetTask | None = None
         self._live_feet: tuple[str, LiveFeet] | None = None
         self._outgrown: str | None = None
+        self._note_of_feet: str | None = None
 
     # ------------------------------------------------------------------------------------------- for the engine
 
@@ -77,8 +78,9 @@ class MapFollower(MeshFollower):
         )
         if not moment.is_playback:  # another frame changes nothing about a range
             self._outgrown = None if settings.live_input else outgrown(moment.scene, ob)
-        notes = self._outgrown, note_of_feet(settings, found_of(ob, self._task))
-        self.note = ". ".join(filter(None, notes)) or None
+        self._note_of_feet = note_of_feet(settings, found_of(ob, self._task))
+        is_same = settings.live_input and self._task and self._live_feet and self._live_feet[0] == self._task.key
+        self._tell(self._live_feet[1].note if is_same else None)
         key = key if self._task is None else self._task.key
         if self._is_edited(ob, clip, frame_now(moment.scene)):
             return TrackNeed.SWEEP, key
@@ -110,6 +112,10 @@ class MapFollower(MeshFollower):
         self._write(ob, moment, coefficients, position[0], heading[0], self._plant(ob, frames))
 
     # -------------------------------------------------------------------------------------------------------------
+
+    def _tell(self, of_ground: str | None) -> None:
+        """What is worth knowing, and that of the ground below what is performed."""
+        self.note = ". ".join(filter(None, (self._outgrown, self._note_of_feet, of_ground))) or None
 
     def recent(self) -> tuple[np.ndarray, np.ndarray] | None:
         """The source's points (J, 3) a tenth of a second ago and now, of what is performed; None before that."""
@@ -166,6 +172,7 @@ class MapFollower(MeshFollower):
         feet = self._feet(ob)
         if feet is not None:
             vertices, world = feet.moved(vertices, world, position, time.monotonic())
+            self._tell(feet.note)
         world = above_ground(ob, vertices, world, feet is not None)
         live_mesh.write(ob.motion_loom_map.live_copy, moment.depsgraph, vertices, world)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...state.overlay_problems import problem_of
 from ..interface.panel_parts import Shown, draw_linked, draw_range, draw_steps, draw_text
 from .bake import PC2, PCA_KEYS
-from .plants import FREE, hold_of, older_note, said_of, text_of
+from .plants import FREE, group_missing, hold_of, older_note, said_of, text_of
 from .target import target_in
 
 
@@ -48,6 +48,9 @@ def draw_feet(layout, shown: Shown, is_learnt: bool) -> None:
     if hold_of(chosen, is_learnt) == FREE:
         return
     layout.prop_search(chosen, "stand_group", shown.ob, "vertex_groups")
+    missing = group_missing(shown.ob, chosen)
+    if missing:
+        draw_text(layout, shown.context, missing, "ERROR")
     layout.prop(chosen, "stands_on")
     said = said_of(shown.ob, shown.workflow.id)
     if is_learnt and said is not None:

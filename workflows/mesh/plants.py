@@ -18,6 +18,7 @@ from ...scene.surfaces import SURFACE_TYPES
 from ...solvers.core.errors import InputError, SceneError
 from ...solvers.shapes.foot_contacts import runs
 from ...solvers.shapes.planter import Plants
+from ...solvers.surface.followed_ground import MISSING, UNREACHED
 from ...solvers.surface.ground_heights import GroundHeights
 from ...state import cache, mesh_edits
 from ..command_line.words import counted
@@ -70,6 +71,14 @@ def older_note(settings, is_learnt: bool) -> list[str]:
     return []
 
 
+def group_missing(ob, settings) -> str | None:
+    """That the vertex group of what may stand is gone, as after it got another name, or None."""
+    group = settings.stand_group
+    if not group or group in ob.vertex_groups:
+        return None
+    return f"'{ob.name}' has no vertex group '{group}', for what may stand; choose another, or none."
+
+
 def stand_mask(ob, settings) -> tuple[tuple, np.ndarray | None]:
     """What tells the vertices that may stand from others, and a mask (V,) of them; None where all may.
 
@@ -78,9 +87,9 @@ def stand_mask(ob, settings) -> tuple[tuple, np.ndarray | None]:
     group = settings.stand_group
     if not group:
         return (), None
-    mark = group, *mesh_edits.mark(ob.data)
-    if group not in ob.vertex_groups:
-        raise InputError(f"'{ob.name}' has no vertex group '{group}', for what may stand; choose another, or none.")
+    mark, missing = (group, *mesh_edits.mark(ob.data)), group_missing(ob, settings)
+    if missing:
+        raise InputError(missing)
     return mark, kept(ob, "may stand", mark, lambda: part_masks(ob, [group])[0])
 
 
@@ -172,6 +181,16 @@ def text_of(found: dict) -> str:
             + _frames(found["ground_not_followed"])
         )
     return ", ".join(parts)
+
+
+def missing_now(of_body: np.ndarray, of_feet: np.ndarray) -> str | None:
+    """That a body, or a foot that stands, has no ground below it now, of states (N,) of ``followed_ground``."""
+    states = np.concatenate((of_body, of_feet))
+    if (states == MISSING).any():
+        return "No ground is below the target now: it stays as high as before"
+    if (states == UNREACHED).any():
+        return "The ground goes up or down by more than a fifth of the body's height here and is not followed"
+    return None
 
 
 def _spans(frames: np.ndarray, is_on: np.ndarray) -> list[list[float]]:

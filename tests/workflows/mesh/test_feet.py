@@ -145,6 +145,29 @@ def test_what_is_high_is_not_stood_on_and_where_the_ground_ends_is_told(ob, sett
     assert f"no ground is below standing feet at frames {first:g} to {last:g}" in plants.text_of(told["Short"])
 
 
+def test_a_performed_walk_says_where_its_ground_ends(ob, settings, monkeypatch):
+    seconds = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: seconds[0])
+    corners = [(-9, -9, 0), (9, -9, 0), (9, 0.6, 0), (-9, 0.6, 0)]
+    MAP.toggle(ob)
+    settings.live_input, settings.stands_on = True, map_scenes.add_mesh("Short", corners, [(0, 1, 2, 3)])
+    empties = list(bpy.data.collections["Steps"].objects)
+    for empty in empties:
+        empty.animation_data_clear()
+    notes = []
+    for places in steps():
+        for empty, place in zip(empties, places, strict=True):
+            empty.location = place
+        seconds[0] += 1 / 24
+        MAP.now(ob)
+        notes.append(live.status(ob, "map").note)
+    told = ["No ground is below the target" in (note or "") for note in notes]
+    assert not any(told[:8]) and told[-1] and MAP.healthy(ob)
+    settings.stands_on = None
+    MAP.now(ob)
+    assert live.status(ob, "map").note is None
+
+
 @pytest.mark.parametrize("what", ["moves", "itself", "gone", "elsewhere", "wall", "no mesh", "no faces"])
 def test_a_ground_that_cannot_be_stood_on_is_told(ob, settings, what):
     hill = add_ground()
@@ -192,6 +215,10 @@ def test_a_vertex_group_says_what_may_stand(ob, settings, capfd):
     assert none["found"] == 0 and "No foot was found" in none["note"]
     assert jobs.main(["map", "--target", "Walker", "--may-stand", "Paws", "--bake", "absolute-keys"]) == 1
     assert "no vertex group 'Paws'" in capfd.readouterr().err
+    settings.stand_group = "Hind Feet"
+    assert plants.group_missing(ob, settings) is None
+    group.name = "Back"
+    assert "no vertex group 'Hind Feet'" in plants.group_missing(ob, settings)
 
 
 def test_a_file_from_before_opens_with_free_feet_and_says_so(ob, settings, tmp_path):
