@@ -12,7 +12,7 @@ from .feet_motion import REACH, FeetMotion, FootPoints
 from .foot_contacts import NEAR, NEAR_SLIDING, SLOW, is_level, is_low, is_lowest, is_on, slow_limit_at
 from .foot_habits import LEAST_SLIDE, LEFT, FootHabits, share_beyond
 from .foot_plants import DEFAULTS, SMOOTH, PlantChoices, ramp, slides_all_the_time
-from .own_stances import share_unlike, states_between
+from .own_stances import share_unlike
 from .plant_fields import PlantFields
 
 # A foot that stands goes on to until it is so many times as high, or as fast, as one that begins to may be.
@@ -208,8 +208,7 @@ class LivePlants:
         if self._choices.in_full:
             return away, own
         for number in np.flatnonzero(self._all.stands).tolist():
-            state = states_between(before.motion, now.motion, number, self._habits.level[number])
-            (away[number],), (slide,) = stances.nearest(number, state)
+            away[number], slide = stances.performed(before.motion, now.motion, number, self._habits.level[number])
             if np.isfinite(away[number]):
                 own[number] = slide
         return away, own

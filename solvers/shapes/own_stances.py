@@ -25,9 +25,9 @@ _AT_ONCE = 512
 
 @dataclass(frozen=True)
 class OwnStances:
-    """Of K feet: starts (G, 2P), states in G steps of own clips in which it is near the ground, see ``states``, and to
-    the next ones, ways (G, 2P), zero where that is not among them; slides (G,), metres a second over the ground, the
-    mean over the vertices of its sole, and changes (G,) of those."""
+    """Of K feet, the ways that their states, see ``_state``, go in own clips while they are near the ground, in G
+    pieces: starts (G, 2P) and ways (G, 2P) from there; slides (G,), metres a second over the ground, the mean over the
+    vertices of a sole, at their starts, and changes (G,) of those."""
 
     starts: tuple[np.ndarray, ...]
     ways: tuple[np.ndarray, ...]
@@ -53,16 +53,32 @@ class OwnStances:
         stands as in own clips, on the whole, all of it in others."""
         out = np.ones(on_ground.shape)
         for foot, column in enumerate(on_ground.T):
-            away, _ = self.nearest(foot, states(motion, foot, column, levels[:, foot]))
+            away = self._away(motion, foot, levels[:, foot])
             for start, end in runs(column):
-                # Of a run of one frame, the steps to and from it.
-                inside = away[start : end - 1] if end - start > 1 else away[max(start - 1, 0) : end]
-                if len(inside):
-                    out[start:end, foot] = share_unlike(np.sqrt(np.mean(np.square(inside))), motion.feet.height)
+                off = np.sqrt(np.mean(np.square(away[start:end])))
+                out[start:end, foot] = share_unlike(off, motion.feet.height)
         return out
 
+    def _away(self, motion: FeetMotion, foot: int, levels: np.ndarray) -> np.ndarray:
+        """(F,) metres from own clips, by how it comes to each frame or how it goes on, whichever is nearer."""
+        heights, spans = motion.probe_heights(foot), np.diff(motion.times)[:, None]
+        above, out = heights - levels[:, None], np.full(len(heights), np.inf)
+        changes = _changes(heights[:-1], heights[1:], spans)
+        for frames, here in ((slice(1, None), above[1:]), (slice(None, -1), above[:-1])):
+            away, _ = self.nearest(foot, _state(here, changes))
+            out[frames] = np.minimum(out[frames], away)
+        return out
+
+    def performed(self, before: FeetMotion, now: FeetMotion, foot: int, level: float) -> tuple[float, float]:
+        """How far a foot is from own clips now, metres, by two motions of a frame each, and how fast its sole slides
+        there, metres a second."""
+        heights = now.probe_heights(foot)
+        changes = _changes(before.probe_heights(foot), heights, now.times[0] - before.times[0])
+        away, slides = self.nearest(foot, _state(heights - level, changes))
+        return float(away[0]), float(slides[0])
+
     def nearest(self, foot: int, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How far states (S, 2P) are from the nearest in own clips, or between two: (S,) metres, RMS over a foot's
+        """How far states (S, 2P) are from the ways of own clips: (S,) metres, RMS over a foot's
         probes, infinite where there are none, and (S,) how fast the sole slides there, metres a second."""
         starts, ways = self.starts[foot], self.ways[foot]
         if not len(starts):
@@ -82,22 +98,14 @@ class OwnStances:
         return np.sqrt(np.maximum(out, 0.0) / (0.5 * starts.shape[1])), slides
 
 
-def states(motion: FeetMotion, foot: int, on_ground: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """(F - 1, 2P) of a foot in the steps between frames, metres: the heights of its probes above its level (F,), and by
-    how much they change within a twentieth of a second."""
-    heights, right = motion.probe_heights(foot), np.where(on_ground[:-1], levels[:-1], levels[1:])
-    return _states(heights[:-1], heights[1:], right[:, None], np.diff(motion.times)[:, None])
+def _state(above: np.ndarray, changes: np.ndarray) -> np.ndarray:
+    """(S, 2P) of a foot, metres: the heights of its probes above its level (S, P), and how those change (S, P)."""
+    return np.concatenate((above, changes), axis=1)
 
 
-def states_between(before: FeetMotion, now: FeetMotion, foot: int, level: float) -> np.ndarray:
-    """(1, 2P) likewise, between two motions of a frame each."""
-    heights = before.probe_heights(foot), now.probe_heights(foot)
-    return _states(*heights, level, now.times[0] - before.times[0])
-
-
-def _states(before, after, level, span) -> np.ndarray:
-    """Heights (S, P) at the ends of steps, which take a span of seconds."""
-    return np.concatenate((0.5 * (before + after) - level, (after - before) * (_SPAN / span)), axis=1)
+def _changes(before: np.ndarray, after: np.ndarray, spans: np.ndarray | float) -> np.ndarray:
+    """(S, P) of heights (S, P) a span of seconds apart, within a twentieth of a second."""
+    return (after - before) * (_SPAN / spans)
 
 
 def share_unlike(away: float | np.ndarray, height: float) -> float | np.ndarray:
@@ -106,13 +114,21 @@ def share_unlike(away: float | np.ndarray, height: float) -> float | np.ndarray:
     return share * share * (3.0 - 2.0 * share)
 
 
-def _of_clip(motion: FeetMotion, foot: int, on_ground: np.ndarray, levels: np.ndarray):
-    """States (G, 2P) of the steps in which it is near the ground or stands, the ways to the next, slides (G,) and their
-    changes."""
+def _of_clip(motion: FeetMotion, foot: int, on_ground: np.ndarray, levels: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Starts (G, 2P), ways (G, 2P), slides (G,) and changes (G,) of the steps in which it is near the ground or stands:
+    from frame to frame, where heights change, and at their ends, where speeds do; so at any frame rate."""
     near = on_ground | (motion.nearness[:, foot] <= _NEAR * motion.feet.height)
-    found, kept = states(motion, foot, on_ground, levels), near[1:] | near[:-1]
-    slides = motion.slides[:, foot]
-    ways, changes = np.zeros_like(found), np.zeros(len(found))
-    goes_on = np.flatnonzero(kept[1:] & kept[:-1])
-    ways[goes_on], changes[goes_on] = (values[goes_on + 1] - values[goes_on] for values in (found, slides))
-    return found[kept], ways[kept], slides[kept], changes[kept]
+    kept, heights = near[1:] | near[:-1], motion.probe_heights(foot)
+    right = np.where(on_ground[:-1], levels[:-1], levels[1:])[:, None]
+    slides, changes = motion.slides[:, foot], _changes(heights[:-1], heights[1:], np.diff(motion.times)[:, None])
+    still, goes_on = np.zeros_like(changes), (kept[1:] & kept[:-1])
+    turning, faster = still.copy(), np.zeros(len(kept))
+    turning[:-1][goes_on], faster[:-1][goes_on] = np.diff(changes, axis=0)[goes_on], np.diff(slides)[goes_on]
+    begun, ended = (_state(each - right, changes)[kept] for each in (heights[:-1], heights[1:]))
+    along, turned = _state(np.diff(heights, axis=0), still)[kept], _state(still, turning)[kept]
+    return (
+        np.concatenate((begun, ended)),
+        np.concatenate((along, turned)),
+        np.tile(slides[kept], 2),
+        np.concatenate((0.0 * slides[kept], faster[kept])),
+    )

@@ -1,11 +1,14 @@
 """Whether a foot stands as in its own clips: at their frames and between them, not where it floats or sinks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from solvers.core.interpolation import BetweenRows
 from solvers.shapes.foot_contacts import grounded, standing
 from solvers.shapes.foot_habits import levels
-from solvers.shapes.own_stances import OwnStances, share_unlike, states
+from solvers.shapes.own_stances import OwnStances, share_unlike
 from tests.walking_body import walk
 from tests.walking_feet import feet_motion, feet_of
 
@@ -25,21 +28,22 @@ def seen(feet, clip):
     return motion, grounded(motion, stands, right), right
 
 
-def farthest(stances, motion, on_ground, right):
-    """Of all feet from their own clips, in steps within stances, of the body's height."""
-    away = [
-        stances.nearest(foot, states(motion, foot, column, right[:, foot]))[0][column[1:] & column[:-1]].max()
-        for foot, column in enumerate(on_ground.T)
-    ]
-    return max(away) / motion.feet.height
-
-
 @pytest.mark.parametrize("fps", (24.0, 30.0, 60.0))
 def test_own_clips_are_own_at_any_frame_rate_and_however_often_they_are_looped(feet, fps):
     own = OwnStances.learn([seen(feet, walk(2.0, fps=60.0))])
     clip = seen(feet, walk(5.0, fps=fps))
-    assert farthest(own, *clip) < 1e-3 / 1.8
     assert own.shares(*clip)[clip[1]].max() < 1e-6
+
+
+def test_a_clip_between_whose_frames_more_are_put_is_its_own(feet):
+    times, vertices, triangles, places, _ = walk(2.0)
+    vertices[..., 2] += 0.03 * np.sin(20.0 * times)[:, None]
+    own = OwnStances.learn([seen(feet, (times, vertices, triangles, places, None))])
+    more = np.linspace(0.0, 2.0, 121)
+    between = BetweenRows.at(more, times)
+    clip = seen(feet, (more, between.of(vertices), triangles, between.of(places), None))
+    shares = own.shares(*clip)[clip[1]]
+    assert shares.size > 60 and shares.max() < 1e-6
 
 
 @pytest.mark.parametrize("sink", (0.03, -0.03))
@@ -50,12 +54,20 @@ def test_feet_that_sink_or_float_do_not_stand_so(feet, sink):
     assert clip[1].any(axis=0).all() and own.shares(*clip)[clip[1]].min() > 0.99
 
 
+def one_frame(motion, frame):
+    some = slice(frame, frame + 1)
+    return replace(motion, times=motion.times[some], points=motion.points[some], places=motion.places[some])
+
+
 def test_the_slide_of_own_clips_is_told_as_well(feet):
     clip = seen(feet, walk(slip=0.3))
-    motion, on_ground, right = clip
+    motion, on_ground, _ = clip
     both = on_ground[1:, 0] & on_ground[:-1, 0]
-    found = OwnStances.learn([clip]).nearest(0, states(motion, 0, on_ground[:, 0], right[:, 0]))[1]
-    np.testing.assert_allclose(found[both], motion.slides[both, 0], rtol=0.02)
+    own, each = OwnStances.learn([clip]), [one_frame(motion, frame) for frame in range(len(on_ground))]
+    found = [own.performed(*pair, 0, 0.0) for pair in zip(each[:-1], each[1:], strict=True)]
+    away, slides = np.array(found)[both].T
+    assert away.max() < 1e-6
+    np.testing.assert_allclose(slides, motion.slides[both, 0], rtol=0.02)
 
 
 def test_the_unit_does_not_matter(feet):
