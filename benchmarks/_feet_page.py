@@ -12,14 +12,15 @@ Map: an animal's or a person's joints drive the mesh of another, both as importe
 dancers, each by the other, and clips that were not learnt from of the [scored set](transfer_measures.md), learnt from two clips alone.
 
 Slide: mean speed of the soles of standing feet over the ground, metres a second in the body's own size; in its *own* clips, *free*, *held* as in its own
-clips (the default), in *full*, and *live* (Live Input, second half of the clip). Off: how far the lowest point of what stands is from where it stands in its own clips, at the worst moment, in
-centimetres of a body 1.8 m high. A slide of 0: nothing stands that long. Jerk: mean third difference of all vertices, against free. Edges: 99th percentile of how much their lengths change.
+clips (the default), in *full*, and *live* (Live Input, which Map has, second half of the clip). Off: how far the lowest point of what stands, if only about to land or to leave, is from where it stands in its
+own clips, at the worst moment of all in which anything stands, in centimetres of a body 1.8 m high; *own*: of its own clips. A slide of 0: nothing stands that long. Jerk: mean third difference of all vertices, against free. Edges: 99th percentile of how much their lengths change.
 Itself: by how much its own clip is changed, at most. Moved: how far the body is moved over the ground, in metres.
 
 """  # noqa: E501
 _COLUMNS = {
     "height_m": "height m", "slide_own": "slide own", "slide_free": "free", "slide_held": "held", "slide_full": "full",
-    "slide_live": "live", "off_free_cm": "off free cm", "off_held_cm": "held cm", "jerk_held": "jerk held",
+    "slide_live": "live", "off_own_cm": "off own cm", "off_free_cm": "free cm", "off_held_cm": "held cm",
+    "off_live_cm": "live cm", "jerk_held": "jerk held",
     "jerk_full": "full", "jerk_live": "live", "edges_held": "edges held", "rooted_m": "moved m",
     "itself_mm": "itself mm", "live_ms": "live ms",
 }  # fmt: skip
@@ -38,11 +39,12 @@ stands leaves one print.
 def page(figures: dict[str, dict[str, float]]) -> str:
     """figures: of each case by name, see ``_feet_measures.measured``."""
     parts = [_INTRO]
-    for title, looked_at in (("Not looked at while the rules were tuned", 0.0), ("Looked at while they were", 1.0)):
+    for title, looked_at in (("Not looked at while the rules were tuned", 0.0), ("Seen while they were", 1.0)):
         parts.append(f"## {title}\n\n| | {' | '.join(_COLUMNS.values())} |\n|---{'|---:' * len(_COLUMNS)}|\n")
         for name, found in figures.items():
             if float(found["looked_at"]) == looked_at:
-                cells = (f"{found[key]:.3g}" for key in _COLUMNS)
+                is_live = not name.startswith("Transfer")
+                cells = (f"{found[key]:.3g}" if is_live or "live" not in key else "" for key in _COLUMNS)
                 parts.append(f"| {name} | {' | '.join(cells)} |\n")
         parts.append("\n")
     parts.append(_CLOSE_UPS)

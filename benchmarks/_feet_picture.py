@@ -15,7 +15,11 @@ from ._feet_measures import moved, planted
 from ._sheet import GREY, Sheet
 
 # Cases that have a strip, and the seconds of it.
-SHOWN = {"Map, cow to alpaca, walk": (1.5, 2.9), "Map, cow to husky, gallop": (0.55, 1.5)}
+SHOWN = {
+    "Map, cow to alpaca, walk": (1.5, 2.9),
+    "Map, cow to husky, gallop": (0.55, 1.5),
+    "Map, horse to fox, gallop": (0.55, 1.5),
+}
 _COLOURS = ((0.75, 0.15, 0.1), (0.1, 0.35, 0.75), (0.95, 0.6, 0.1), (0.15, 0.6, 0.3))
 _WIDTH, _ROW, _EDGE = 1240, 190, 12
 # Of the body's height: how much of it is seen above the ground.
