@@ -46,7 +46,7 @@ def ours(case: ScoreCase) -> np.ndarray:
     )
     out = np.empty((len(case.rows), *case.target.shape[1:]))
     for fold in case.folds:
-        mapping = MotionMap.learn(fold.known, _coefficients(space, fold), space.box)
+        mapping = MotionMap.learn(fold.known, coefficients_of(space, fold), space.box)
         found = mapping.coefficients(case.rows[fold.shown])
         out[fold.shown] = np.concatenate([
             space.vertices_of(found[start : start + _AT_ONCE]) for start in range(0, len(found), _AT_ONCE)
@@ -54,7 +54,7 @@ def ours(case: ScoreCase) -> np.ndarray:
     return out
 
 
-def _coefficients(space: TargetSpace, fold: Fold) -> np.ndarray:
+def coefficients_of(space: TargetSpace, fold: Fold) -> np.ndarray:
     """(n, D) at paired rows, on the line between the target's frames."""
     before = np.minimum(fold.paired.astype(int), len(space.coefficients) - 2)
     share = (fold.paired - before)[:, None]

@@ -132,13 +132,18 @@ class TransferSet:
 @functools.cache
 def transfer_set(seed: int = 0) -> TransferSet:
     """See the top of this file; a few seconds, kept afterwards. Raises InputError where the captures are not there."""
+    return set_of(TRAINING, UNSEEN, seed)
+
+
+def set_of(training: tuple[Clip, ...], unseen: tuple[Clip, ...], seed: int = 0) -> TransferSet:
+    """The same two bodies in any clips; raises InputError as ``performance`` too."""
     source = _Actor(read_skinned_body("ai4animation/Geno/Model.glb"), _GENO, styled=False)
     target = _Actor(read_skinned_body("ai4animation/Cranberry/Model.glb").split(), _CRANBERRY, styled=True)
     rng = np.random.default_rng(seed)
-    pairs = [_clip_pair(clip, source, target, rng) for clip in TRAINING + UNSEEN]
+    pairs = [_clip_pair(clip, source, target, rng) for clip in training + unseen]
     # What nobody has marked: unseen clips have no key poses.
-    unseen = tuple(replace(pair, pairs=np.empty((0, 2), int)) for pair in pairs[len(TRAINING) :])
-    return TransferSet(source.data("Geno"), target.data("Cranberry"), tuple(pairs[: len(TRAINING)]), unseen, FPS)
+    apart = tuple(replace(pair, pairs=np.empty((0, 2), int)) for pair in pairs[len(training) :])
+    return TransferSet(source.data("Geno"), target.data("Cranberry"), tuple(pairs[: len(training)]), apart, FPS)
 
 
 @dataclass(frozen=True)
