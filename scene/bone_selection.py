@@ -1,4 +1,4 @@
-"""Selecting a bone of a rig, in Object and Pose Mode."""
+"""Selecting a bone of a rig, in Object and Pose Mode, and what is selected."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ def select_bone(ob: bpy.types.Object, name: str) -> str | None:
         holder.select = holder.name == name
     bones.active = bones[name]
     return _why_unseen(ob, bones[name], holders[name])
+
+
+def selected_bones(ob: bpy.types.Object) -> list[str]:
+    """Names of the bones of a rig that are selected."""
+    holders = ob.pose.bones if _IN_POSE else ob.data.bones
+    return [holder.name for holder in holders if holder.select]
 
 
 def _why_unseen(ob, bone, holder) -> str | None:

@@ -18,7 +18,7 @@ from ..interface.panel_parts import (
     is_live,
 )
 from ..interface.wrapping import length
-from ..rig.panel import draw_bake, draw_live, draw_rig, is_baked
+from ..rig.panel import draw_bake, draw_controls, draw_live, draw_rig, is_baked
 from .report_panel import draw_doubts, draw_report
 
 _NAME_WIDTH = 70.0  # pixels that a row of the list has for a name in a sidebar of the usual width
@@ -103,11 +103,11 @@ def _draw_bound(layout, shown: Shown) -> None:
 
 
 def _draw_overriding(layout, shown: Shown) -> None:
-    """What of the rig would override a result, and the button that makes a rig without."""
+    """That results are written to controls where something of the rig overrides its bones, and the other way."""
     found = overriding(shown.ob, set(), shown.chosen.limits)
-    if found:
-        text = f"{what_overrides(shown.ob, found)}. Bind a copy of the deform bones instead"
-        draw_text(layout, shown.context, text, "ERROR")
+    if found and not len(shown.chosen.controls):
+        text = f"{what_overrides(shown.ob, found)}: Bind measures its controls, and results are written to these"
+        draw_text(layout, shown.context, text, "INFO")
         layout.operator("motion_loom.copy_deform_bones", icon="OUTLINER_OB_ARMATURE")
 
 
@@ -209,6 +209,7 @@ _STEPS = (
 _PARTS = (
     ("report", "Report", draw_report),
     ("joints", "Joints", _draw_joints),
+    ("controls", "Controls", draw_controls),
     ("options", "Options", _draw_options),
     ("pins", "Pins", _draw_pins),
     ("bones", "Bone Hold", _draw_bones),

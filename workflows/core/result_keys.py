@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...scene.key_rows import rows_of_keys
 from ...scene.motion import BoneMotion, source_of
 from ...scene.motion_writing import channel_sizes, moves_outside, written_channels
 from ...solvers.core.errors import InputError
@@ -20,11 +21,12 @@ from ...solvers.skeleton.smooth_curves import Tangents
 class KeyOptions:
     """step: frames from one key to the next; the last frame always has keys.  error: leave out the keys that the others
     tell within so many metres, see ``skeleton.curve_reduction``; None: keep all.  only_changed: channels that do not
-    change keep the curves of the source."""
+    change keep the curves of the source.  at_source: only where the source has keys, whatever step and error are."""
 
     step: int = 1
     error: float | None = None
     only_changed: bool = True
+    at_source: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,16 +81,19 @@ def choose_keys(
         keyed[body] |= moves_outside(context.scene, source_of(ob), motion.rig, motion.frames)[body]
     channels, frames = motion.channels(), motion.frames
     unit = mean_scale(motion.object_world[:, :3, :3])
-    rows = np.unique([*range(0, len(frames), options.step), len(frames) - 1])
+    step, error = (1, None) if options.at_source else (options.step, options.error)
+    rows = np.unique([*range(0, len(frames), step), len(frames) - 1])
     chosen = np.zeros((len(frames), *keyed.shape), bool)
     chosen[rows] = keyed
-    if options.error is not None:
+    if options.at_source:
+        chosen &= rows_of_keys(context.scene, source_of(ob), motion.rig, frames)
+    if error is not None:
         some = tuple(values[rows] for values in channels)
-        chosen[rows], found = reduce_keys(motion.rig, some, frames[rows], unit[rows], keyed, options.error)
+        chosen[rows], found = reduce_keys(motion.rig, some, frames[rows], unit[rows], keyed, error)
     sizes = channel_sizes(motion.rig)
     if chosen[:, keyed].all():
         return Keys(chosen, sizes, 0.0)
-    if options.error is None:
+    if error is None:
         tangents = key_tangents(channels, frames, chosen)
     else:
         tangents = [_spread(some, rows, len(frames)) for some in found]

@@ -22,6 +22,7 @@ from ..core.base import Steps, names_what_is_too_large, relayed, run_to_end
 from ..core.outside_frames import outside_notes
 from ..rig.action import to_bind_played
 from ..rig.choose_joints import joint_radii, read_source
+from ..rig.control_list import list_controls
 from ..rig.controls import KnownControls
 from ..rig.measured_controls import measured_controls
 from ..rig.owner import require_owner
@@ -106,6 +107,7 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
         notes = (*source.notes, *doubts, *left_out, *not_kept(stored), *counted_anew(moved))
         line = store_binding(ob, workflow, stored, objects, notes)
         note_bound(context, ob, workflow, source.motion)
+        list_controls(ob, workflow, controls)
     return f"Bound '{ob.name}': {line}"
 
 

@@ -38,4 +38,17 @@ class MOTION_LOOM_UL_joints(bpy.types.UIList):
         rest.prop(item, "mode", text="", icon_only=True)
 
 
-CLASSES = (MOTION_LOOM_UL_surfaces, MOTION_LOOM_UL_joints)
+class MOTION_LOOM_UL_controls(bpy.types.UIList):
+    """Whether a control is keyed, its name, what it carries, and whether results may be written to it."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0):
+        split = layout.split(factor=_NAME_SHARE)
+        row = split.row(align=True)
+        row.prop(item, "use", text="")
+        row.label(text=item.name, icon="KEYFRAME_HLT" if item.keyed else "KEYFRAME", translate=False)
+        carries = split.row()
+        carries.active = item.use
+        carries.label(text=item.carries, translate=False)
+
+
+CLASSES = (MOTION_LOOM_UL_surfaces, MOTION_LOOM_UL_joints, MOTION_LOOM_UL_controls)

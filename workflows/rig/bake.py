@@ -34,8 +34,12 @@ class RigBakeOptions:
 
 def options_of(settings) -> RigBakeOptions:
     """What ``RigResultSettings`` are set to."""
+    return RigBakeOptions(None, settings.assign, _key_options(settings), settings.bake_strip)
+
+
+def _key_options(settings) -> KeyOptions:
     error = settings.bake_error if settings.bake_reduce else None
-    return RigBakeOptions(None, settings.assign, KeyOptions(settings.bake_step, error), settings.bake_strip)
+    return KeyOptions(settings.bake_step, error, at_source=settings.bake_at_keys)
 
 
 def bake_steps(

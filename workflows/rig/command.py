@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
+from ...solvers.core.errors import InputError
 from ..command_line.settings import require_between
-from ..core.result_keys import KeyOptions
 from .bake import RigBakeOptions, options_of
+from .control_list import choose_controls
+from .control_variables import TRUNKS, WRITE_TO
 
 
 def add_bake_arguments(parser, done: str) -> None:
@@ -21,6 +24,20 @@ def add_bake_arguments(parser, done: str) -> None:
         "--only-changed", action=argparse.BooleanOptionalAction, default=True,
         help="channels that do not change keep the curves of the source",
     )  # fmt: skip
+    parser.add_argument(
+        "--keys-at-source", action="store_true", help="write keys only at the frames where the source has keys"
+    )
+    parser.add_argument(
+        "--write-to", choices=[name.lower().replace("_", "-") for name in WRITE_TO],
+        help="which controls get the result, on a rig whose bones are moved by controls (default: as-keyed)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--trunk", choices=[name.lower().replace("_", "-") for name in TRUNKS],
+        help="which controls of the trunk get keys there (default: keyed, those that the source keys)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--only-controls", nargs="+", action="extend", metavar="BONE", help="write to these controls alone"
+    )
     parser.add_argument("--strip", action="store_true", help="push the result to a new NLA track, not assign it")
 
 
@@ -33,11 +50,25 @@ def apply_bake(settings, args) -> None:
         settings.bake_reduce = error > 0.0
         if error > 0.0:
             settings.bake_error = require_between("--reduce", args.reduce, 1e-5, 1000.0)
+    settings.bake_at_keys = settings.bake_at_keys or args.keys_at_source
+    _apply_controls(settings, args)
     settings.bake_strip = settings.bake_strip or args.strip
+
+
+def _apply_controls(settings, args) -> None:
+    asked = {"--write-to": args.write_to, "--trunk": args.trunk, "--only-controls": args.only_controls}
+    given = next((name for name, value in asked.items() if value), None)
+    if given and not len(settings.controls):
+        raise InputError(f"'{settings.id_data.name}' is not moved by controls, so that {given} has no meaning for it.")
+    for name in ("write_to", "trunk"):
+        if getattr(args, name):
+            setattr(settings, name, getattr(args, name).upper().replace("-", "_"))
+    if args.only_controls:
+        choose_controls(settings, args.only_controls)
 
 
 def baked_as(settings, args) -> RigBakeOptions:
     """How to bake with settings that ``apply_bake`` has set, and what arguments alone say."""
     chosen = options_of(settings)
-    keys = KeyOptions(chosen.keys.step, chosen.keys.error, args.only_changed)
+    keys = replace(chosen.keys, only_changed=args.only_changed)
     return RigBakeOptions(args.name, not args.no_assign, keys, chosen.strip)

@@ -13,25 +13,28 @@ from ...solvers.controls.control_rig import MAIN, NO_TRUNK, SPINE_FK, TWEAK, Con
 from ...solvers.controls.plan import FK, IK, Plan, as_keyed, with_trunk, without_roots, written_to
 from ...solvers.core.errors import InputError
 
+WRITE_TO = ("AS_KEYED", "FK", "IK", "BOTH")
 TRUNKS = {"KEYED": NO_TRUNK, "MAIN": MAIN, "SPINE_FK": SPINE_FK, "TWEAKS": TWEAK}
 
 
 @dataclass(frozen=True)
 class WriteChoices:
-    """write_to: AS_KEYED, FK, IK or BOTH.  trunk: of ``TRUNKS``.  only: names of controls, all where there is none."""
+    """write_to: of ``WRITE_TO``.  trunk: of ``TRUNKS``.  only: names of controls, None for all."""
 
     write_to: str = "AS_KEYED"
     trunk: str = "KEYED"
-    only: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, settings) -> WriteChoices:
         """What ``RigResultSettings`` are set to."""
-        return cls(settings.write_to, settings.trunk, tuple(settings.only_controls.splitlines()))
+        left_out = not all(item.use for item in settings.controls)
+        only = tuple(item.name for item in settings.controls if item.use) if left_out else None
+        return cls(settings.write_to, settings.trunk, only)
 
     def __iter__(self):
         """Texts, for comparing."""
-        yield from (self.write_to, self.trunk, "\n".join(self.only))
+        yield from (self.write_to, self.trunk, None if self.only is None else "\n".join(self.only))
 
 
 def plans_of(ob, controls: ControlRig, source: tuple, values: np.ndarray, chosen: WriteChoices) -> list[Plan]:
@@ -60,20 +63,21 @@ def _alone(controls: ControlRig, plan: Plan) -> Plan:
     return replace(plan, variables=plan.variables & own[:, None])
 
 
-def _limited(ob, controls: ControlRig, plan: Plan, only: tuple[str, ...]) -> Plan:
-    if not only:
+def _limited(ob, controls: ControlRig, plan: Plan, only: tuple[str, ...] | None) -> Plan:
+    if only is None:
         return plan
     names = [controls.rig.names[bone] for bone in controls.controls]
-    unknown = [name for name in only if name not in names]
-    if unknown:
-        raise InputError(f"'{unknown[0]}' is no control of '{ob.name}'; choose others to be written.")
     variables = plan.variables & np.isin(names, only)[:, None]
     if not variables.any():
         raise InputError(
-            f"None of the chosen controls of '{ob.name}' ({', '.join(only[:3])}) is one that a result would be written "
-            "to; choose others, or have more written under Trunk."
+            f"None of the chosen controls of '{ob.name}'{_some(only)} is one that a result would be written to; choose "
+            "others, or have more written under Trunk."
         )
     return replace(plan, variables=variables)
+
+
+def _some(names: tuple[str, ...]) -> str:
+    return f" ({', '.join(names[:3])})" if names else ""
 
 
 def keyed_controls(ob, controls: ControlRig, source: tuple) -> tuple[np.ndarray, np.ndarray]:

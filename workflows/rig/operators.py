@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..interface.operators import ChangeOperator, OwnedOperator, owned_by
 from .action import play_source, plays_result
+from .control_list import choose_controls, choose_selected
 
 
 def why_no_rig(context) -> str | None:
@@ -28,6 +29,27 @@ class _PlaySource(OwnedOperator, ChangeOperator):
         play_source(context.object, self.owner())
 
 
+class _OnlySelected(OwnedOperator, ChangeOperator):
+    """Write results to the selected bones alone, as far as they are controls"""
+
+    bl_label = "Only Selected Controls"
+    needs = why_no_rig
+
+    def apply(self, context):
+        return choose_selected(context.object, self.owner())
+
+
+class _AllControls(OwnedOperator, ChangeOperator):
+    """Write results to every control that Write To and Trunk ask for"""
+
+    bl_label = "All Controls"
+    needs = why_no_rig
+
+    def apply(self, context):
+        choose_controls(self.owner().settings_of(context.object), ())
+
+
 def rig_operators(workflow_id: str) -> tuple[type, ...]:
-    """The way back from a workflow's result."""
-    return (owned_by(workflow_id, "play_source", _PlaySource),)
+    """The way back from a workflow's result, and the choice of controls."""
+    bases = {"play_source": _PlaySource, "only_selected": _OnlySelected, "all_controls": _AllControls}
+    return tuple(owned_by(workflow_id, name, base) for name, base in bases.items())

@@ -48,13 +48,35 @@ def draw_bake(layout, shown: Shown) -> None:
     draw_toggles(layout, chosen, ("assign", "bake_strip"))
     column = layout.column()
     column.prop(chosen, "bake_step")
-    column.prop(chosen, "bake_reduce")
-    if chosen.bake_reduce:
+    column.prop(chosen, "bake_at_keys")
+    if not chosen.bake_at_keys:
+        column.prop(chosen, "bake_reduce")
+    if chosen.bake_reduce and not chosen.bake_at_keys:
         column.prop(chosen, "bake_error")
     shown.workflow.button(layout, "bake")
     if is_baked(shown):
         layout.operator(f"motion_loom.{shown.workflow.id}_play_source", icon="LOOP_BACK")
     shown.workflow.button(layout, "copy_command", text="Copy Command", icon="COPYDOWN")
+
+
+def draw_controls(layout, shown: Shown) -> None:
+    """Which controls get the result, on a rig whose bones are moved by controls. Its part is called ``controls``."""
+    chosen = shown.chosen
+    if not len(chosen.controls):
+        text = "Bind lists the controls of a rig whose bones are moved by controls; on this one bones are keyed"
+        draw_text(layout, shown.context, text, "INFO")
+        return
+    column = layout.column()
+    column.prop(chosen, "write_to")
+    column.prop(chosen, "trunk")
+    layout.template_list("MOTION_LOOM_UL_controls", "", chosen, "controls", chosen, "active_control", rows=6)
+    row = layout.row(align=True)
+    row.operator(f"motion_loom.{shown.workflow.id}_only_selected", text="Only Selected", icon="RESTRICT_SELECT_OFF")
+    row.operator(f"motion_loom.{shown.workflow.id}_all_controls", text="All")
+    if 0 <= chosen.active_control < len(chosen.controls):
+        item = chosen.controls[chosen.active_control]
+        link = layout.operator("motion_loom.show_bone", text=item.name, icon="BONE_DATA", translate=False)
+        link.bone, link.frame = item.name, shown.context.scene.frame_current
 
 
 def is_baked(shown: Shown) -> bool:

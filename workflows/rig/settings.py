@@ -24,6 +24,16 @@ class MotionLoomRigNotes(bpy.types.PropertyGroup):
     keyed: bpy.props.BoolProperty(description="The user has set keys in it")
 
 
+class MotionLoomControl(bpy.types.PropertyGroup):
+    """A bone that is keyed to move others; the name is the bone's."""
+
+    carries: bpy.props.StringProperty(description="The bone that it carries", override=OWN)
+    keyed: bpy.props.BoolProperty(description="The source keys it", override=OWN)
+    use: bpy.props.BoolProperty(
+        name="Write", description="Results may be written to this control", default=True, override=OWN, update=noted
+    )
+
+
 _WRITE_TO = (
     ("AS_KEYED", "As Keyed", "The controls that the source keys, limbs by FK or IK as they are keyed there"),
     ("FK", "FK", "Limbs bone by bone; where the source has them by IK their switch is keyed over the bound frames"),
@@ -92,13 +102,11 @@ class RigResultSettings:
     trunk: bpy.props.EnumProperty(
         name="Trunk", items=_TRUNK, override=OWN, update=noted, description="Which controls of the trunk get keys"
     )
-    only_controls: bpy.props.StringProperty(
-        name="Only", description="Names of the controls that may be written, a line each; all where it is empty",
-        override=OWN, update=noted,
-    )  # fmt: skip
+    controls: bpy.props.CollectionProperty(type=MotionLoomControl, override=LIST)
+    active_control: bpy.props.IntProperty(name="Control", override=OWN)
     bake_strip: bpy.props.BoolProperty(
         name="NLA Strip", description="Push the result to a new NLA track instead of assigning it", override=OWN
     )
 
 
-RIG_CLASSES = (MotionLoomRigBefore,)
+RIG_CLASSES = (MotionLoomRigBefore, MotionLoomControl)

@@ -169,6 +169,14 @@ def test_a_rig_whose_mechanism_was_changed_is_to_be_bound_again(human):
     play.press(human, "bake")
 
 
+def allow(human, *names):
+    """Let results be written to these controls alone."""
+    human.data.bones.active = human.data.bones[names[0]]
+    for bone in human.pose.bones if hasattr(human.pose.bones[0], "select") else human.data.bones:
+        bone.select = bone.name in names
+    assert bpy.ops.motion_loom.adapt_only_selected() == {"FINISHED"}
+
+
 def press_written_to(human, **chosen):
     for name, value in chosen.items():
         setattr(human.motion_loom_adapt, name, value)
@@ -206,7 +214,8 @@ def test_with_both_written_the_switch_does_not_change_the_pose(human):
 
 def test_only_chosen_controls_are_written(human):
     wave()
-    press_written_to(human, only_controls="foot_ik.L\ntorso")
+    allow(human, "foot_ik.L", "torso")
+    press_written_to(human, bake_at_keys=True)
     source, own = human.motion_loom_adapt.source, human.animation_data.action
     chest, foot = (actions.bone_path(*each) for each in (("chest", "rotation_euler"), ("foot_ik.L", "location")))
     slots = play.slot_of(source), play.slot_of(own)
@@ -214,7 +223,16 @@ def test_only_chosen_controls_are_written(human):
         curves = (actions.find_curve(*each, path, index) for each in zip((source, own), slots, strict=True))
         first, second = map(actions.keys_of, curves)
         assert (first.shape == second.shape and np.array_equal(first, second)) == is_same
-    human.motion_loom_adapt.only_controls = "shin_fk.L"
-    assert "is one that a result would be written to" in play.refused(human, "bake")
-    human.motion_loom_adapt.only_controls = "nobody"
-    assert "'nobody' is no control of 'rig'" in play.refused(human, "bake")
+    allow(human, "shin_fk.L")
+    assert "(shin_fk.L) is one that a result would be written to" in play.refused(human, "bake")
+    assert bpy.ops.motion_loom.adapt_all_controls() == {"FINISHED"}
+    assert all(item.use for item in human.motion_loom_adapt.controls)
+
+
+def test_commands_say_what_is_written(human, capsys):
+    wave()
+    words = ["--write-to", "as-keyed", "--trunk", "main", "--only-controls", "torso", "chest", "head"]
+    found = commands.run(capsys, "adapt", "--rig", "rig", *words)
+    assert set(found["controls"]["written"]) == {"torso", "chest", "head"}
+    told = commands.refused(capsys, "adapt", "--rig", "rig", "--only-controls", "nobody")
+    assert "'nobody' is no control of 'rig'" in told
