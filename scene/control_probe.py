@@ -40,8 +40,9 @@ class ControlProbe:
 
     switches: P data paths, from the object, of properties that change what constraints do.  ends: (P, 2) of each.
     switched: (P, B) bool, the bones that the constraints move on which each acts.
-    states: (S, P) values in which the rig was posed: those that occur in the motion, the most frequent first, then all
-        switches of `limb_switches` at either end.  limb_switches: (P,) bool, those that act on chains of bones.
+    states: (S, P) values in which the rig was posed: those that occur in the motion, the most frequent first, but for
+        mixtures of limbs, then all switches of `limb_switches` at either end.  occurring: (N, P) all values that occur.
+    limb_switches: (P,) bool, those that act on chains of bones.
     base, other: (S, B, 4, 4) armature space, all controls turned at random, twice.  posed: (S, G, B, 4, 4) as base, but
         with the controls of one group posed otherwise.  groups: (2, C) the group in which each control
         is moved, and in which it is turned, -1 where it cannot be.  reached: (C, B) bool, the bones that a control may
@@ -59,6 +60,7 @@ class ControlProbe:
     ends: np.ndarray
     switched: np.ndarray
     states: np.ndarray
+    occurring: np.ndarray
     limb_switches: np.ndarray
     base: np.ndarray
     other: np.ndarray
@@ -92,8 +94,10 @@ def probe_rig(
     deform = deforming_bones(context, ob)
     with private_copies(context.scene, ob) as private:
         posing = _Posing(float(frames[0]), ob, private, rig, found, switches, source, reached)
-        occurring = _occurring(values_of_switches(context.scene, ob, switches, posing.now, frames, source))
-        states = _with_ends(occurring[:_MOST_STATES], ends, limb)
+        values = values_of_switches(context.scene, ob, switches, posing.now, frames, source)
+        occurring = np.unique(np.round(values, 3), axis=0)
+        chosen = _without_mixtures(values, limb)
+        states = _with_ends(chosen[:_MOST_STATES], ends, limb)
         base, other, posed, unstable = posing.measure(states, groups)
     used = _move_some(base, posed, groups, reached, deform)
     if not used.any():
@@ -101,11 +105,11 @@ def probe_rig(
     names = np.array(rig.names)[found.bones]
     remarks = (
         *driver_remark(ob), *locked_remark(found.kept), *unstable_remark(unstable),
-        *idle_remark(tuple(names[found.keyed.any(axis=1) & ~used])), *states_remark(len(occurring[_MOST_STATES:])),
+        *idle_remark(tuple(names[found.keyed.any(axis=1) & ~used])), *states_remark(len(chosen[_MOST_STATES:])),
     )  # fmt: skip
     return ControlProbe(
-        rig, found.bones[used], found.free[used], found.keyed[used], switches, ends, switched, states, limb, base,
-        other, posed, groups[:, used], reached[used], deform, metarig_parents(ob), remarks,
+        rig, found.bones[used], found.free[used], found.keyed[used], switches, ends, switched, states, occurring, limb,
+        base, other, posed, groups[:, used], reached[used], deform, metarig_parents(ob), remarks,
     )  # fmt: skip
 
 
@@ -249,10 +253,13 @@ def _groups(reached: np.ndarray, free: np.ndarray) -> np.ndarray:
     return out
 
 
-def _occurring(values: np.ndarray) -> np.ndarray:
-    """(S, P) values that occur, the most frequent first; values (F, P) are taken to three digits."""
+def _without_mixtures(values: np.ndarray, limb: np.ndarray) -> np.ndarray:
+    """(S, P) values (F, P) that occur, the most frequent first: of those that differ in switches of limbs (P,) alone,
+    which are measured at their ends, the most frequent one."""
     found, counts = np.unique(np.round(values, 3), axis=0, return_counts=True)
-    return found[np.argsort(-counts, kind="stable")]
+    found = found[np.argsort(-counts, kind="stable")]
+    first = np.unique(np.where(limb, 0.0, found), axis=0, return_index=True)[1]
+    return found[np.sort(first)]
 
 
 def _move_some(base, posed, groups, reached, chosen: np.ndarray) -> np.ndarray:

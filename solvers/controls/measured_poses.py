@@ -29,7 +29,7 @@ class MeasuredPoses:
     """rig: all bones.  controls: (C,) bones, rising.  free: (C, 6) bool.  keyed: (C, 2) bool, whether the
     motion moves and turns each.
     switches: P data paths.  switched: (P, B) bool, bones whose constraints each acts on.  limb_switches: (P,) bool.
-    ends: (P, 2) their values at either end.  states: (S, P).
+    ends: (P, 2) their values at either end.  states: (S, P).  occurring: (N, P) values in the motion.
     base, other: (S, B, 4, 4) armature space, in two poses of all controls.  posed: (S, G, B, 4, 4) as base, but with
     the controls of one group posed otherwise.
     groups: (2, C) int, the group in which each is moved and that in which it is turned, -1 where it cannot be.
@@ -46,6 +46,7 @@ class MeasuredPoses:
     limb_switches: np.ndarray
     ends: np.ndarray
     states: np.ndarray
+    occurring: np.ndarray
     base: np.ndarray
     other: np.ndarray
     posed: np.ndarray

@@ -6,13 +6,15 @@ import numpy as np
 
 from .carriers import find_carriers
 from .control_rig import ControlRig
+from .limb_states import with_states
 from .limbs import find_limbs
 from .measured_poses import MeasuredPoses, Probed
 from .trunk_controls import trunk_controls
 
 
 def measured_rig(probe: Probed) -> ControlRig:
-    """The control rig that measured poses tell; riders are those of the controls that the motion keys."""
+    """The control rig that measured poses tell; riders are those of the controls that the motion keys, in all states of
+    the switches that occur."""
     poses = MeasuredPoses.of(probe)
     carriers, parents = find_carriers(poses)
     moves = poses.moves[:, :, carriers]
@@ -40,7 +42,7 @@ def measured_rig(probe: Probed) -> ControlRig:
         remarks=tuple(getattr(probe, "remarks", ())),
         trunk=trunk_controls(poses, carriers, parents, limbs.carriers.any(axis=0)),
     )
-    return measured.posed_by(poses.keyed | poses.keyed[:, :1])  # what is moved may turn
+    return with_states(measured, poses.occurring).posed_by(poses.keyed | poses.keyed[:, :1])  # what is moved may turn
 
 
 def _rides(poses: MeasuredPoses, carriers: np.ndarray) -> np.ndarray:

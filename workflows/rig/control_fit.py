@@ -14,6 +14,7 @@ import numpy as np
 from ...scene.control_copy import ControlCopy, control_copy
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.fit import fit_steps
+from ...solvers.controls.limb_states import with_states
 from ...solvers.controls.plan import Plan
 from ...solvers.controls.trial import ControlChannels, ControlFit, FitProblem, Trial
 from .action import bound_action, values_of_source
@@ -85,7 +86,7 @@ class _Run:
 
         Where limbs change to other controls, these are brought to the source's pose first: blending begins there.
         """
-        controls = self.controls.posed_by(plan.posed)
+        controls = with_states(self.controls, plan.values).posed_by(plan.posed)
         state, pose = controls.state_of(plan.values), self.pose
         if len(plan.switched):
             pose = yield from self._evaluated(Trial(np.arange(len(pose)), channels), plan.values)

@@ -99,6 +99,7 @@ def probe(rng, keyed=(True, False, False, True), order=range(4)):
         rig=rig, controls=CONTROLS, free=np.ones((4, 6), bool),
         keyed=np.repeat(np.array(keyed)[:, None], 2, axis=1), switches=("ik",),
         switched=switched, limb_switches=np.array([True]), ends=np.array([[0.0, 1.0]]), states=np.array([[0.0], [1.0]]),
+        occurring=np.zeros((1, 1)),
         base=np.array([pose(rig, rows[0], is_fk) for is_fk in (False, True)]),
         other=np.array([pose(rig, rows[1], is_fk) for is_fk in (False, True)]),
         posed=np.array(posed), groups=groups, reached=np.ones((4, len(NAMES)), bool),
