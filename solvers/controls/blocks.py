@@ -124,7 +124,7 @@ def _moved(samples: Samples, looks: Looks, reference: np.ndarray, size: float) -
     before, after = against(looks.base[samples.frames], reference), against(samples.carried, reference)
     shift = np.linalg.norm(after[..., :3, 3] - before[..., :3, 3], axis=-1) / size
     turn = np.linalg.norm(rotvec.log(np.swapaxes(before[..., :3, :3], -1, -2) @ after[..., :3, :3]), axis=-1)
-    most = np.zeros((looks.groups.max() + 1, len(reference), 2))
+    most = np.zeros((samples.groups.max() + 1, len(reference), 2))
     np.maximum.at(most, samples.groups, np.stack((shift, turn), axis=-1))
     may = looks.moves | np.where(reference >= 0, looks.moves[:, reference], False)
     return (most > _STILL * STEP)[looks.groups] & may[looks.columns // 6][..., None]

@@ -38,9 +38,20 @@ class Clip:
         if len(frames):
             self.pose[frames] = yield from self.evaluate(frames, taken(self.channels, frames))
 
-    def measure(self, frames: np.ndarray, channels: ControlChannels, groups: np.ndarray, repeats: int) -> Measuring:
-        """Samples about channels of frames (n,), see ``measured``; the samples' frames count among those."""
-        steps = measured(self.stepper, channels, frames, self.controls.carriers, groups, repeats)
+    def measure(
+        self,
+        frames: np.ndarray,
+        channels: ControlChannels,
+        groups: np.ndarray,
+        repeats: int,
+        bones: np.ndarray | None = None,
+    ) -> Measuring:
+        """Samples about channels of frames (n,), see ``measured``; the samples' frames count among those.
+
+        bones: those of which to keep poses, the carriers where it is None.
+        """
+        bones = self.controls.carriers if bones is None else bones
+        steps = measured(self.stepper, channels, frames, bones, groups, repeats)
         sent = None
         while True:
             try:

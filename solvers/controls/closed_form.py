@@ -6,6 +6,8 @@ from what the rig was evaluated to and goes along with what carries it, so no of
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..skeleton.inheritance import orthogonal
@@ -21,32 +23,84 @@ def carried_channels(
     channels: ControlChannels,
     pose: np.ndarray,
     targets: np.ndarray,
-    state: np.ndarray,
+    riders: np.ndarray,
+    still: np.ndarray,
 ) -> ControlChannels:
     """Channels that put controls where their carriers' targets carry them.
 
     channels: of n frames.  pose: (n, B, 4, 4) what they evaluate to.  targets: (n, K, 4, 4) of the carriers, both in
-    armature space.  state: (n,) int.  Exact where the frames that controls hang in go rigidly with a carrier; elsewhere
-    the result is evaluated and handed in again.  Controls without a carrier keep their channels.
+    armature space.  riders: (C,) int, the carrier on which each control rides, -1 for none.
+    still: (C,) bool, whose frames are known to go with nothing that changes.
+    Exact where the frames that controls hang in go rigidly with a carrier; elsewhere the result is evaluated and
+    handed in again.  Controls without a carrier keep their channels.
     """
     carried = rigid(targets) @ rigid_inverse(rigid(pose[:, controls.carriers]))
     bones = controls.controls
     basis = stepper.basis(channels)
-    hung = pose[:, bones] @ _inverse(basis)
-    under = frame_carriers(controls)
+    hung = _frames(controls, pose, basis)
+    under = np.where(still, -1, frame_carriers(controls, riders))
     goes = np.where(under[:, None, None] >= 0, carried[:, under], np.eye(4))
-    rider = controls.riders[state]
-    there = np.take_along_axis(carried, np.maximum(rider, 0)[..., None, None], axis=1) @ pose[:, bones]
-    wanted = np.where((rider >= 0)[..., None, None], _inverse(goes @ hung) @ there, basis)
+    there = carried[:, riders] @ pose[:, bones]
+    wanted = _inverse(goes @ hung.turn) @ there
+    wanted[..., :3, 3] = (_inverse(goes @ hung.place) @ there[..., 3:])[..., :3, 0]
+    wanted = np.where((riders >= 0)[:, None, None], wanted, basis)
     return stepper.reach(channels, wanted)
 
 
-def frame_carriers(controls: ControlRig) -> np.ndarray:
+@dataclass(frozen=True)
+class _Frames:
+    """(n, C, 4, 4) each, armature space: what a control's rotation, and what its location, is applied to."""
+
+    turn: np.ndarray
+    place: np.ndarray
+
+
+def _frames(controls: ControlRig, pose: np.ndarray, basis: np.ndarray) -> _Frames:
+    """What controls hang in, from a pose (n, B, 4, 4) and the basis (n, C, 4, 4) that they have in it.
+
+    A bone without local location is moved along the axes of its parent, or of the armature.
+    """
+    bones, parents = controls.controls, controls.rig.parents[controls.controls]
+    turn = pose[:, bones] @ _inverse(basis)
+    place = turn.copy()
+    free = np.flatnonzero(~controls.rig.use_local_location[bones])
+    if len(free):
+        axes = np.where((parents[free] >= 0)[:, None, None], pose[:, parents[free]], np.eye(4))[..., :3, :3]
+        heads, location = pose[:, bones[free]][..., :3, 3], basis[:, free][..., :3, 3]
+        moved = place[:, free]
+        moved[..., :3, :3] = axes
+        moved[..., :3, 3] = heads - (axes @ location[..., None])[..., 0]
+        place[:, free] = moved
+    return _Frames(turn, place)
+
+
+def arrivals(
+    carried: np.ndarray, targets: np.ndarray, parents: np.ndarray, turned: np.ndarray, placed: np.ndarray
+) -> np.ndarray:
+    """(n, K, 4, 4) where carriers come to when some are turned to their targets, and all else goes along.
+
+    carried, targets: (n, K, 4, 4) rigid.  parents: (K,) the carriers' tree.  turned, placed: (K,) bool, whose rotation
+    and whose place is put right.
+    """
+    out = carried.copy()
+    for k, parent in enumerate(parents):
+        if parent >= 0:
+            out[:, k] = out[:, parent] @ rigid_inverse(carried[:, parent]) @ carried[:, k]
+        if turned[k]:
+            out[:, k, :3, :3] = targets[:, k, :3, :3]
+        if placed[k]:
+            out[:, k, :3, 3] = targets[:, k, :3, 3]
+    return out
+
+
+def frame_carriers(controls: ControlRig, riders: np.ndarray) -> np.ndarray:
     """(C,) int, the carrier with which the frame of each control's channels goes as far as is known, -1 where none.
 
-    That of its parent, else of the nearest bone above that rides on one.
+    That of its parent, else of the nearest bone above that rides on one.  riders: see `carried_channels`.
     """
-    above = nearest_carriers(controls.rig, controls.rides)
+    rides = controls.rides.copy()
+    rides[controls.controls] = np.where(riders >= 0, riders, rides[controls.controls])
+    above = nearest_carriers(controls.rig, rides)
     parents = controls.rig.parents[controls.controls]
     return np.where(parents >= 0, above[parents], -1)
 

@@ -13,7 +13,7 @@ _HOME = 1e-4
 _DAMPING, _LEAST, _LIGHT, _MOST = 1e-3, 1e-7, 1e-5, 1e2
 _LONGEST = 0.5
 # Errors below this are none (single precision); a step below this part changes nothing that can be seen.
-_EXACT, _SHORT = 1e-6, 2e-5
+_EXACT, _SHORT = 2e-6, 2e-5
 # Where errors are as small as this nobody sees them: a block is left as it is once its Jacobian has served.
 UNSEEN = 1e-5
 
@@ -21,12 +21,16 @@ UNSEEN = 1e-5
 class DampedBlock:
     """What is known of a block at n frames.
 
-    errors: (n, r).  away: (n, v) of the variables, from where they began.  jacobian: (n, r, v).  active: (n,) bool,
-    where to step.  settled: (n,) bool, where nothing is left to gain.
+    errors: (n, r), weighted.  away: (n, v) of the variables, from where they began.  jacobian: (n, r, v).
+    active: (n,) bool, where to step.  settled: (n,) bool, where nothing is left to gain.
     """
 
-    def __init__(self, errors: np.ndarray, away: np.ndarray):
-        self.errors, self.away = errors, away
+    def __init__(self, errors: np.ndarray, away: np.ndarray, weights: np.ndarray, patience: float):
+        """weights: (n, r) of errors.  patience: where less than this part of the cost can be gained, as the Jacobian
+        has it, the least squares are found, whatever is left of them.
+        """
+        self.weights, self._patience = weights, patience
+        self.errors, self.away = errors * weights, away
         self.jacobian = np.zeros((*errors.shape, away.shape[1]))
         self.damping = np.full(len(errors), _DAMPING)
         self.active = np.zeros(len(errors), bool)
@@ -42,13 +46,14 @@ class DampedBlock:
 
     def learn(self, jacobian: np.ndarray, frames: np.ndarray) -> None:
         """Begin anew at frames (m,) with Jacobians (m, r, v)."""
-        self.jacobian[frames] = jacobian
-        self.damping[frames] = _DAMPING
+        self.jacobian[frames] = jacobian * self.weights[frames, :, None]
+        self.damping[frames] = np.clip(self.damping[frames], _LIGHT, _DAMPING)
         self.active[frames] = self.worst()[frames] > _EXACT
         self.settled[frames] = ~self.active[frames]
 
     def correct(self, frames: np.ndarray, errors: np.ndarray) -> None:
         """Errors (m, r) that were found at frames (m,), more than what was thought where other blocks meddled."""
+        errors = errors * self.weights[frames]
         meddled = _squares(errors) > 1.1 * _squares(self.errors[frames]) + _EXACT**2
         self.errors[frames] = errors
         self.settled[frames[meddled]] = False
@@ -65,6 +70,7 @@ class DampedBlock:
 
     def judge(self, frames: np.ndarray, steps: np.ndarray, errors: np.ndarray) -> np.ndarray:
         """(m,) bool, which of the steps (m, v) tried at frames (m,) are kept, as errors (m, r) are less with them."""
+        errors = errors * self.weights[frames]
         before, away = self.errors[frames], self.away[frames]
         cost = _squares(before) + _HOME**2 * _squares(away)
         gain = cost - _squares(errors) - _HOME**2 * _squares(away + steps)
@@ -80,8 +86,9 @@ class DampedBlock:
         self.errors[taken], self.away[taken] = errors[kept], away[kept] + steps[kept]
         exact = self.worst()[frames] < _EXACT
         # A short step says that there is nothing to gain only where it is not damping that made it short.
-        short = (np.abs(steps).max(axis=1) < _SHORT) & (self.damping[frames] <= _LIGHT)
-        self.settled[frames] = exact | (short & kept)
+        idle = kept & (np.abs(steps).max(axis=1) < _SHORT) & (self.damping[frames] <= _LIGHT)
+        found = (expected < self._patience * cost) & (self.damping[frames] <= 10.0 * _LIGHT)
+        self.settled[frames] = exact | idle | found
         self.active[frames] = ~self.settled[frames] & (self.damping[frames] < _MOST)
         return kept
 

@@ -22,18 +22,24 @@ Steps = Generator[Trial, np.ndarray, None]
 class Descent:
     """Of frames (n,) of a clip in which switches stand alike."""
 
-    def __init__(self, clip: Clip, frames: np.ndarray, blocks: Blocks):
+    def __init__(
+        self, clip: Clip, frames: np.ndarray, blocks: Blocks, weights: np.ndarray | None = None, patience: float = 0.03
+    ):
+        """weights: (n, 6 K) of errors.  patience: see `DampedBlock`."""
         self._clip, self._frames, self._blocks = clip, frames, blocks
         now, away = clip.errors(frames, blocks.references), clip.away(frames)
-        self._fits = [DampedBlock(now[:, block.rows], away[:, block.columns]) for block in blocks.blocks]
+        weights = np.ones_like(now) if weights is None else weights
+        self._fits = [
+            DampedBlock(now[:, block.rows], away[:, block.columns], weights[:, block.rows], patience)
+            for block in blocks.blocks
+        ]
 
     def run(self, rounds: tuple[tuple[int, int], ...]) -> Steps:
         """rounds: for each, at every how many frames Jacobians are measured, and how many steps are made on them."""
-        for number, (stride, steps) in enumerate(rounds):
+        for stride, steps in rounds:
             at = self._open()
-            if number:  # the last trial was not kept everywhere
-                yield from self._look_again(at)
-                at = self._open()
+            yield from self._look_again(at)  # the last trial was not kept everywhere
+            at = self._open()
             if not len(at):
                 return
             wanted = [fit.open()[at].any() for fit in self._fits]
@@ -43,14 +49,17 @@ class Descent:
             samples = yield from self._clip.measure(self._frames[at], channels, groups, repeats)
             self._learn(wanted, at, samples)
             yield from self._descend(steps)
-            if number == 0:
-                yield from self._follow_neighbours()
         yield from self._look_again(self._open())
 
-    def seen(self) -> np.ndarray:
-        """Frames, of the clip, with errors that are left and can be seen."""
-        worst = np.max([fit.worst() for fit in self._fits], axis=0)
-        return self._frames[worst > UNSEEN]
+    def correct(self) -> None:
+        """Take the errors of the clip's own pose, evaluated at all frames."""
+        now = self._clip.errors(self._frames, self._blocks.references)
+        for block, fit in zip(self._blocks.blocks, self._fits, strict=True):
+            fit.correct(np.arange(len(now)), now[:, block.rows])
+
+    def seen(self) -> list[np.ndarray]:
+        """For each block the frames, of the clip, with errors that are left and can be seen."""
+        return [self._frames[fit.worst() > UNSEEN] for fit in self._fits]
 
     def unsettled(self) -> np.ndarray:
         """Frames, of the clip, at which steps could have gone on."""
@@ -98,7 +107,7 @@ class Descent:
             channels = taken(self._clip.channels, self._frames[some])
             yield from self._judge(some, going, tried, step, channels)
 
-    def _follow_neighbours(self) -> Steps:
+    def follow_neighbours(self) -> Steps:
         """Where a frame is lost, try what was found, against the source, at the nearest frames that are not."""
         for _ in range(_SWEEPS):
             found = False

@@ -12,25 +12,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .blocks import Blocks, Looks, blocks_of, groups_apart
 from .channels import put, taken
 from .clip import Clip
 from .closed_form import carried_channels
 from .control_rig import ControlRig
+from .damped import UNSEEN
 from .descent import Descent, Steps
+from .leftover import shared_out
 from .misfit import References, errors
+from .structure import Structure, measured_structure
 from .trial import ControlFit, FitProblem, Trial
 
-# Poses about which it is measured what moves what: steps of this size, at so many frames for each variable.
-_DISORDER, _LOOKS = 0.2, 3
+# A limb's end that is no further than this from its target, in parts of the body's size, is as good as there.
+_NEAR = 1e-3
+# What a limb's goal also moves counts so little while the goal is looked for.
+_ASIDE = 0.01
 
 
 @dataclass(frozen=True)
 class FitOptions:
-    """passes: of the closed form.  near, far: rounds of the descent in either way of judging, see `Descent.run`."""
+    """passes: of the closed form.  near, far: rounds of the descent in either way of judging, see `Descent.run`.
+
+    goals: rounds of the goals of limbs alone.
+    """
 
     passes: int = 2
     near: tuple[tuple[int, int], ...] = ((6, 5), (6, 6), (2, 12), (1, 20))
+    goals: tuple[tuple[int, int], ...] = ((2, 8), (1, 8))
     far: tuple[tuple[int, int], ...] = ((8, 8), (8, 8))
 
 
@@ -43,56 +51,130 @@ def fit_steps(
     """
     clip = Clip(controls, problem)
     settled = np.ones(len(problem.pose), bool)
-    yield from _carry(clip, options.passes)
     for state in np.unique(problem.state):
         frames = np.flatnonzero(problem.state == state)
-        near, far = yield from _structure(clip, frames, state)
-        if not near.blocks:
-            continue
-        descent = Descent(clip, frames, near)
-        yield from descent.run(options.near)
-        left = descent.seen()
-        if len(left):
-            yield from clip.refresh(left)
-            descent = Descent(clip, left, far)
-            yield from descent.run(options.far)
-        settled[descent.unsettled()] = False
+        structure = yield from measured_structure(clip, frames, state)
+        if structure is not None:
+            yield from _carry(clip, frames, state, structure.goals, options.passes)
+            unsettled = yield from _descend(clip, frames, state, structure, options)
+            settled[unsettled] = False
     yield from clip.refresh(np.arange(len(clip.pose)))
     return _judged(clip, settled)
 
 
-def _carry(clip: Clip, passes: int) -> Steps:
-    """Closed form: each frame keeps the best of what was tried, the source's own channels among them."""
-    every, parents = np.arange(len(clip.pose)), clip.controls.carrier_parents
+def _descend(
+    clip: Clip, frames: np.ndarray, state: int, structure: Structure, options: FitOptions
+) -> Generator[Trial, np.ndarray, np.ndarray]:
+    """All that the closed form leaves, with the goals of limbs where it has put them; frames that are not at rest."""
+    yield from _hold(clip, frames, state, structure.goals)
+    near, far = structure.blocks(~structure.goals)
+    if not near.blocks:
+        return frames[:0]
+    descent = Descent(clip, frames, near)
+    for first, round_ in enumerate(options.near):
+        yield from descent.run((round_,))
+        if first == 1:
+            yield from descent.follow_neighbours()
+        if first < 2 and structure.goals.any():
+            yield from _nudge(clip, frames, state, structure.goals)
+            descent.correct()
+    moved = yield from _reach(clip, frames, state, structure, options)
+    if len(moved):
+        descent = Descent(clip, frames, near)
+        yield from descent.run(options.near[1:])
+    missed, left = np.zeros(clip.stepper.variables.size, bool), []
+    for block, some in zip(near.blocks, descent.seen(), strict=True):
+        missed[block.columns] |= len(some) > 0
+        left.append(some)
+    left = np.unique(np.concatenate(left))
+    if not len(left):
+        return descent.unsettled()
+    unsettled = yield from shared_out(clip, left, state, far, missed, options.far)
+    if structure.goals.any():
+        yield from _nudge(clip, left, state, structure.goals)
+    return unsettled
+
+
+def _hold(clip: Clip, frames: np.ndarray, state: int, goals: np.ndarray) -> Steps:
+    """Put the goals of limbs (C,) bool where the source's relation to their carriers has them."""
+    if not goals.any():
+        return
+    source, pose = taken(clip.problem.source, frames), clip.problem.pose[frames]
+    riders = np.where(goals, clip.controls.riders[state], -1)
+    found = carried_channels(clip.controls, clip.stepper, source, pose, clip.targets[frames], riders, goals)
+    channels = taken(clip.channels, frames)
+    channels.location[:, goals], channels.rotation[:, goals] = found.location[:, goals], found.rotation[:, goals]
+    put(clip.channels, frames, channels)
+    yield from clip.refresh(frames)
+
+
+def _nudge(clip: Clip, frames: np.ndarray, state: int, goals: np.ndarray) -> Steps:
+    """Move the goals of limbs (C,) bool by what their carriers still miss: IK comes to rest a little off its goal.
+
+    What is far off is out of reach, or waits for the trunk, and its goal stays.
+    """
+    yield from clip.refresh(frames)
+    channels, pose = taken(clip.channels, frames), clip.pose[frames]
+    riders = np.where(goals, clip.controls.riders[state], -1)
+    found = carried_channels(clip.controls, clip.stepper, channels, pose, clip.targets[frames], riders, goals)
+    whole = References(*np.full((2, len(clip.controls.carriers)), -1))
+    error = clip.errors(frames, whole).reshape(len(frames), -1, 6)[:, riders[goals], :3]
+    share = np.clip(2.0 - np.linalg.norm(error, axis=-1, keepdims=True) / _NEAR, 0.0, 1.0)
+    now = channels.location[:, goals]
+    channels.location[:, goals] = now + share * (found.location[:, goals] - now)
+    put(clip.channels, frames, channels)
+    yield from clip.refresh(frames)
+
+
+def _reach(
+    clip: Clip, frames: np.ndarray, state: int, structure: Structure, options: FitOptions
+) -> Generator[Trial, np.ndarray, np.ndarray]:
+    """Step the goals of limbs by themselves where their carriers are missed; the frames at which that was of use.
+
+    That is so where the source's limb did not reach its goal, which therefore says little about the carrier.
+    """
+    goals = structure.goals
+    whole = References(*np.full((2, len(clip.controls.carriers)), -1))
+    carriers = clip.controls.riders[state][goals]
+    before = _worst(clip, frames, whole, carriers)
+    some = before > 5.0 * UNSEEN
+    if not some.any():
+        return frames[:0]
+    kept, pose = taken(clip.channels, frames[some]), clip.pose[frames[some]]
+    _, far = structure.blocks(goals)
+    weights = np.full((int(some.sum()), len(clip.controls.carriers), 6), _ASIDE)
+    weights[:, carriers] = 1.0
+    yield from Descent(clip, frames[some], far, weights.reshape(len(weights), -1)).run(options.goals)
+    yield from clip.refresh(frames[some])
+    useless = _worst(clip, frames[some], whole, carriers) > 0.5 * before[some]
+    put(clip.channels, frames[some][useless], taken(kept, useless))
+    clip.pose[frames[some][useless]] = pose[useless]
+    return frames[some][~useless]
+
+
+def _worst(clip: Clip, frames: np.ndarray, references: References, carriers: np.ndarray) -> np.ndarray:
+    """(n,) the largest distance of some carriers from their targets, in parts of the body's size."""
+    error = clip.errors(frames, references).reshape(len(frames), -1, 6)
+    return np.linalg.norm(error[:, carriers, :3], axis=-1).max(axis=1, initial=0.0)
+
+
+def _carry(clip: Clip, frames: np.ndarray, state: int, still: np.ndarray, passes: int) -> Steps:
+    """Closed form: each of frames (n,) keeps the best of what was tried, the source's own channels among them.
+
+    still: (C,) bool, see `carried_channels`.
+    """
+    controls, targets = clip.controls, clip.targets[frames]
+    parents, riders = controls.carrier_parents, controls.riders[state]
     references = References(parents, parents)
-    channels, pose = clip.channels, clip.pose
-    best = _squares(clip.errors(every, references))
+    channels, pose = taken(clip.channels, frames), clip.pose[frames]
+    best = _squares(clip.errors(frames, references))
     for _ in range(passes):
-        channels = carried_channels(
-            clip.controls, clip.stepper, channels, pose, clip.targets, clip.problem.state
-        )  # fmt: skip
-        pose = yield from clip.evaluate(every, channels)
-        misfit = _squares(clip.errors_of(clip.carried(pose), every, references))
-        better = np.flatnonzero(misfit < best)
-        put(clip.channels, better, taken(channels, better))
-        clip.pose[better], best[better] = pose[better], misfit[better]
-
-
-def _structure(clip: Clip, frames: np.ndarray, state: int) -> Generator[Trial, np.ndarray, tuple[Blocks, Blocks]]:
-    """Blocks, measured about poses of no order, since at rest much stands still that moves elsewhere."""
-    variables, moves = clip.stepper.variables, clip.controls.moves[state]
-    columns = np.flatnonzero(variables & moves.any(axis=1)[:, None])
-    if not len(columns):
-        return Blocks((), None), Blocks((), None)
-    disorder = np.random.default_rng(0).normal(0.0, _DISORDER, (len(frames), variables.size))
-    channels = clip.stepped(taken(clip.problem.source, frames), disorder)
-    pose = yield from clip.evaluate(frames, channels)
-    groups = groups_apart(columns, moves)
-    together = np.zeros((groups.max() + 1, variables.size), bool)
-    together[groups, columns] = True
-    samples = yield from clip.measure(frames, channels, together, _LOOKS)
-    looks = Looks(clip.carried(pose), columns, groups, moves)
-    return blocks_of(samples, looks, clip.controls.carrier_parents, clip.problem.size)
+        channels = carried_channels(controls, clip.stepper, channels, pose, targets, riders, still)
+        pose = yield from clip.evaluate(frames, channels)
+        misfit = _squares(clip.errors_of(clip.carried(pose), frames, references))
+        better = misfit < best
+        put(clip.channels, frames[better], taken(channels, better))
+        clip.pose[frames[better]], best[better] = pose[better], misfit[better]
 
 
 def _judged(clip: Clip, settled: np.ndarray) -> ControlFit:

@@ -20,7 +20,7 @@ STEP = 0.01
 
 @dataclass(frozen=True)
 class Samples:
-    """Rising frames (m,) at which a group (m,) of variables was stepped, and the carriers (m, K, 4, 4) then, rigid."""
+    """Rising frames (m,) at which a group (m,) of variables was stepped, and bones (m, K, 4, 4) then, rigid."""
 
     frames: np.ndarray
     groups: np.ndarray
@@ -31,7 +31,7 @@ def measured(
     stepper: Stepper,
     channels: ControlChannels,
     frames: np.ndarray,
-    carriers: np.ndarray,
+    bones: np.ndarray,
     groups: np.ndarray,
     repeats: int,
 ) -> Generator[Trial, np.ndarray, Samples]:
@@ -43,7 +43,7 @@ def measured(
     for at, group in schedule(len(frames), len(groups), repeats):
         step = STEP * groups[group].reshape(len(at), -1, 6)
         pose = yield Trial(frames[at], stepper.step(taken(channels, at), step))
-        found.append((at, group, rigid(pose[:, carriers])))
+        found.append((at, group, rigid(pose[:, bones])))
     at, group, carried = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return Samples(at, group, carried)
 

@@ -1,0 +1,96 @@
+"""What of a rig's controls belongs together in one state of its switches, measured on the clip that is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .blocks import Blocks, Looks, blocks_of, groups_apart
+from .channels import taken
+from .clip import Clip
+from .closed_form import rigid
+from .measuring import STEP, Samples
+from .trial import Trial
+
+# Poses about which it is measured what moves what: steps of this size, at so many frames for each variable.
+_DISORDER, _LOOKS = 0.2, 3
+# A bone that goes no further than this part of a step stands still.
+_STILL = 1e-3
+
+
+@dataclass(frozen=True)
+class Structure:
+    """goals: (C,) bool, controls that are the goals of limbs: they pull a chain, and nothing else moves them.
+
+    samples, looks: what was measured.
+    """
+
+    clip: Clip
+    samples: Samples
+    looks: Looks
+    goals: np.ndarray
+
+    def blocks(self, controls: np.ndarray) -> tuple[Blocks, Blocks]:
+        """Blocks of the variables of some controls (C,) bool, see `blocks_of`; empty where nothing moves."""
+        some = controls[self.looks.columns // 6]
+        if not some.any():
+            return Blocks((), None), Blocks((), None)
+        looks = Looks(self.looks.base, self.looks.columns[some], self.looks.groups[some], self.looks.moves)
+        return blocks_of(self.samples, looks, self.clip.controls.carrier_parents, self.clip.problem.size)
+
+
+def measured_structure(clip: Clip, frames: np.ndarray, state: int) -> Generator[Trial, np.ndarray, Structure | None]:
+    """Steps variables about poses of no order, since at rest much stands still that moves elsewhere.
+
+    frames: (n,) of the clip, at which switches stand alike.  None where no variable moves anything.
+    """
+    controls, variables = clip.controls, clip.stepper.variables
+    moves = controls.moves[state]
+    columns = np.flatnonzero(variables & moves.any(axis=1)[:, None])
+    if not len(columns):
+        return None
+    disorder = np.random.default_rng(0).normal(0.0, _DISORDER, (len(frames), variables.size))
+    channels = clip.stepped(taken(clip.problem.source, frames), disorder)
+    pose = yield from clip.evaluate(frames, channels)
+    groups = groups_apart(columns, moves)
+    together = np.zeros((groups.max() + 1, variables.size), bool)
+    together[groups, columns] = True
+    pulling = _pulling(clip, state)
+    bones = np.concatenate((controls.carriers, controls.controls[pulling]))
+    samples = yield from clip.measure(frames, channels, together, _LOOKS, bones)
+    base, count = rigid(pose[:, bones]), len(controls.carriers)
+    goals = np.zeros(len(controls.controls), bool)
+    goals[pulling] = _untouched(samples, base, pulling, together, count, clip.problem.size)
+    samples = Samples(samples.frames, samples.groups, samples.carried[:, :count])
+    return Structure(clip, samples, Looks(base[:, :count], columns, groups, moves), goals)
+
+
+def below(parents: np.ndarray) -> np.ndarray:
+    """(K, K) bool, whether the second carrier is the first or hangs below it."""
+    out = np.eye(len(parents), dtype=bool)
+    for k, parent in enumerate(parents):
+        if parent >= 0:
+            out[:, k] |= out[:, parent]
+    return out
+
+
+def strays(clip: Clip, state: int) -> np.ndarray:
+    """(C,) bool, whether a control moves more than what hangs on the carrier that it rides on."""
+    controls = clip.controls
+    return (controls.moves[state] & ~below(controls.carrier_parents)[controls.riders[state]]).any(axis=1)
+
+
+def _pulling(clip: Clip, state: int) -> np.ndarray:
+    """Controls that are placed and turned freely, ride on a carrier, and pull what that hangs on."""
+    free = clip.stepper.variables.all(axis=1)
+    return np.flatnonzero(free & (clip.controls.riders[state] >= 0) & strays(clip, state))
+
+
+def _untouched(samples: Samples, base, pulling, together, carriers: int, size: float) -> np.ndarray:
+    """(H,) bool, which of the pulling controls no other variable moved."""
+    moved = samples.carried[:, carriers:, :3, 3] - base[samples.frames][:, carriers:, :3, 3]
+    moved = np.linalg.norm(moved, axis=-1) / size > _STILL * STEP
+    own = together.reshape(len(together), -1, 6).any(axis=-1)[:, pulling]
+    return ~(moved & ~own[samples.groups]).any(axis=0)
