@@ -17,8 +17,10 @@ from ...solvers.surface.descriptor_frames import DescriptorPoints, descriptor_fr
 from ..core.overlay import Overlay, bones, discs, joined, overlay, ramp
 from ..environment.model import stored_of
 from ..environment.store import Stored
+from .report import shown_report
 
 _GHOST = np.array([0.35, 0.62, 1.0])
+_MISSING = np.array([1.0, 0.35, 0.15])
 _HELD, _LOST = np.array([0.10, 0.85, 0.55, 1.0]), np.array([1.0, 0.50, 0.05, 1.0])
 # Metres at a 1.8 m body.
 _DISC, _LIFT, _LOST_BY = 0.03, 0.004, 0.02
@@ -51,7 +53,9 @@ def overlay_of(context, ob, workflow) -> Overlay | None:
     """
     settings = workflow.settings_of(ob)
     around_shown = settings.show_points or settings.show_relations or settings.show_contacts
-    if settings.binding is None or not (settings.show_ghost or around_shown):
+    report = shown_report(ob, workflow) if settings.show_missing and settings.controls else None
+    missing = report.missing.splitlines() if report else []
+    if settings.binding is None or not (settings.show_ghost or around_shown or missing):
         return None
     stored = stored_of(ob, workflow)
     binding = stored.binding
@@ -59,6 +63,8 @@ def overlay_of(context, ob, workflow) -> Overlay | None:
     joints = joints_now(depsgraph, ob, binding.track.skeleton.names)
     place = _place(binding.track.frames, context.scene.frame_current_final)
     parts = [_ghost(binding, place, joints)] if settings.show_ghost else []
+    if missing:
+        parts.append(_missing(depsgraph, ob, missing))
     if around_shown:
         row, around = round(place), _around(depsgraph, settings, stored)
         if settings.show_contacts:
@@ -94,6 +100,13 @@ def _ghost(binding: Binding, place: float, joints: np.ndarray) -> Overlay:
     colour = np.broadcast_to(_GHOST, (len(child), 3))
     edge, face = np.hstack((colour, 0.7 * away)), np.hstack((colour, 0.12 * away))
     return bones(original[parents[child]], original[child], edge, face)
+
+
+def _missing(depsgraph, ob, names: list[str]) -> Overlay:
+    """Bones that the controls did not bring to where they were solved."""
+    ends = joints_now(depsgraph, ob, (*names, *(f"{name}/tail" for name in names)))
+    edge, face = np.append(_MISSING, 0.9), np.append(_MISSING, 0.25)
+    return bones(ends[: len(names)], ends[len(names) :], np.tile(edge, (len(names), 1)), np.tile(face, (len(names), 1)))
 
 
 def _around(depsgraph, settings, stored: Stored) -> _Around:

@@ -136,6 +136,8 @@ def _draw_live(layout, shown: Shown) -> None:
     overlays = layout.column(align=True)
     for pair in (("show_ghost", "show_contacts"), ("show_points", "show_relations")):
         draw_toggles(overlays, shown.chosen, pair)
+    if len(shown.chosen.controls):
+        draw_toggles(overlays, shown.chosen, ("show_missing",))
 
 
 # ------------------------------------------------------------------------------------------------------- bake

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...solvers.adapt import findings
 from ...solvers.adapt.findings import Findings
 from ..command_line import words
+from ..rig.control_report import ControlReport
 from .findings import GivenUp, bone_of, contacts_at, given_up, joints_of_limbs
 
 # Seconds of contact in all, below which a limb's share of kept ones says nothing, unless too many are lost of all.
@@ -39,6 +40,19 @@ def remarks(found: Findings, is_thinned: bool = False, upright: float | np.ndarr
     moves = *steps, *_turn(found, first, upright), *_jerk(found, first, upright)
     body = *_tilt(found, upright), *_balance(found), *_stretch(found)
     return [*moves, *body, *_depth(found), *_loss(found), *_limbs(found), *_given_up(found)]
+
+
+def control_remarks(report: ControlReport | None) -> list[Remark]:
+    """How far the rig is from what was solved, where it is moved by controls."""
+    if report is None:
+        return []
+    found, doubt = report.found, report.doubt
+    (bone, frame), (turned, at) = report.where(found.farthest), report.where(found.most_turned)
+    away, degrees = 1000.0 * found.away.max(), np.degrees(found.turned.max())
+    first = Remark(f"Controls {away:.1f} mm off, mean {1000.0 * found.away.mean():.1f}", bone, frame, "")
+    second = Remark(f"Controls {degrees:.1f} degrees off", turned, at, "")
+    is_turn = "degrees away" in doubt
+    return [replace(first, doubt="" if is_turn else doubt), replace(second, doubt=doubt if is_turn else "")]
 
 
 def note_of_given_up(found: Findings) -> list[str]:

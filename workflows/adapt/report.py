@@ -28,6 +28,7 @@ def keep_report(context, ob, workflow, report: dict, found: Findings | None, rem
     kept.mark = _mark(ob, workflow)
     kept.figures = "\n".join(figures_in_words(report["measures"]))
     kept.remarks = json.dumps([astuple(remark) for remark in remarks], ensure_ascii=False)
+    kept.missing = "\n".join(report.get("controls", {}).get("over", ()))
     kept.picture = picture(found, _title(ob, kept))
 
 

@@ -19,7 +19,7 @@ from ..rig.control_report import control_report
 from ..rig.factors import notes_of_kept_keys
 from ..rig.problem import RigResult
 from .findings import measure_written
-from .remarks import Remark, note_of_given_up, remarks
+from .remarks import Remark, control_remarks, note_of_given_up, remarks
 from .report import keep_report
 from .solution import Solution, solve_steps
 
@@ -57,7 +57,8 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         "unconverged": problem.frames[~solution.adapted.converged].tolist(),
         "write_error_mm": 1000 * solution.write_error.metres,
     }
-    fitted = control_report(solution.results[0], problem.options.scale)
+    (result,) = solution.results
+    fitted = control_report(result.written, result.whole) if result.written else None
     if fitted is not None:
         report["controls"] = fitted.figures()
     yield 0.85, "Choosing keys"
@@ -65,8 +66,9 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
     found, told, lost = None, [], []
     if options.measure:
         yield 0.9, "Measuring"
-        report["measures"], found = measure_written(problem, _played(solution.results[0], chosen[0]))
-        told = [*_unsettled(problem, solution), *remarks(found, chosen[0].is_thinned, problem.options.upright)]
+        report["measures"], found = measure_written(problem, _played(result, chosen[0]))
+        told = [*_unsettled(problem, solution), *control_remarks(fitted)]
+        told += remarks(found, chosen[0].is_thinned, problem.options.upright)
         report["warnings"] = [remark.doubt for remark in told if remark.doubt]
         lost = note_of_given_up(found)
     report |= joints_report(ob, workflow)

@@ -18,6 +18,7 @@ class MotionLoomAdaptReport(bpy.types.PropertyGroup):
     figures: bpy.props.StringProperty(description="What it is like on the whole, a line each", override=OWN)
     # A text: where a linked rig is overridden a list could not lose the entries that come from the library.
     remarks: bpy.props.StringProperty(description="What to look at, as JSON; see findings.Remark", override=OWN)
+    missing: bpy.props.StringProperty(description="Bones that miss what was solved for them, a line each", override=OWN)
     picture: bpy.props.StringProperty(description="Contacts and worst events over time, as SVG", override=OWN)
 
 
@@ -34,6 +35,10 @@ class MotionLoomAdaptSettings(EnvironmentSettings, RigResultSettings, bpy.types.
     show_relations: bpy.props.BoolProperty(
         name="Relations", description="Draw what the active bone holds to", override=OWN
     )
+    show_missing: bpy.props.BoolProperty(
+        name="Missing", default=True, override=OWN,
+        description="Draw the bones that the controls did not bring to where they were solved, of the last result",
+    )  # fmt: skip
     show_contacts: bpy.props.BoolProperty(
         name="Contacts", description="Draw where hands and feet touch", default=True, override=OWN
     )

@@ -33,6 +33,8 @@ def summary(report: dict) -> str:
     frames = counted(report["frames"], "frame")
     text = f"Adapted '{report['source']}' into '{report['action']}', {frames}, {key_summary(report)}"
     figures = figures_in_words(report.get("measures", {}))
+    if "controls" in report:
+        figures.append("bones within {away_mm:.1f} mm and {turned_deg:.1f} degrees".format(**report["controls"]))
     silenced = report["silenced_constraints"]
     if silenced:
         some = ", ".join(silenced[:3] + ["..."] * (len(silenced) > 3))

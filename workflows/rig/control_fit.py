@@ -18,6 +18,7 @@ from ...solvers.controls.limb_states import with_states
 from ...solvers.controls.plan import Plan
 from ...solvers.controls.trial import ControlChannels, ControlFit, FitProblem, Trial
 from .action import bound_action, values_of_source
+from .control_report import control_report
 from .control_result import ControlResult
 from .control_variables import WriteChoices, plans_of
 from .problem import RigProblem, RigResult, RigSolution
@@ -65,7 +66,9 @@ def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Genera
             fit = replace(fit, channels=found.channels, evaluations=fit.evaluations + found.evaluations)
     switches = {controls.switches[k]: float(plans[0].values[0, k]) for k in plans[0].switched}
     notes = _notes(controls, plans, switches)
-    return ControlResult.of(controls, problem, fit, channels, switches, notes, result.original)
+    found = ControlResult.of(controls, problem, fit, channels, switches, notes, result.original)
+    doubt = control_report(found, result.whole).doubt
+    return replace(found, notes=(*notes, doubt)) if doubt else found
 
 
 @dataclass

@@ -6,19 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...scene.motion import BoneMotion
 from ...scene.motion_changes import changed_bones
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.deviation import Deviation, deviation
 from ...solvers.core.vectors import mean_scale
-from .problem import RigResult
+from .control_result import ControlResult
 
-# Metres of a body of 1.8 m, and degrees, from which on a bone counts as missing its place.
-AWAY, TURNED = 0.005, 2.0
+# Metres of a body of 1.8 m, and degrees, from which on a bone counts as missing its place, and is a doubt.
+_AWAY, _TURNED = 0.005, 2.0
+_FAR, _FAR_TURNED = 0.01, 5.0
+_HEIGHT = 1.8
+_WAYS_OUT = (
+    "have more written (Write To, Trunk, the list of controls), key a control of it in the source, or change what is "
+    "around it by less"
+)
 
 
 @dataclass(frozen=True)
 class ControlReport:
-    """Of one result. found: of the bones that are judged, distances in metres.  names: of all bones.  frames: (F,)."""
+    """Of one result. found: of the bones that are judged, distances in metres.  names: of all bones.  frames: (F,).
+    scale: of the body, height / 1.8 m.  written: names of controls.  evaluations: to a frame.  unsettled: frames."""
 
     found: Deviation
     names: tuple[str, ...]
@@ -32,12 +40,26 @@ class ControlReport:
     def over(self) -> np.ndarray:
         """(D,) bool, the bones that miss their places anywhere."""
         away, turned = self.found.away.max(axis=0), np.degrees(self.found.turned.max(axis=0))
-        return (away > AWAY * self.scale) | (turned > TURNED)
+        return (away > _AWAY * self.scale) | (turned > _TURNED)
 
     def where(self, place: tuple[int, int]) -> tuple[str, float]:
         """Bone and frame of a place in what was found."""
         row, bone = place
         return self.names[self.found.bones[bone]], float(self.frames[row])
+
+    @property
+    def doubt(self) -> str:
+        """A sentence without its full stop of the bone that is farthest from its place, "" where none is far."""
+        found = self.found
+        if found.away.max() > _FAR * self.scale:
+            bone, frame = self.where(found.farthest)
+            how = f"misses the place that was solved for it by {1000.0 * found.away.max():.0f} mm"
+        elif np.degrees(found.turned.max()) > _FAR_TURNED:
+            bone, frame = self.where(found.most_turned)
+            how = f"is turned {np.degrees(found.turned.max()):.0f} degrees away from what was solved for it"
+        else:
+            return ""
+        return f"Bone '{bone}' {how} at frame {frame:g}: the controls that are written do not reach it; {_WAYS_OUT}"
 
     def figures(self) -> dict:
         """As JSON can hold them."""
@@ -59,22 +81,18 @@ class ControlReport:
         }
 
 
-def control_report(result: RigResult, scale: float) -> ControlReport | None:
-    """What became of a result of a rig with controls, None of any other. scale: of the body, height / 1.8 m."""
-    written = result.written
-    if written is None:
-        return None
-    found = deviation(result.whole.pose, written.fit.pose, judged(written.controls))
-    unit = mean_scale(result.whole.object_world[:, :3, :3])[:, None]
-    names, frames = written.controls.rig.names, result.whole.frames
+def control_report(written: ControlResult, whole: BoneMotion) -> ControlReport:
+    """What became of a motion of bones apart that was solved."""
+    found = deviation(whole.pose, written.fit.pose, judged(written.controls))
+    unit = mean_scale(whole.object_world[:, :3, :3])[:, None]
     return ControlReport(
         Deviation(found.bones, found.away * unit, found.turned),
-        names,
-        frames,
-        scale,
+        written.controls.rig.names,
+        whole.frames,
+        written.controls.size * float(unit.mean()) / _HEIGHT,
         changed_bones(written.original, written.motion),
         float(written.fit.evaluations.mean()),
-        frames[~written.fit.converged].tolist(),
+        whole.frames[~written.fit.converged].tolist(),
     )
 
 

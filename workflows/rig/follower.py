@@ -63,7 +63,8 @@ class RigFollower(Follower):
     @property
     def note(self) -> str | None:
         """Why frames have to be stepped through, what those outside of the bound ones show, and what is doubtful."""
-        doubts = self._track.solution.notes if self._track else ()
+        solution = self._track and self._track.solution
+        doubts = (*solution.notes, *(note for each in solution.results for note in each.notes)) if solution else ()
         return ". ".join(filter(None, (self._why_stepping, self._outside, *doubts))) or None
 
     @property

@@ -7,7 +7,8 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
-from bl_ext.devrepo.motion_loom.workflows.core import live
+from bl_ext.devrepo.motion_loom.workflows.adapt.report import remarks_of, shown_report
+from bl_ext.devrepo.motion_loom.workflows.core import live, registry
 
 from tests import adapt_play as play
 from tests import adapt_scenes as scenes
@@ -87,6 +88,15 @@ def test_a_result_is_keys_of_the_controls_that_the_source_keys(human, capsys):
     assert np.abs(after - before)[:, feet, 2, 3].max() > 0.005
     assert 0.0 < told["away_mm"] < 60.0 and told["away_bone"] in human.data.bones
     assert told["bones"] > 20 and told["away_frame"] in FRAMES
+    report = shown_report(human, registry.by_id("adapt"))
+    first = remarks_of(report)[0]
+    assert f"{told['away_mm']:.1f} mm" in first.text and first.bone == told["away_bone"]
+    assert report.missing.splitlines() == told["over"]
+    human.motion_loom_adapt.show_ghost = human.motion_loom_adapt.show_contacts = False
+    shown = registry.by_id("adapt").overlay(bpy.context, human)
+    assert (shown is not None) == bool(told["over"])
+    report.missing = "DEF-shin.L"
+    assert len(registry.by_id("adapt").overlay(bpy.context, human).lines)
 
 
 def test_nothing_changes_where_nothing_was_changed(human):
