@@ -78,6 +78,7 @@ class ControlCopy:
         self._times = action_times(scene, self.frames)
         self._before = Channels.now(self._copy)
         self._own, self._held = source, dict(held)
+        self._start: np.ndarray | None = None  # of the channels, as the source makes them
         self._trial: TrialAction | None = None
         self._plays_trial: bool | None = None
 
@@ -100,6 +101,7 @@ class ControlCopy:
         rotation = np.zeros((count, len(self._rows), 4))
         for number, mode in enumerate(self._modes):
             rotation[:, number, : SIZES[mode]] = channels[mode][:, number]
+        self._start = self._columns((channels["location"], rotation, channels["scale"]))
         return EvaluatedSource(pose, world, channels["location"], rotation, channels["scale"], values)
 
     def evaluate(self, trial: AskedFor, values: np.ndarray | None = None) -> np.ndarray:
@@ -112,9 +114,11 @@ class ControlCopy:
         self._require()
         rows = np.asarray(trial.frames, int)
         parts = (trial.channels.location, trial.channels.rotation, trial.channels.scale)
+        columns = self._columns(parts)
         if self._trial is None:
-            self._trial = self._make_trial()
-        self._trial.write(rows, self._columns(parts), values)
+            unknown = np.full((len(self.frames), columns.shape[1]), np.nan)
+            self._trial = self._make_trial(unknown if self._start is None else self._start)
+        self._trial.write(rows, columns, values)
         self._play(self._trial.action, self._trial.slot, trial=True)
         pose = np.empty((len(rows), len(self.names), 4, 4))
         for number, evaluated in enumerate(self._evaluated(rows)):
@@ -133,19 +137,18 @@ class ControlCopy:
             show_frame(self._private.scene, self.frames[row])
             yield evaluated_object(self._copy, self._private.depsgraph)
 
-    def _make_trial(self) -> TrialAction:
-        curves = [
-            (actions.bone_path(name, channel), index)
+    def _make_trial(self, start: np.ndarray) -> TrialAction:
+        properties = [
+            (actions.bone_path(name, channel), SIZES[channel])
             for name, mode in zip(self.controls, self._modes, strict=True)
             for channel in ("location", mode, "scale")
-            for index in range(SIZES[channel])
         ]
-        made = TrialAction(self._copy, *self._own, curves, self.switches, self._held, self._times)
+        made = TrialAction(self._copy, self._own, properties, start, self.switches, self._held, self._times)
         self._private.own(made.action)
         return made
 
     def _columns(self, parts) -> np.ndarray:
-        """(n, N) values of the curves, control by control, of channels (n, C, size)."""
+        """(n, N) values of the properties, control by control, of channels (n, C, size)."""
         location, rotation, scale = parts
         every = np.concatenate((location, rotation, scale), axis=-1)
         used = np.ones((len(self.controls), 10), bool)

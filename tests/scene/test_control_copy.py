@@ -253,3 +253,16 @@ def test_linked_rigs_and_overrides_have_local_copies(tmp_path, editable):
         assert np.abs(copy.evaluate(trial) - wanted).max() > 0.05
     np.testing.assert_allclose(pose_of(ob), wanted, atol=1e-6)
     assert id_counts() == before
+
+
+def test_trials_do_not_depend_on_what_was_tried_or_read_before(rng):
+    ob = animate_leg(add_leg())
+    with control_copy(bpy.context, ob, CONTROLS, FRAMES) as copy:
+        source = copy.source()
+        first, second = as_trial(source), as_trial(source, [2, 5])
+        first.channels.location[:, 2] += 0.1
+        second.channels.rotation[:, 1, :3] += rng.normal(0, 0.2, (2, 3))
+        copy.evaluate(first)
+        after = copy.evaluate(second)
+    with control_copy(bpy.context, ob, CONTROLS, FRAMES) as copy:
+        np.testing.assert_array_equal(copy.evaluate(second), after)
