@@ -51,15 +51,17 @@ def fit_steps(
     """
     clip = Clip(controls, problem)
     settled = np.ones(len(problem.pose), bool)
+    still = np.zeros((len(problem.pose), len(controls.controls)), bool)
     for state in np.unique(problem.state):
         frames = np.flatnonzero(problem.state == state)
         structure = yield from measured_structure(clip, frames, state)
         if structure is not None:
+            still[frames] = structure.goals
             yield from _carry(clip, frames, state, structure.goals, options.passes)
             unsettled = yield from _descend(clip, frames, state, structure, options)
             settled[unsettled] = False
     yield from clip.refresh(np.arange(len(clip.pose)))
-    return _judged(clip, settled)
+    return _judged(clip, settled, still)
 
 
 def _descend(
@@ -177,12 +179,12 @@ def _carry(clip: Clip, frames: np.ndarray, state: int, still: np.ndarray, passes
         clip.pose[frames[better]], best[better] = pose[better], misfit[better]
 
 
-def _judged(clip: Clip, settled: np.ndarray) -> ControlFit:
+def _judged(clip: Clip, settled: np.ndarray, still: np.ndarray) -> ControlFit:
     """What was found, with its errors in the armature's space."""
     whole = References(*np.full((2, len(clip.controls.carriers)), -1))
     off = errors(clip.carried(clip.pose), clip.targets, whole, 1.0, radian=1.0)
     misses, turns = np.linalg.norm(off[..., :3], axis=-1), np.linalg.norm(off[..., 3:], axis=-1)
-    return ControlFit(clip.channels, clip.pose, misses, turns, settled, clip.evaluations)
+    return ControlFit(clip.channels, clip.pose, misses, turns, settled, clip.evaluations, still)
 
 
 def _squares(values: np.ndarray) -> np.ndarray:

@@ -64,6 +64,7 @@ class ControlFit:
     misses: (F, K) distance between the heads of carriers and their targets, in the rig's units.
     turns: (F, K) angle between them, radians.
     converged: (F,) bool.  evaluations: (F,) how often each frame was evaluated.
+    still: (F, C) bool, controls that no other moves: goals of limbs that hang on nothing that was fitted.
     """
 
     channels: ControlChannels
@@ -72,3 +73,4 @@ class ControlFit:
     turns: np.ndarray
     converged: np.ndarray
     evaluations: np.ndarray
+    still: np.ndarray

@@ -47,7 +47,8 @@ class ControlChannelsNow:
             taken(written.fit.channels, some),
             written.fit.pose[some],
             self._targets(row, positions, turns)[None],
-            written.problem.state[some],
+            written.controls.riders[written.problem.state[row]],
+            written.fit.still[row],
         )
         return _spread(written, found, row, influence)
 
