@@ -196,10 +196,16 @@ def odd_one(ob) -> tuple[int, float, float] | None:
     """The number, from 1, of the pair in use that the others contradict most, its target frame, and the one that
     answers to its source by them; None where they agree or do not tell."""
 
-    def make() -> tuple:
-        return (odd_pair(*pair_rows(ob), target_of(ob).space.coefficients),)
-
     settings = ob.motion_loom_map
+
+    def make() -> tuple:
+        frames = target_of(ob).frames
+        used = [pair for pair in settings.pairs if pair.use]
+        source = np.array([np.nan if pair.performed else pair.source_frame for pair in used])
+        rows = np.interp([pair.target_frame for pair in used], frames, np.arange(len(frames)))
+        times = np.stack((source, rows), axis=1)
+        return (odd_pair(*pair_rows(ob), target_of(ob).space.coefficients, times),)
+
     if sum(pair.use for pair in settings.pairs) < 2:
         return None
     (found,) = kept(ob, "map odd pair", pairs_mark(ob), make)

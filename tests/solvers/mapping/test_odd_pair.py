@@ -76,3 +76,37 @@ def test_pairs_that_tell_nothing_of_each_other_are_not_named(rng):
     assert odd_pair(rows[[0] * 6], poses[[0] * 6], poses) is None
     with pytest.raises(InputError, match="two"):
         odd_pair(rows[:1], poses[:1], poses)
+
+
+@pytest.mark.parametrize("count", [6, 8, 12])
+@pytest.mark.parametrize("off", [-20, 20])
+def test_time_tells_where_poses_do_not(rng, count, off):
+    """Of two rounds of a cycle six pairs were too few, and another round as good as the right one."""
+    rows = np.concatenate((np.tile(cycle(rng, 30), (2, 1)), np.ones((2 * FRAMES, 1))), axis=1)
+    poses = np.tile(cycle(rng, 12), (2, 1))
+    at = np.round(np.linspace(0, 2 * FRAMES - 1, count)).astype(int)
+    order = rng.permutation(count)
+    right = np.stack((at + 101.0, at), axis=1)
+    assert odd_pair(rows[at], poses[at], poses, right) is None
+    for bad in range(1, count - 1):
+        frames = at.copy()
+        frames[bad] += off
+        if not 0 <= frames[bad] < 2 * FRAMES:
+            continue
+        times = np.stack((at + 101.0, frames), axis=1)
+        found = odd_pair(rows[at], poses[frames], poses, times)
+        assert found.pair == bad and abs(found.answer - at[bad]) <= 4
+        again = odd_pair(rows[at][order], poses[frames][order], poses, times[order])
+        assert order[again.pair] == bad and again.answer == found.answer
+
+
+def test_without_time_or_order_poses_alone_tell(motion, rng):
+    """Pairs that were performed have no time, and those of a cycle that is gone through twice do not go on."""
+    rows, poses = motion
+    at, frames = np.arange(0, FRAMES, 6), np.arange(0, FRAMES, 6)
+    frames[5] = (frames[5] + 24) % FRAMES
+    expected = odd_pair(rows[at], poses[frames], poses)
+    performed = np.stack((np.where(at == 12, np.nan, at), frames), axis=1)
+    assert odd_pair(rows[at], poses[frames], poses, performed) == expected
+    mixed = np.stack((rng.permutation(len(at)) * 6.0, frames), axis=1)
+    assert odd_pair(rows[at], poses[frames], poses, mixed) == expected
