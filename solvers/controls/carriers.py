@@ -16,16 +16,17 @@ _ALONG = 0.02  # how far the ends of a bone may lie beside another that covers i
 
 
 def find_carriers(poses: MeasuredPoses) -> tuple[np.ndarray, np.ndarray]:
-    """(K,) bones, each after the one that it hangs on, and (K,) the index of that one among them, -1 for roots."""
-    if poses.plan is not None:
-        bones = np.flatnonzero(poses.plan > -2)
-        parents = poses.plan[bones]
-    else:
-        deform = np.flatnonzero(poses.deform)
-        carried = _carrier_of_each(poses, deform)
-        bones = np.unique(carried)
-        parents = hung_on(poses, bones, dict(zip(deform.tolist(), carried.tolist(), strict=True)))
-    return sorted_tree(bones, parents)
+    """(K,) bones, each after the one that it hangs on, and (K,) the index of that one among them, -1 for roots.
+
+    Where there is a plan of the rig its bones are among them, and hang as it tells.
+    """
+    deform = np.flatnonzero(poses.deform)
+    carried = _carrier_of_each(poses, deform)
+    plan = np.full(len(poses.deform), -2) if poses.plan is None else poses.plan
+    planned = plan > -2
+    bones = np.union1d(carried, np.flatnonzero(planned))
+    parents = hung_on(poses, bones, dict(zip(deform.tolist(), carried.tolist(), strict=True)))
+    return sorted_tree(bones, np.where(planned[bones], plan[bones], parents))
 
 
 def _carrier_of_each(poses: MeasuredPoses, deform: np.ndarray) -> np.ndarray:

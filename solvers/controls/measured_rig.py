@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .carriers import find_carriers
@@ -9,12 +11,13 @@ from .control_rig import ControlRig
 from .limb_states import with_states
 from .limbs import find_limbs
 from .measured_poses import MeasuredPoses, Probed
+from .shared_bones import sharing_remark
 from .trunk_controls import trunk_controls
 
 
 def measured_rig(probe: Probed) -> ControlRig:
-    """The control rig that measured poses tell; riders are those of the controls that the motion keys, in all states of
-    the switches that occur."""
+    """The control rig that measured poses tell; riders are those of the controls that the motion keys, in all
+    states of the switches that occur."""
     poses = MeasuredPoses.of(probe)
     carriers, parents = find_carriers(poses)
     moves = poses.moves[:, :, carriers]
@@ -42,7 +45,10 @@ def measured_rig(probe: Probed) -> ControlRig:
         remarks=tuple(getattr(probe, "remarks", ())),
         trunk=trunk_controls(poses, carriers, parents, limbs.carriers.any(axis=0)),
     )
-    return with_states(measured, poses.occurring).posed_by(poses.keyed | poses.keyed[:, :1])  # what is moved may turn
+    remarks = measured.remarks + sharing_remark(measured, poses.keyed)
+    measured = with_states(replace(measured, remarks=remarks), poses.occurring)
+    return measured.posed_by(poses.keyed | poses.keyed[:, :1])  # what is moved may turn
+
 
 
 def _rides(poses: MeasuredPoses, carriers: np.ndarray) -> np.ndarray:

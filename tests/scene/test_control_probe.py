@@ -3,11 +3,12 @@
 import bpy
 import pytest
 from bl_ext.devrepo.motion_loom.scene.control_probe import probe_rig
+from bl_ext.devrepo.motion_loom.scene.metarig import metarig_parents
 from bl_ext.devrepo.motion_loom.solvers.controls.measured_rig import measured_rig
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 
 from tests.control_scenes import CONTROLS, FRAMES, add_leg, animate_leg, id_counts
-from tests.objects import drive
+from tests.objects import drive, key
 from tests.rig_scenes import add_chain, animate_at_random
 from tests.rigify_scenes import save_human
 
@@ -136,3 +137,42 @@ def test_all_bones_of_an_imported_rig_deform_but_goals_and_poles_carry_nothing()
         bone.use_deform = True
     rig = measured(ob)
     assert set(names_of(rig, rig.carriers)) == set("abcde")
+
+
+def test_the_plan_of_a_generated_rig_is_read(monkeypatch):
+    ob = add_chain(("ORG-hip", "mch", "ORG-leg"), name="Made")
+    plan = add_chain(("hip", "leg", "lost"), name="Plan")
+    monkeypatch.setattr(
+        bpy.types.Armature, "rigify_target_rig", bpy.props.PointerProperty(type=bpy.types.Object), raising=False
+    )
+    assert metarig_parents(ob) is None
+    plan.data.rigify_target_rig = ob
+    assert metarig_parents(ob).tolist() == [-1, -2, 0]
+    monkeypatch.undo()  # the add-on is switched off
+    assert metarig_parents(ob).tolist() == [-1, -2, 0]
+
+
+def test_bones_that_depend_on_each_other_in_a_circle_are_named():
+    def in_a_circle(ob):
+        for bone, other in (("b", "c"), ("c", "b")):
+            hold = ob.pose.bones[bone].constraints.new("COPY_LOCATION")
+            hold.target, hold.subtarget, hold.use_offset, hold.influence = ob, other, True, 0.9
+
+    remarks, _controls = probe_with(in_a_circle)
+    assert any("circle" in remark for remark in remarks)
+
+
+def test_two_keyed_controls_of_the_same_bones_are_named():
+    ob = animate_leg(add_leg())
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    again = ob.data.edit_bones.new("h")
+    again.head, again.tail, again.parent = (0.1, 0, 0.1), (0.1, -0.2, 0.1), ob.data.edit_bones["g"]
+    again.use_deform = False
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for each in (ob.pose.bones["d"].constraints[0], ob.pose.bones["e"].constraints[0]):
+        each.subtarget = "h"
+    ob.pose.bones["h"].rotation_mode = "XYZ"
+    key(ob.pose.bones["h"], "rotation_euler", {1: (0, 0, 0), 8: (0.1, 0, 0)})
+    assert any("'g' and 'h' carry the same bones" in remark for remark in measured(ob).remarks)
+    assert not measured(animate_leg(add_leg("Other"))).remarks
