@@ -28,8 +28,9 @@ _TREMBLES = 0.2
 # Feet that count together before their speed is the body's, and the share of all that make it rest.
 _ENOUGH, _AT_REST = 0.5, 0.5
 # Seconds: a Gaussian over a whole clip, and a single pole live; for how long feet are still that rest, and do not turn
-# round; over how many the RMS speed is taken live; a gap after which a live body has stood.
-_SMOOTHING, _POLE, _RESTS, _MEMORY, SILENT = 0.03, 0.05, 0.2, 1.0, 0.5
+# round; over how many the RMS speed is taken live, and the gait, of which slow steps need more; a gap after which a
+# live body has stood.
+_SMOOTHING, _POLE, _RESTS, _MEMORY, _GAIT_MEMORY, SILENT = 0.03, 0.05, 0.2, 1.0, 2.0, 0.5
 # What is pushed is made as long as in the feet's own motion, for the way that they go to and fro, by so much at least
 # and at most, where they stand for as large a share of the time as there, and no more where that is another gait: by so
 # many times as large a share.
@@ -200,13 +201,31 @@ class Strokes:
         return np.where(pushes[:, None], -mean, 0.0), surely, weights.mean(axis=1), still > _AT_REST
 
 
+class _Recent:
+    """Mean of what comes, the longer ago the less, over so many seconds."""
+
+    def __init__(self, nothing: float | np.ndarray, seconds: float):
+        self._sum, self._weight, self._seconds = nothing, 0.0, seconds
+
+    def step(self, value: float | np.ndarray, elapsed: float) -> float | np.ndarray:
+        """The mean with one more value, of so many seconds."""
+        kept = np.exp(-elapsed / self._seconds)
+        self._sum = kept * self._sum + (1.0 - kept) * value
+        self._weight = kept * self._weight + (1.0 - kept)
+        return self.mean
+
+    @property
+    def mean(self) -> float | np.ndarray:
+        return self._sum / self._weight
+
+
 class StrokeStream:
     """One body's strokes as they come: it knows the last moment, and how fast feet were of late."""
 
     def __init__(self, strokes: Strokes):
         self._strokes = strokes
         self._last: tuple[float, np.ndarray, np.ndarray] | None = None
-        self._square, self._gait, self._memory = 0.0, np.zeros(3), 0.0
+        self._square, self._gait = _Recent(0.0, _MEMORY), _Recent(np.zeros(3), _GAIT_MEMORY)
         self._smooth: np.ndarray | None = None
         self._known = np.zeros(2)
         self._still = 0.0  # seconds
@@ -226,10 +245,9 @@ class StrokeStream:
         elapsed = time - last[0]
         velocity = _velocity(np.stack((last[1], now[1])), np.array((last[0], now[0])))
         lift = _lift(self._strokes.feet, np.stack((last[2], now[2])))
-        along, kept = velocity @ self._strokes.forward, np.exp(-elapsed / _MEMORY)
-        self._square = kept * self._square + (1.0 - kept) * float(np.mean(along**2))
-        self._memory = kept * self._memory + (1.0 - kept)
-        speed = max(float(np.sqrt(self._square / self._memory)), _TREMBLES * self._strokes.speed)
+        along = velocity @ self._strokes.forward
+        square = self._square.step(float(np.mean(along**2)), elapsed)
+        speed = max(float(np.sqrt(square)), _TREMBLES * self._strokes.speed)
         pushed, weight, stands, still = self._strokes._pushed(velocity, lift, speed)
         self._still = self._still + elapsed if still[0] else 0.0
         if weight[0] > 0.0 or self._still > _RESTS:
@@ -238,13 +256,13 @@ class StrokeStream:
             self._smooth = self._known
         self._smooth = self._smooth + (1.0 - np.exp(-elapsed / _POLE)) * (self._known - self._smooth)
         gait = np.array([self._smooth @ self._strokes.forward, np.abs(along).mean(), stands[0]])
-        self._gait = kept * self._gait + (1.0 - kept) * gait
+        self._gait.step(gait, elapsed)
         return self._now()
 
     def _now(self) -> np.ndarray:
         if self._smooth is None:
             return np.zeros(2)
-        return self._strokes._longer(Gait(*(self._gait / self._memory))) * self._smooth
+        return self._strokes._longer(Gait(*self._gait.mean)) * self._smooth
 
 
 def _agreed(votes: np.ndarray, along: np.ndarray) -> np.ndarray:

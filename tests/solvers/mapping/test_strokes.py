@@ -164,6 +164,18 @@ def test_feet_that_are_high_behind_make_strokes_as_well(learnt):
     assert strokes.forward @ [0.0, -1.0] > 0.99
 
 
+def test_slow_steps_are_as_long_live_as_in_a_whole_clip():
+    """A gallop of three seconds a cycle, smoothed as by a map: what is remembered must not go with a flight."""
+    gallop = {"duty": 0.2, "offset": 0.1}
+    own, own_times = frames(4, 48, **gallop)
+    feet = find_feet(own, TRIANGLES, 0.0)
+    strokes = Strokes.learn(feet, own, own_times)
+    vertices, times = frames(8, 48, 1 / 6, **gallop)
+    smooth = gaussian_filter1d(vertices, 9.0, axis=0, mode="wrap")
+    live = live_velocity(strokes, feet, smooth, times)[1:] * np.diff(times)[:, None]
+    assert live.sum(axis=0)[1] == pytest.approx(way(strokes, feet, smooth, times)[1], rel=0.1)
+
+
 def test_feet_that_make_no_strokes_say_so(learnt, rng):
     feet, _ = learnt
     vertices, times = frames(4, 24)
