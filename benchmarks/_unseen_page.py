@@ -58,6 +58,12 @@ _ODD = """## Pairs that are off, for Transfer
 Clips of animals, cycles two or three times, of which right pairs are known: the target's own clip is given a time of its own, evenly or not, and each pair is off by a frame at most; five to eight pairs a clip, one clip alone or all together. *By mistake*: sets of right pairs of which one is named. *Found*: of pairs that are 20 frames off, one at a time, in order still. *Right frame*: what is said is within {near:.0f} frames of the pair that was right. *Beside*: a right pair is named beside, or instead. *{earlier}*: the earlier rule (`benchmarks/baselines/pose_odd_pairs.py`). The constants of *{both}* were set on the bodies that were looked at.
 
 """  # noqa: E501
+_MAP_ODD = """
+## Pairs that are off, for Map
+
+The same of the rigs in [the scores](map_scores.md): 6, 8 and 12 pairs, evenly spaced, of each clip alone and of all together; the pair that is off may be out of order. *{both}*: where all other pairs go on in time on both sides, as here. The rule is Transfer's, with its constants; the rigs that were held out were not looked at while it was made.
+
+"""  # noqa: E501
 _LEANS = """
 ## Bodies that lean, for Transfer
 
@@ -71,6 +77,7 @@ What is not told: the bearing of a target that leans across its heading, where i
 
 def page(
     kernels: Sequence[Compared], maps: Sequence[MapCompared], odd: dict[tuple[str, str], list[Named]],
+    map_odd: dict[tuple[str, str], list[Named]],
     leans: Sequence[Leaning], machine: dict,
 ) -> str:  # fmt: skip
     text = (
@@ -78,6 +85,7 @@ def page(
     )
     text += _MAP + _maps(maps) + _MAP_VERDICT
     text += _ODD.format(near=_NEAR, earlier=EARLIER.capitalize(), both=BOTH) + _odd(odd)
+    text += _MAP_ODD.format(both=BOTH.capitalize()) + _odd(map_odd)
     names = {
         "copied": COPIED.capitalize(),
         "torso": TORSO.capitalize(),

@@ -27,9 +27,11 @@ def main() -> None:
     from benchmarks._kernel_measures import kernels_compared
     from benchmarks._lean_measures import leaning
     from benchmarks._map_kernels import map_compared
+    from benchmarks._map_odd_pairs import map_pairs_named
     from benchmarks._odd_pair_measures import odd_pairs_named
 
-    parts = list(kernels_compared()), list(map_compared()), odd_pairs_named(), list(leaning())
+    odd = odd_pairs_named(), map_pairs_named()
+    parts = list(kernels_compared()), list(map_compared()), *odd, list(leaning())
     text = _unseen_page.page(*parts, _adapt_speed.machine())
     if args.page:
         TABLE.write_text(text)
