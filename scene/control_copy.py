@@ -6,7 +6,7 @@ what the source action says of everything else, counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,6 +15,7 @@ import bpy
 import numpy as np
 
 from ..solvers.core.errors import StaleBindingError
+from ..solvers.core.steps import result_of
 from . import actions
 from .channels import SIZES, action_times, rotation_channel
 from .evaluation import evaluated_object
@@ -84,6 +85,10 @@ class ControlCopy:
 
     def source(self) -> EvaluatedSource:
         """What the rig does by its own animation at all frames."""
+        return result_of(self.source_steps())
+
+    def source_steps(self) -> Generator[float, None, EvaluatedSource]:
+        """As `source`, yielding shares done after each frame; nothing else is to be asked of the copy meanwhile."""
         self._require()
         self._play(*self._own, trial=False)
         count = len(self.frames)
@@ -98,6 +103,8 @@ class ControlCopy:
                 bones.foreach_get(name, flat)
                 channels[name][number] = flat.reshape(-1, size)[self._rows]
             values[number] = [float(evaluated.path_resolve(path)) for path in self.switches]
+            yield (number + 1) / count
+            self._require()
         rotation = np.zeros((count, len(self._rows), 4))
         for number, mode in enumerate(self._modes):
             rotation[:, number, : SIZES[mode]] = channels[mode][:, number]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .control_rig import MAIN, SPINE_FK, TWEAK, ControlRig
+from .limb_states import with_states
 
 # A control farther than this share of the body from where the body begins, and that carries all of it, is the rig's
 # root: what places the character, which goes on as it is keyed.
@@ -91,8 +92,9 @@ def written_to(controls: ControlRig, variables: np.ndarray, values: np.ndarray, 
         values[:, switch] = controls.limb_values[limb, end]
         switched.append(limb)
     if switched:
-        state = controls.state_of(values[:1])[0]  # with all of them: not every mixture was measured
-        variables |= np.any([_of_limb(controls, limb, end, state) for limb in switched], axis=0)
+        then = with_states(controls, values)
+        state = then.state_of(values[:1])[0]
+        variables |= np.any([_of_limb(then, limb, end, state) for limb in switched], axis=0)
     switches = np.array([controls.limb_switches[limb] for limb in switched], int)
     return Plan(variables, values, switches, np.array(moving, int))
 

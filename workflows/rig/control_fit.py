@@ -17,6 +17,7 @@ from ...solvers.controls.fit import fit_steps
 from ...solvers.controls.limb_states import with_states
 from ...solvers.controls.plan import Plan
 from ...solvers.controls.trial import ControlChannels, ControlFit, FitProblem, Trial
+from ...solvers.core.steps import within
 from .action import bound_action, values_of_source
 from .control_report import control_report
 from .control_result import ControlResult
@@ -26,7 +27,9 @@ from .problem import RigProblem, RigResult, RigSolution
 # What progress says.
 FITTING = "Fitting the controls"
 # Frames that are evaluated at a stretch; the full human takes 6 ms for each.
-_AT_A_STRETCH = 8
+_AT_A_STRETCH = 4
+# Share of the progress that reading the source takes.
+_READ = 0.05
 
 
 def fitted_steps(
@@ -53,20 +56,19 @@ def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Genera
     chosen = WriteChoices.of(workflow.settings_of(ob))
     frames, targets = result.original.frames, result.whole.pose[:, controls.carriers]
     with control_copy(at, ob, names, frames, controls.switches, source=source, before=before) as copy:
-        yield 0.0
-        own = copy.source()
+        own = yield from within(copy.source_steps(), 0.0, _READ)
         channels = ControlChannels(own.location, own.rotation, own.scale)
         plans = plans_of(ob, controls, source, own.values, chosen)
         run = _Run(copy, controls, own.pose, any(len(plan.switched) for plan in plans))
-        problem, fit = yield from run.fitted(plans[0], channels, targets)
+        posed, problem, fit = yield from run.fitted(plans[0], channels, targets)
         for other in plans[1:]:
             shown = fit.pose[:, controls.carriers]
-            more, found = yield from run.fitted(other, problem.source, shown, fit.channels)
+            _, more, found = yield from run.fitted(other, problem.source, shown, fit.channels)
             problem = replace(problem, source=more.source, variables=problem.variables | more.variables)
             fit = replace(fit, channels=found.channels, evaluations=fit.evaluations + found.evaluations)
     switches = {controls.switches[k]: float(plans[0].values[0, k]) for k in plans[0].switched}
     notes = _notes(controls, plans, switches)
-    found = ControlResult.of(controls, problem, fit, channels, switches, notes, result.original)
+    found = ControlResult.of(posed, problem, fit, channels, switches, notes, result.original)
     doubt = control_report(found, result.whole).doubt
     return replace(found, notes=(*notes, doubt)) if doubt else found
 
@@ -84,8 +86,9 @@ class _Run:
 
     def fitted(
         self, plan: Plan, channels: ControlChannels, targets: np.ndarray, onto: ControlChannels | None = None
-    ) -> Generator[float, None, tuple[FitProblem, ControlFit]]:
-        """What was fitted, and what came of it. channels: that play the source.  onto: to which others are added.
+    ) -> Generator[float, None, tuple[ControlRig, FitProblem, ControlFit]]:
+        """The rig as it is posed there, what was fitted, and what came of it. channels: that play the source.
+        onto: channels to which others are added.
 
         Where limbs change to other controls, these are brought to the source's pose first: blending begins there.
         """
@@ -103,7 +106,7 @@ class _Run:
             merged = _merged(onto, channels, plan.active)
             pose = yield from self._evaluated(Trial(np.arange(len(pose)), merged), plan.values)
             start = replace(problem, source=merged, pose=pose)
-        return problem, (yield from self._run(controls, start, plan.values))
+        return controls, problem, (yield from self._run(controls, start, plan.values))
 
     def _run(self, controls, problem: FitProblem, values: np.ndarray) -> Generator[float, None, ControlFit]:
         steps, poses = fit_steps(controls, problem), None
@@ -123,7 +126,7 @@ class _Run:
             parts.append(self.copy.evaluate(Trial(frames, some), values[frames] if self.switching else None))
             self.done += len(frames)
             # How often frames will have to be evaluated is not known; about ten times each is usual.
-            yield 1.0 - 1.0 / (1.0 + self.done / (10.0 * len(self.pose)))
+            yield 1.0 - (1.0 - _READ) / (1.0 + self.done / (10.0 * len(self.pose)))
         return np.concatenate(parts)
 
 
