@@ -44,6 +44,12 @@ CARRIERS = {
     "o_foot": ((0.1, 0, 0.1), "o_shin"),
 }
 RIDERS = {"neck": "head", "upper_arm": "o_upper", "forearm": "o_fore", "hand": "o_hand", "foot": "o_foot"}
+_ARM, _LEG = ("o_upper", "o_fore", "o_hand"), ("o_thigh", "o_shin")
+_TRUNK = ("waist", "ribs", "head", *_ARM)
+MOVES = {
+    "torso": ("pelvis", *_TRUNK, *_LEG), "hips": ("pelvis", *_TRUNK, *_LEG), "chest": _TRUNK, "neck": ("head",),
+    "upper_arm": _ARM, "forearm": _ARM[1:], "hand": _ARM[2:], "foot": (*_LEG, "o_foot"), "pole": _LEG, "swing": _LEG,
+}  # fmt: skip
 SIZE = 1.7
 
 
@@ -74,10 +80,12 @@ class Toy:
         for control, carrier in RIDERS.items():
             riders[:, list(CONTROLS).index(control)] = order.index(carrier)
             rides[list(CONTROLS).index(control)] = order.index(carrier)
+        moves = np.array([[[name in MOVES[control] for name in order] for control in CONTROLS]] * 2)
+        moves[1, 0, order.index("o_foot")] = True  # the torso carries it
         controls = ControlRig(
             rig, np.arange(len(CONTROLS)), free, carriers,
             np.array([order.index(on) if on else -1 for _, on in CARRIERS.values()]), rides, ('["hang"]',),
-            np.array([[0.0], [1.0]]), riders, np.ones((2, len(CONTROLS), len(order)), bool), carriers,
+            np.array([[0.0], [1.0]]), riders, moves, carriers,
         )  # fmt: skip
         return cls(controls, Stepper.of(controls, free, SIZE))
 

@@ -56,7 +56,7 @@ def schedule(frames: int, groups: int, repeats: int) -> list[tuple[np.ndarray, n
     repeats = min(repeats, frames)
     slots = np.arange(groups * repeats)
     group, passes = slots % groups, -(-len(slots) // frames)
-    if passes == 1:
+    if passes <= 1:
         return [(slots * frames // len(slots), group)] if len(slots) else []
     # Slot s at frame s mod n would meet the same frames again where n and the number of groups share a factor.
     at = (group * frames // groups + (slots // groups) * frames // repeats) % frames
