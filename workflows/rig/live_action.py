@@ -237,16 +237,24 @@ def _switch_limbs(scene, ob, workflow, result: RigResult) -> None:
     known = workflow.controls_of(ob)
     if known is None:
         return
-    settings, switches = workflow.settings_of(ob), result.switches
-    action, slot = settings.live_action, live_slot(ob, workflow)
-    before = values_of(settings.live_before)
-    noted = {(value.path, value.index) for value in before}
-    new = playback.values_without_curves(ob, [(path, 0) for path in switches], *bound_action(ob, workflow))
-    fresh = playback.without_curves(new, action, slot)
-    remember_values(settings.live_before, before + [each for each in fresh if (each.path, each.index) not in noted])
+    switches = result.switches
+    action, slot = workflow.settings_of(ob).live_action, live_slot(ob, workflow)
+    _remember(ob, workflow, [(path, 0) for path in switches])
     left = [(path, 0) for path in known.switches if path not in switches]
     restore_curves(action, slot, *bound_action(ob, workflow), left)
     hold_switches(action, slot, switches, action_times(scene, result.keyed.frames[[0, -1]]))
+
+
+def _remember(ob, workflow, keys: list[tuple[str, int]]) -> None:
+    """Note the values that properties have, by path and index, before the live action is the first to animate them."""
+    settings = workflow.settings_of(ob)
+    before = values_of(settings.live_before)
+    noted = {(value.path, value.index) for value in before}
+    new = playback.values_without_curves(ob, keys, *bound_action(ob, workflow))
+    new = playback.without_curves(new, settings.live_action, live_slot(ob, workflow))
+    new = [value for value in new if (value.path, value.index) not in noted]
+    if new:
+        remember_values(settings.live_before, before + new)
 
 
 def _is_left_on(ob, workflow, path: str) -> bool:
@@ -276,6 +284,8 @@ def rewrite_live(scene, ob, workflow, result: RigResult) -> np.ndarray:
     motion = result.keyed
     before, always = _noted_keys(ob, workflow, motion.rig.names)
     keyed = result.changed | always
+    # Where it is written to other controls than when it went live.
+    _remember(ob, workflow, curve_keys(motion.rig, keyed & ~before))
     restore(action, slot, *bound_action(ob, workflow), motion.rig, before & ~keyed)
     rewrite(scene, action, slot, motion, keyed)
     _switch_off_more(scene, ob, workflow, motion)

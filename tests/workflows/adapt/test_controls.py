@@ -12,7 +12,7 @@ from bl_ext.devrepo.motion_loom.workflows.core import live, registry
 
 from tests import adapt_play as play
 from tests import adapt_scenes as scenes
-from tests import commands
+from tests import commands, control_scenes
 from tests import rigify_scenes as rigify
 from tests.rig_scenes import fingerprint
 
@@ -246,3 +246,39 @@ def test_commands_say_what_is_written(human, capsys):
     assert set(found["controls"]["written"]) == {"torso", "chest", "head"}
     told = commands.refused(capsys, "adapt", "--rig", "rig", "--only-controls", "nobody")
     assert "'nobody' is no control of 'rig'" in told
+
+
+@pytest.mark.slow
+def test_what_live_wrote_to_other_controls_goes_back(human):
+    before = poses(human)
+    play.press(human)
+    wave()
+    shown = poses(human)
+    human.motion_loom_adapt.write_to = "FK"
+    bpy.context.view_layer.update()
+    bpy.context.scene.frame_set(3)
+    assert switch_of(human) == 1.0
+    human.motion_loom_adapt.write_to = "AS_KEYED"
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(poses(human), shown, atol=SAME)
+    human.motion_loom_adapt.write_to = "FK"
+    bpy.context.view_layer.update()
+    play.press(human)
+    assert human.animation_data.action == human.motion_loom_adapt.source
+    np.testing.assert_allclose(poses(human), before, atol=SAME)
+
+
+def test_a_home_made_leg_keeps_its_ik_and_gets_its_goal_keyed():
+    bpy.ops.wm.read_homefile(use_empty=True)
+    rig = control_scenes.animate_leg(control_scenes.add_leg())
+    scenes.add_grid("Floor", (-1.0, 1.0), (-1.0, 1.0), cells=20)
+    bpy.context.scene.frame_end = 8
+    play.bind(rig, ("Floor",))
+    mechanics, before = constraints(rig), poses(rig, control_scenes.FRAMES)
+    wave(0.04)
+    play.press(rig, "bake")
+    assert constraints(rig) == mechanics
+    assert keyed_bones(rig.animation_data.action) <= set(control_scenes.CONTROLS)
+    foot = rig.pose.bones.find("e")
+    assert np.abs(poses(rig, control_scenes.FRAMES) - before)[:, foot, 2, 3].max() > 0.01
+    assert not any("influence" in curve.data_path for curve in actions.playing_curves(*actions.assigned(rig)))
