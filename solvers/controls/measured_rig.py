@@ -55,7 +55,8 @@ def _rides(poses: MeasuredPoses, carriers: np.ndarray) -> np.ndarray:
     """(B,) the carrier that each bone goes with rigidly whatever is posed, the one nearest at rest, -1 for none."""
     bones = np.arange(len(poses.rig.names))
     first, second = (each.ravel() for each in np.meshgrid(bones, carriers, indexing="ij"))
-    first, second = (each[poses.may_be_rigid(first, second).all(axis=0)] for each in (first, second))
+    near = poses.may_be_rigid(first, second).all(axis=0)
+    first, second = first[near], second[near]
     rigid = ~poses.loosened(first, second).any(axis=(0, 2))
     heads = poses.rig.rest[:, :3, 3]
     apart = np.where(first == second, -1.0, np.linalg.norm(heads[first] - heads[second], axis=1))
