@@ -25,7 +25,7 @@ from .playback import play
 from .private_copies import PrivateCopies, private_copies
 from .reaches import BENT, Reaches
 from .rigs import matrices, read_rig
-from .switches import find_switches, switch_ends, switched_bones, values_of_switches, weighing_switches
+from .switches import are_in_strips, find_switches, switch_ends, switched_bones, values_of_switches, weighing_switches
 
 _TURN, _WAY = 0.2, 0.02  # by which controls are posed: radians, and a share of the rig's size
 _TRIES, _FAR = 12, 4.0  # to find goals within reach, by so many times as large a way
@@ -93,8 +93,11 @@ def probe_rig(
     limb = _limb_switches(rig, switched, ends, weighing_switches(ob, switches))
     deform = deforming_bones(context, ob)
     with private_copies(context.scene, ob) as private:
-        posing = _Posing(float(frames[0]), ob, private, rig, found, switches, source, reached)
-        values = values_of_switches(context.scene, ob, switches, posing.now, frames, source)
+        stepped = frames if are_in_strips(ob, switches) else frames[:1]
+        posing = _Posing(stepped, ob, private, rig, found, switches, source, reached)
+        values = posing.values
+        if len(stepped) < len(frames):
+            values = values_of_switches(context.scene, switches, values[0], frames, source)
         occurring = np.unique(np.round(values, 3), axis=0)
         chosen = _without_mixtures(values, limb)
         states = _with_ends(chosen[:_MOST_STATES], ends, limb)
@@ -114,16 +117,21 @@ def probe_rig(
 
 
 class _Posing:
-    """A private copy whose controls are posed directly, all at one frame."""
+    """A private copy whose controls are posed directly, all at the first of some frames (n,).
 
-    def __init__(self, frame, ob, private: PrivateCopies, rig: Rig, found, switches, source, reached):
+    values: (n, P) of the switches at those.
+    """
+
+    def __init__(self, frames, ob, private: PrivateCopies, rig: Rig, found, switches, source, reached):
         self._copy, self._private, self._switches, self._rig = private.copies[ob], private, switches, rig
         self._bones = self._copy.pose.bones
         if source[0] is not None:
             play(self._copy, *source)
-        show_frame(private.scene, frame)
-        evaluated = self._evaluated()
-        self.now = np.array([float(evaluated.path_resolve(path)) for path in switches])
+        self.values = np.empty((len(frames), len(switches)))
+        for row in reversed(range(len(frames))):
+            show_frame(private.scene, float(frames[row]))
+            evaluated = self._evaluated()
+            self.values[row] = [float(evaluated.path_resolve(path)) for path in switches]
         self._start = {channel: _read(evaluated.pose.bones, channel) for channel in SIZES}
         self._halt(evaluated)
         self._order = [self._bones.find(name) for name in rig.names]

@@ -46,15 +46,19 @@ def switch_ends(ob: bpy.types.Object, switches: tuple[str, ...]) -> np.ndarray:
 
 
 def values_of_switches(
-    scene: bpy.types.Scene, ob: bpy.types.Object, switches: tuple[str, ...], now: np.ndarray, frames: np.ndarray, source
+    scene: bpy.types.Scene, switches: tuple[str, ...], now: np.ndarray, frames: np.ndarray, source: tuple
 ) -> np.ndarray:
-    """(F, P) values of switches at scene frames (F,), as the source's curves tell; now: (P,) of others."""
+    """(F, P) values of switches at scene frames (F,), as the curves of an action and slot tell; now: (P,) of others."""
     out = np.repeat(now[None], len(frames), axis=0)
-    curves = [*(actions.playing_curves(*source) if source[0] is not None else ()), *strip_curves(ob)]
-    for curve in curves:
+    for curve in actions.playing_curves(*source) if source[0] is not None else ():
         if curve.data_path in switches:
             out[:, switches.index(curve.data_path)] = actions.sample(curve, action_times(scene, frames))
     return out
+
+
+def are_in_strips(ob: bpy.types.Object, switches: tuple[str, ...]) -> bool:
+    """Whether NLA strips animate any of the switches: only stepping through the frames tells their values."""
+    return any(curve.data_path in switches for curve in strip_curves(ob))
 
 
 def hold_switches(action, slot, values: dict[str, float], times: np.ndarray) -> None:

@@ -8,7 +8,7 @@ from bl_ext.devrepo.motion_loom.solvers.controls.measured_rig import measured_ri
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 
 from tests.control_scenes import CONTROLS, FRAMES, add_leg, animate_leg, id_counts
-from tests.objects import drive, key
+from tests.objects import drive, key, key_custom
 from tests.rig_scenes import add_chain, animate_at_random
 from tests.rigify_scenes import save_human
 
@@ -176,3 +176,24 @@ def test_two_keyed_controls_of_the_same_bones_are_named():
     key(ob.pose.bones["h"], "rotation_euler", {1: (0, 0, 0), 8: (0.1, 0, 0)})
     assert any("'g' and 'h' carry the same bones" in remark for remark in measured(ob).remarks)
     assert not measured(animate_leg(add_leg("Other"))).remarks
+
+
+@pytest.mark.parametrize("in_strip", [False, True])
+def test_the_states_that_occur_are_found_in_actions_and_strips(in_strip):
+    ob = animate_leg(add_leg())
+    control = ob.pose.bones["g"]
+    key_custom(control, "s", {1: 0.0, 4: 0.0, 5: 1.0, 8: 1.0})
+    driver = ob.pose.bones["d"].constraints[0].driver_add("influence").driver
+    variable = driver.variables.new()
+    driver.type, path = "AVERAGE", 'pose.bones["g"]["s"]'
+    variable.targets[0].id, variable.targets[0].data_path = ob, path
+    if in_strip:
+        data = ob.animation_data
+        action, data.action = data.action, None
+        data.nla_tracks.new().strips.new("Late", 101, action)
+    frames = FRAMES + 100 * in_strip
+    before = id_counts()
+    probe = probe_rig(bpy.context, ob, frames)
+    assert probe.switches == (path,) and id_counts() == before
+    assert {0.0, 1.0} <= set(probe.occurring.ravel().tolist())
+    assert sorted(probe.states.ravel().tolist()) == [0.0, 1.0]
