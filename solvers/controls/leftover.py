@@ -18,7 +18,7 @@ from .trial import Trial
 # Carriers that controls are placed by, soles and hands, count so much more.
 _PLACED = 3.0
 # What is further off than this, in parts of the body's size, counts less and less: nothing is dragged to it.
-_ODD = 0.05
+_ODD = 0.015
 _PASSES = 2
 
 

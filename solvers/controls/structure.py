@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .blocks import Blocks, Looks, blocks_of, groups_apart
 from .channels import taken
 from .clip import Clip
-from .closed_form import rigid
+from .closed_form import rigid, rigid_inverse
 from .measuring import STEP, Samples
 from .trial import Trial
 
@@ -18,6 +18,8 @@ from .trial import Trial
 _DISORDER, _LOOKS = 0.2, 3
 # A bone that goes no further than this part of a step stands still.
 _STILL = 1e-3
+# A control rides where it keeps its relation to this part of its steps, in more than this share of them.
+_TOGETHER, _MOSTLY = 0.05, 0.6
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,14 @@ def measured_structure(clip: Clip, frames: np.ndarray, state: int) -> Generator[
     groups = groups_apart(columns, moves)
     together = np.zeros((groups.max() + 1, variables.size), bool)
     together[groups, columns] = True
-    pulling = _pulling(clip, state)
-    bones = np.concatenate((controls.carriers, controls.controls[pulling]))
+    asked = np.flatnonzero(variables.all(axis=1) & moves.any(axis=1))
+    bones = np.concatenate((controls.carriers, controls.controls[asked]))
     samples = yield from clip.measure(frames, channels, together, _LOOKS, bones)
     base, count = rigid(pose[:, bones]), len(controls.carriers)
+    _guess_riders(clip, state, samples, base, asked, together)
     goals = np.zeros(len(controls.controls), bool)
-    goals[pulling] = _untouched(samples, base, pulling, together, count, clip.problem.size)
+    goals[asked] = _untouched(samples, base, asked, together, count, clip.problem.size)
+    goals &= (clip.controls.riders[state] >= 0) & strays(clip, state)
     samples = Samples(samples.frames, samples.groups, samples.carried[:, :count])
     return Structure(clip, samples, Looks(base[:, :count], columns, groups, moves), goals)
 
@@ -82,10 +86,32 @@ def strays(clip: Clip, state: int) -> np.ndarray:
     return (controls.moves[state] & ~below(controls.carrier_parents)[controls.riders[state]]).any(axis=1)
 
 
-def _pulling(clip: Clip, state: int) -> np.ndarray:
-    """Controls that are placed and turned freely, ride on a carrier, and pull what that hangs on."""
-    free = clip.stepper.variables.all(axis=1)
-    return np.flatnonzero(free & (clip.controls.riders[state] >= 0) & strays(clip, state))
+def _guess_riders(
+    clip: Clip, state: int, samples: Samples, base: np.ndarray, asked: np.ndarray, together: np.ndarray
+) -> None:
+    """Have controls ride on the end of a chain that they pull where they were not found to ride on anything.
+
+    A limb that is straight in one of the poses in which the rig was measured parts from its goal; in most of the
+    samples of the goal's own steps it does not.  asked: (H,) controls, whose bones follow the carriers in the samples.
+    """
+    controls, carriers = clip.controls, len(clip.controls.carriers)
+    riders = controls.riders.copy()
+    under = below(controls.carrier_parents)
+    for number, control in enumerate(asked):
+        moved = np.flatnonzero(controls.moves[state, control])
+        own = together.reshape(len(together), -1, 6)[:, control].any(axis=-1)[samples.groups]
+        if riders[state, control] >= 0 or not own.any():
+            continue
+        before, after = base[samples.frames[own]], samples.carried[own]
+        apart = [rigid_inverse(each[:, carriers + number])[:, None] @ each[:, moved] for each in (before, after)]
+        change = np.abs(apart[1] - apart[0])[..., :3, :]
+        change[..., 3] /= clip.problem.size
+        together_mostly = (change.max(axis=(-2, -1)) < _TOGETHER * STEP).mean(axis=0) > _MOSTLY
+        chain = (under | under.T)[np.ix_(moved, moved)].all(axis=1)
+        pulled = chain & (~under[moved] & controls.moves[state, control]).any(axis=1)
+        if (together_mostly & pulled).any():
+            riders[state, control] = moved[(together_mostly & pulled).argmax()]
+    clip.controls = replace(controls, riders=riders)
 
 
 def _untouched(samples: Samples, base, pulling, together, carriers: int, size: float) -> np.ndarray:

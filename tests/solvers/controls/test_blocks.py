@@ -1,5 +1,7 @@
 """What belongs together is found from how carriers answer to steps of single variables."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -74,6 +76,19 @@ def test_a_goal_is_one_only_where_nothing_moves_it(structures):
     assert structures[0].goals[foot]
     assert structures[0].goals.sum() == 1
     assert not structures[1].goals.any()
+
+
+def test_a_foot_that_was_not_found_to_ride_is_seen_to(toy):
+    """Its leg was straight in a pose in which the rig was measured."""
+    riders = np.full_like(toy.controls.riders, -1)
+    unknown = replace(toy.controls, riders=riders)
+    source, switch = toy.neutral(FRAMES), np.zeros(FRAMES)
+    clip = Clip(unknown, toy.problem(source, source, switch))
+    structure, _ = toy.run(measured_structure(clip, np.arange(FRAMES), 0), switch)
+    foot, torso = (list(CONTROLS).index(name) for name in ("foot", "torso"))
+    assert clip.controls.riders[0, foot] == list(CARRIERS).index("o_foot")
+    assert clip.controls.riders[0, torso] < 0
+    assert np.flatnonzero(structure.goals).tolist() == [foot]
 
 
 def test_no_block_without_variables(structures):

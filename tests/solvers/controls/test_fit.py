@@ -56,7 +56,7 @@ def test_what_the_source_does_already_is_left_alone(toy):
 def test_redundant_controls_are_fitted_too(toy):
     wanted, source = wanted_and_source(toy, toy.controls.free, 3)
     fit, _ = toy.run(fit_steps(toy.controls, toy.problem(source, wanted, SWITCH)), SWITCH)
-    assert fit.misses.max() < 1e-4
+    assert fit.misses.max() < 5e-4
     assert np.degrees(fit.turns.max()) < 0.1
 
 
