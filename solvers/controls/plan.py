@@ -49,12 +49,14 @@ def as_keyed(controls: ControlRig, placed: np.ndarray, turned: np.ndarray) -> np
     return np.repeat(np.stack((placed, placed | turned), axis=1), 3, axis=1) & controls.free
 
 
-def with_trunk(controls: ControlRig, variables: np.ndarray, least: int) -> np.ndarray:
+def with_trunk(controls: ControlRig, variables: np.ndarray, least: int, body: np.ndarray) -> np.ndarray:
     """Variables (C, 6) with those of the trunk's controls, of what ``ControlRig.trunk`` tells from MAIN up to least.
 
-    Main controls and those of an FK spine turn; tweaks move.
+    Main controls and those of an FK spine turn; tweaks move.  body: (K,) bool, the carriers that are solved: controls
+    that move none of them, as those of a face, stay out.
     """
     kind = controls.trunk if controls.trunk is not None else np.zeros(len(variables), int)
+    kind = np.where(controls.moves[..., body].any(axis=(0, 2)), kind, 0)
     turn = (kind >= MAIN) & (kind <= min(least, SPINE_FK))
     move = (kind == TWEAK) & (least >= TWEAK)
     return variables | (np.repeat(np.stack((move, turn), axis=1), 3, axis=1) & controls.free)

@@ -32,6 +32,8 @@ from .source_notes import control_notes, left_out_notes, staying_notes
 _FLAT = 0.5
 # What the user may choose for a bone.
 SOLVE, RIDE = "SOLVE", "RIDE"
+# More carriers than that on one are features of it: five digits and a few bones of a trunk are fewer.
+_CROWD = 7
 # Frames looked at for what hangs on what.
 _LOOKED_AT = 64
 
@@ -78,11 +80,22 @@ def _read_control_source(
     require_uniform_scale(ob.name, motion.object_world, frames)
     solve, ride = (np.isin(rig.names, [b for b, m in choices.items() if m == mode]) for mode in (SOLVE, RIDE))
     _require_carriers(controls, solve)
-    seen, body, tree = _few(motion).joints(), controls.deforming, controls.motion_tree
+    seen, body, tree = _few(motion).joints(), _without_crowds(controls), controls.motion_tree
     height = body_size(seen, tree, body)
     solved = solved_joints(seen, len(rig.names), body | solve, rig.use_connect, height, tree, solve, ride)
     source = Source(motion, whole, solved, solved.track(whole), with_solved(tree, solved), height, controls=controls)
     return replace(source, notes=control_notes(source))
+
+
+def _without_crowds(controls: ControlRig) -> np.ndarray:
+    """(B,) bool, the carriers of the body; of those that hang on one in a crowd, as a face does on a head, none."""
+    body, above = controls.deforming.copy(), controls.carrier_parents
+    counts = np.bincount(above[above >= 0], minlength=len(above))
+    in_crowd = np.zeros(len(above), bool)
+    for carrier, parent in enumerate(above):
+        in_crowd[carrier] = parent >= 0 and (in_crowd[parent] or counts[parent] > _CROWD)
+    body[controls.carriers[in_crowd]] = False
+    return body
 
 
 def _require_carriers(controls: ControlRig, solve: np.ndarray) -> None:

@@ -58,7 +58,7 @@ def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Genera
     with control_copy(at, ob, names, frames, controls.switches, source=source, before=before) as copy:
         own = yield from within(copy.source_steps(), 0.0, _READ)
         channels = ControlChannels(own.location, own.rotation, own.scale)
-        plans = plans_of(ob, controls, source, own.values, chosen)
+        plans = plans_of(ob, controls, source, own.values, chosen, workflow.joints(ob))
         run = _Run(copy, controls, own.pose, any(len(plan.switched) for plan in plans))
         posed, problem, fit = yield from run.fitted(plans[0], channels, targets)
         for other in plans[1:]:

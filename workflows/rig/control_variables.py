@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,13 +38,17 @@ class WriteChoices:
         yield from (self.write_to, self.trunk, None if self.only is None else "\n".join(self.only))
 
 
-def plans_of(ob, controls: ControlRig, source: tuple, values: np.ndarray, chosen: WriteChoices) -> list[Plan]:
+def plans_of(
+    ob, controls: ControlRig, source: tuple, values: np.ndarray, chosen: WriteChoices, solved: Collection[str]
+) -> list[Plan]:
     """One fit after the other: what is shown first, then what is to agree with it.
 
+    solved: names of bones.
     source: action and slot, None and None for NLA strips alone.  values: (F, P) of the switches as the source has them.
     Raises InputError where nothing is left to be written.
     """
-    own = with_trunk(controls, as_keyed(controls, *keyed_controls(ob, controls, source)), TRUNKS[chosen.trunk])
+    body = np.isin([controls.rig.names[bone] for bone in controls.carriers], list(solved))
+    own = with_trunk(controls, as_keyed(controls, *keyed_controls(ob, controls, source)), TRUNKS[chosen.trunk], body)
     keyed = Plan(own, values, np.zeros(0, int), np.zeros(0, int))
     if chosen.write_to == "AS_KEYED":
         plans = [keyed]

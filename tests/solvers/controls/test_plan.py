@@ -60,9 +60,16 @@ def test_what_is_keyed_may_turn_and_moves_where_its_place_is_keyed():
 )
 def test_the_trunk_gets_as_many_controls_as_are_asked_for(least, more):
     rig = control_rig()
-    variables = without_roots(rig, with_trunk(rig, as_keyed(rig, chosen("goal"), chosen()), least))
+    keyed = as_keyed(rig, chosen("goal"), chosen())
+    variables = without_roots(rig, with_trunk(rig, keyed, least, np.array([True, False, False])))
     assert names_of(variables) == {"goal", "torso"} | more
     assert not variables[1, :3].any(), "what is not keyed there does not move"
+
+
+def test_controls_of_what_is_not_solved_are_no_part_of_the_trunk():
+    rig = control_rig()
+    variables = with_trunk(rig, as_keyed(rig, chosen("goal"), chosen()), TWEAK, np.array([False, False, True]))
+    assert names_of(variables) == {"goal", "root", "torso"}
 
 
 def test_the_root_goes_on_as_it_is_keyed_unless_nothing_else_moves_the_body():
