@@ -42,10 +42,11 @@ class MOTION_LOOM_UL_controls(bpy.types.UIList):
     """Whether a control is keyed, its name, what it carries, and whether results may be written to it."""
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0):
-        split = layout.split(factor=_NAME_SHARE)
-        row = split.row(align=True)
-        row.prop(item, "use", text="")
-        row.label(text=item.name, icon="KEYFRAME_HLT" if item.keyed else "KEYFRAME", translate=False)
+        row = layout.row(align=True)
+        # A check box would take half of the name's room, an icon takes its own width.
+        row.prop(item, "use", text="", icon="CHECKBOX_HLT" if item.use else "CHECKBOX_DEHLT", emboss=False)
+        split = row.split(factor=_NAME_SHARE)
+        split.label(text=item.name, icon="KEYFRAME_HLT" if item.keyed else "KEYFRAME", translate=False)
         carries = split.row()
         carries.active = item.use
         carries.label(text=item.carries, translate=False)
