@@ -23,9 +23,10 @@ lint: $(READY)
 	$(VENV)/bin/ruff check .
 
 demo: $(READY)
-	for script in examples/demo_adapt.py examples/demo_live.py examples/demo_map.py examples/demo_transfer.py; do $(RUN) "$$script" $(if $(CLIP),--clip "$(CLIP)") || exit 1; done
+	for script in examples/demo_adapt.py examples/demo_controls.py examples/demo_live.py examples/demo_map.py examples/demo_transfer.py; do $(RUN) "$$script" $(if $(CLIP),--clip "$(CLIP)") || exit 1; done
 
 bench: $(READY)
+	$(RUN) benchmarks/controls.py --only speed --json
 	for script in benchmarks/adapt.py benchmarks/bake.py benchmarks/live.py benchmarks/map.py benchmarks/transfer.py; do $(RUN) "$$script" --json || exit 1; done
 
 package: $(READY)

@@ -13,8 +13,8 @@ import strip
 import walker
 
 SKIN, GREY, GHOST = (0.80, 0.50, 0.28), (0.45, 0.45, 0.47), (0.05, 0.20, 0.85)
-_DARK, _LIGHT, _STONE = (0.30, 0.33, 0.29), (0.40, 0.43, 0.38), (0.16, 0.28, 0.46)
-_COURSE = (_STONE, _STONE, (0.36, 0.20, 0.11), (0.50, 0.10, 0.08))
+DARK, LIGHT, STONE = (0.30, 0.33, 0.29), (0.40, 0.43, 0.38), (0.16, 0.28, 0.46)
+_COURSE = (STONE, STONE, (0.36, 0.20, 0.11), (0.50, 0.10, 0.08))
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ def stage_of(path: str | None) -> Stage:
     else:
         rig, height = clip.load(path)
         course = clip.make_ground(rig, height)
-        colours, changes = [_STONE] * (len(course) - 1), clip
-    strip.checker(course[0], _DARK, _LIGHT)
+        colours, changes = [STONE] * (len(course) - 1), clip
+    strip.checker(course[0], DARK, LIGHT)
     for ob, colour in zip(course[1:], colours, strict=True):
         strip.paint(ob, colour)
     return Stage(rig, course, changes)
