@@ -39,7 +39,7 @@ class FitOptions:
     passes: int = 2
     near: tuple[tuple[int, int], ...] = ((6, 5), (6, 6), (2, 12), (1, 20))
     goals: tuple[tuple[int, int], ...] = ((2, 8), (1, 8))
-    far: tuple[tuple[int, int], ...] = ((8, 8), (8, 8))
+    far: tuple[tuple[int, int], ...] = ((8, 8), (8, 8), (2, 16))
 
 
 def fit_steps(

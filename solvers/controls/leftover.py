@@ -35,7 +35,9 @@ def shared_out(
     descent = Descent(
         clip, frames, Blocks(kept, far.references), _weights(clip, frames, state, far.references), patience=1e-3
     )
-    yield from descent.run(rounds)
+    yield from descent.run(rounds[:2])
+    yield from descent.follow_neighbours()
+    yield from descent.run(rounds[2:])
     yield from clip.refresh(frames)
     yield from _put_right(clip, frames, state, ~missed.reshape(-1, 6).any(axis=1))
     return descent.unsettled()
