@@ -12,17 +12,22 @@ from ..rig.action import played_action
 from ..rig.factors import present_setting, sampled_setting
 
 _NAME = "upright"
+_KNOWN = "knows upright"  # on the datablock that holds a binding
 _NOTE = "Bound before there was Upright, so it is 0: the whole body tilts with its ground. Set it to 1 to change that"
 
 
 def is_older(settings) -> bool:
     """Whether something is bound, by a version that did not know of Upright."""
-    return settings.binding is not None and not settings.is_property_set(_NAME)
+    return settings.binding is not None and not settings.is_property_set(_NAME) and _KNOWN not in settings.binding
 
 
 def note_known(settings) -> None:
-    """Keep the present value with a new binding, also where it is the default."""
+    """Keep the present value with a new binding, also where it is the default.
+
+    A library override forgets that a property was set to the value that it has in the library: the binding tells, too.
+    """
     settings.upright = settings.upright
+    settings.binding[_KNOWN] = True
 
 
 def set_upright(ob, workflow, value: float) -> None:

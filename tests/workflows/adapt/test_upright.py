@@ -27,6 +27,12 @@ def lean(rig, positions):
     return np.degrees(np.arctan2(trunk[:, 0], trunk[:, 2]))
 
 
+def as_from_before(rig):
+    """Bound by a version that did not know of Upright."""
+    rig.motion_loom_adapt.property_unset("upright")
+    del rig.motion_loom_adapt.binding["knows upright"]
+
+
 def chosen(rig, value):
     rig.motion_loom_adapt.upright = value
     press(rig, "bake")
@@ -72,7 +78,7 @@ def test_the_command_takes_it_unless_it_is_keyed(bound, capsys):
 
 @pytest.mark.versions
 def test_what_was_bound_before_it_was_there_keeps_its_result(bound, tmp_path):
-    bound.motion_loom_adapt.property_unset("upright")
+    as_from_before(bound)
     rig = reopen(tmp_path / "older.blend")
     assert rig.motion_loom_adapt.upright == 0.0 and "Upright" in rig.motion_loom_adapt.notes
     slope()
@@ -89,7 +95,7 @@ def test_what_is_bound_now_is_no_older_file(bound, tmp_path):
 
 def test_an_older_rig_that_was_appended_is_not_made_upright(bound):
     """No file was opened, so nothing could be noted."""
-    bound.motion_loom_adapt.property_unset("upright")
+    as_from_before(bound)
     slope()
     press(bound, "bake")
     assert np.abs(lean(bound, joints_of(bound))).mean() > 13
@@ -154,3 +160,10 @@ def test_keys_set_while_live_count_over_the_source_s_own(bound, name, capsys):
     key(1.0, 0.9999)  # the source's own, after what was live
     adapt(capsys)
     assert np.abs(joints_of(bound) - by_source).max() < 1e-3
+
+
+def test_an_override_that_forgets_a_default_is_no_older_file(bound, tmp_path):
+    """A value that an override shares with its library is not set any more once the file is open again."""
+    bound.motion_loom_adapt.property_unset("upright")
+    rig = reopen(tmp_path / "override.blend")
+    assert rig.motion_loom_adapt.upright == 1.0 and "Upright" not in rig.motion_loom_adapt.notes
