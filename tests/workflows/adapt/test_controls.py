@@ -9,6 +9,7 @@ import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.workflows.adapt.report import remarks_of, shown_report
 from bl_ext.devrepo.motion_loom.workflows.core import live, registry
+from bl_ext.devrepo.motion_loom.workflows.rig.control_fit import FITTING
 
 from tests import adapt_play as play
 from tests import adapt_scenes as scenes
@@ -282,3 +283,15 @@ def test_a_home_made_leg_keeps_its_ik_and_gets_its_goal_keyed():
     foot = rig.pose.bones.find("e")
     assert np.abs(poses(rig, control_scenes.FRAMES) - before)[:, foot, 2, 3].max() > 0.01
     assert not any("influence" in curve.data_path for curve in actions.playing_curves(*actions.assigned(rig)))
+
+
+def test_what_is_broken_off_while_controls_are_fitted_leaves_nothing(human):
+    known, played = (set(bpy.data.objects), set(bpy.data.scenes), set(bpy.data.actions)), human.animation_data.action
+    wave()
+    steps = registry.by_id("adapt").bake(bpy.context)
+    for _, text in steps:
+        if text == FITTING and len(bpy.data.scenes) > 1:
+            break
+    steps.close()
+    assert (set(bpy.data.objects), set(bpy.data.scenes), set(bpy.data.actions)) == known
+    assert human.animation_data.action == played and bpy.context.scene.frame_current == 1
