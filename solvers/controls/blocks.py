@@ -96,6 +96,16 @@ def blocks_of(samples: Samples, looks: Looks, parents: np.ndarray, size: float) 
     return tuple(_judged(looks, chains, patterns, label, member, level) for level in (nearest, furthest))
 
 
+def whole_blocks(samples: Samples, looks: Looks, parents: np.ndarray, size: float) -> Blocks:
+    """The blocks of variables whose carriers are all judged against the armature."""
+    chains = _chains(parents)[-1:]
+    patterns = _moved(samples, looks, chains[0], size)[None]
+    pattern = np.moveaxis(patterns[0], 0, -1)
+    label = _labels(pattern.reshape(-1, len(looks.columns)))
+    member = np.where(pattern.any(axis=-1), label[pattern.argmax(axis=-1)], -1)
+    return _judged(looks, chains, patterns, label, member, np.zeros(member.shape, int))
+
+
 def _judged(looks: Looks, chains, patterns, label, member, level) -> Blocks:
     """Blocks whose carriers' errors (K, 2) are meant against the carrier so many steps up the tree."""
     carrier, kind = np.indices(level.shape)

@@ -59,6 +59,7 @@ def fit_steps(
             still[frames] = structure.goals
             yield from _carry(clip, frames, state, structure.goals, options.passes)
             unsettled = yield from _descend(clip, frames, state, structure, options)
+            yield from _to_ends(clip, frames, structure, options)
             settled[unsettled] = False
     yield from clip.refresh(np.arange(len(clip.pose)))
     return _judged(clip, settled, still)
@@ -152,6 +153,30 @@ def _reach(
     put(clip.channels, frames[some][useless], taken(kept, useless))
     clip.pose[frames[some][useless]] = pose[useless]
     return frames[some][~useless]
+
+
+def _to_ends(clip: Clip, frames: np.ndarray, structure: Structure, options: FitOptions) -> Steps:
+    """Step controls that pull chains by their place alone until the ends are where they are to be, whatever the trunk
+    can do: they were judged against what they hang on."""
+    pulling = structure.ends >= 0
+    if not pulling.any():
+        return
+    whole = References(*np.full((2, len(clip.controls.carriers)), -1))
+    carriers = structure.ends[pulling]
+    before = _worst(clip, frames, whole, carriers)
+    some = before > 5.0 * UNSEEN
+    if not some.any():
+        return
+    some = frames[some]
+    kept, pose = taken(clip.channels, some), clip.pose[some]
+    far = structure.whole_blocks(pulling)
+    weights = np.full((len(some), len(clip.controls.carriers), 6), _ASIDE)
+    weights[:, carriers] = 1.0
+    yield from Descent(clip, some, far, weights.reshape(len(weights), -1)).run(options.goals)
+    yield from clip.refresh(some)
+    worse = _worst(clip, some, whole, carriers) > before[np.isin(frames, some)]
+    put(clip.channels, some[worse], taken(kept, worse))
+    clip.pose[some[worse]] = pose[worse]
 
 
 def _worst(clip: Clip, frames: np.ndarray, references: References, carriers: np.ndarray) -> np.ndarray:

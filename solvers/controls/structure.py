@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .blocks import Blocks, Looks, blocks_of, groups_apart
+from .blocks import Blocks, Looks, blocks_of, groups_apart, whole_blocks
 from .channels import taken
 from .clip import Clip
 from .closed_form import rigid, rigid_inverse
@@ -26,6 +26,8 @@ _TOGETHER, _MOSTLY = 0.05, 0.6
 class Structure:
     """goals: (C,) bool, controls that are the goals of limbs: they pull a chain, and nothing else moves them.
 
+    ends: (C,) int, the end of a chain that each control pulls by its place without carrying it, as the goal of IK
+        whose foot turns by itself does, -1 for none.
     samples, looks: what was measured.
     """
 
@@ -33,14 +35,25 @@ class Structure:
     samples: Samples
     looks: Looks
     goals: np.ndarray
+    ends: np.ndarray
 
     def blocks(self, controls: np.ndarray) -> tuple[Blocks, Blocks]:
         """Blocks of the variables of some controls (C,) bool, see `blocks_of`; empty where nothing moves."""
-        some = controls[self.looks.columns // 6]
-        if not some.any():
+        if not controls[self.looks.columns // 6].any():
             return Blocks((), None), Blocks((), None)
-        looks = Looks(self.looks.base, self.looks.columns[some], self.looks.groups[some], self.looks.moves)
-        return blocks_of(self.samples, looks, self.clip.controls.carrier_parents, self.clip.problem.size)
+        return blocks_of(self.samples, self._looks(controls), *self._body)
+
+    def whole_blocks(self, controls: np.ndarray) -> Blocks:
+        """The same, judged against the armature."""
+        return whole_blocks(self.samples, self._looks(controls), *self._body)
+
+    @property
+    def _body(self) -> tuple[np.ndarray, float]:
+        return self.clip.controls.carrier_parents, self.clip.problem.size
+
+    def _looks(self, controls: np.ndarray) -> Looks:
+        looks, some = self.looks, controls[self.looks.columns // 6]
+        return Looks(looks.base, looks.columns[some], looks.groups[some], looks.moves)
 
 
 def measured_structure(clip: Clip, frames: np.ndarray, state: int) -> Generator[Trial, np.ndarray, Structure | None]:
@@ -63,12 +76,12 @@ def measured_structure(clip: Clip, frames: np.ndarray, state: int) -> Generator[
     bones = np.concatenate((controls.carriers, controls.controls[asked]))
     samples = yield from clip.measure(frames, channels, together, _LOOKS, bones)
     base, count = rigid(pose[:, bones]), len(controls.carriers)
-    _guess_riders(clip, state, samples, base, asked, together)
+    ends = _guess_riders(clip, state, samples, base, asked, together)
     goals = np.zeros(len(controls.controls), bool)
     goals[asked] = _untouched(samples, base, asked, together, count, clip.problem.size)
     goals &= (clip.controls.riders[state] >= 0) & strays(clip, state)
     samples = Samples(samples.frames, samples.groups, samples.carried[:, :count])
-    return Structure(clip, samples, Looks(base[:, :count], columns, groups, moves), goals)
+    return Structure(clip, samples, Looks(base[:, :count], columns, groups, moves), goals, ends)
 
 
 def below(parents: np.ndarray) -> np.ndarray:
@@ -88,14 +101,16 @@ def strays(clip: Clip, state: int) -> np.ndarray:
 
 def _guess_riders(
     clip: Clip, state: int, samples: Samples, base: np.ndarray, asked: np.ndarray, together: np.ndarray
-) -> None:
+) -> np.ndarray:
     """Have controls ride on the end of a chain that they pull where they were not found to ride on anything.
+
+    (C,) int, see ``Structure.ends``.
 
     A limb that is straight in one of the poses in which the rig was measured parts from its goal; in most of the
     samples of the goal's own steps it does not.  asked: (H,) controls, whose bones follow the carriers in the samples.
     """
     controls, carriers = clip.controls, len(clip.controls.carriers)
-    riders = controls.riders.copy()
+    riders, ends = controls.riders.copy(), np.full(len(controls.controls), -1)
     under = below(controls.carrier_parents)
     for number, control in enumerate(asked):
         moved = np.flatnonzero(controls.moves[state, control])
@@ -107,11 +122,15 @@ def _guess_riders(
         change = np.abs(apart[1] - apart[0])[..., :3, :]
         change[..., 3] /= clip.problem.size
         together_mostly = (change.max(axis=(-2, -1)) < _TOGETHER * STEP).mean(axis=0) > _MOSTLY
+        placed_mostly = (change[..., 3].max(axis=-1) < _TOGETHER * STEP).mean(axis=0) > _MOSTLY
         chain = (under | under.T)[np.ix_(moved, moved)].all(axis=1)
         pulled = chain & (~under[moved] & controls.moves[state, control]).any(axis=1)
         if (together_mostly & pulled).any():
             riders[state, control] = moved[(together_mostly & pulled).argmax()]
+        elif (placed_mostly & pulled).any():
+            ends[control] = moved[(placed_mostly & pulled).argmax()]
     clip.controls = replace(controls, riders=riders)
+    return ends
 
 
 def _untouched(samples: Samples, base, pulling, together, carriers: int, size: float) -> np.ndarray:

@@ -1,5 +1,7 @@
 """The fit of controls, on rigs that NumPy evaluates."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -96,6 +98,32 @@ def test_a_goal_out_of_reach_moves_nothing_else(toy, determined):
     assert fit.misses[others].max() < 1e-4
     assert fit.misses[8, foot] < 0.05
     assert np.isfinite(fit.channels.location).all()
+
+
+def test_a_goal_goes_where_the_foot_is_to_be_though_the_trunk_cannot():
+    """The foot turns with the shin, so it does not ride on its goal: the whole body is to be higher, its goal alone
+    is written."""
+    toy = _TurnedByShin.build()
+    source = toy.moved(np.random.default_rng(8), FRAMES)
+    variables = np.zeros_like(toy.controls.free)
+    variables[list(CONTROLS).index("foot")] = True
+    riders = np.where(np.arange(len(CONTROLS)) == list(CONTROLS).index("foot"), -1, toy.controls.riders)
+    controls, switch = replace(toy.controls, riders=riders), np.zeros(FRAMES)
+    problem = toy.problem(source, source, switch, variables)
+    problem.targets[..., 2, 3] += 0.05
+    fit, _ = toy.run(fit_steps(controls, problem), switch)
+    foot = [controls.rig.names[bone] for bone in controls.carriers].index("o_foot")
+    assert fit.misses[:, foot].max() < 5e-4
+    assert np.degrees(fit.turns[:, foot].max()) < 0.2
+    np.testing.assert_allclose(fit.misses[:, 0], 0.05)
+
+
+class _TurnedByShin(Toy):
+    def evaluate(self, channels, switch):
+        pose, names = super().evaluate(channels, switch), self.controls.rig.names
+        shin, foot = names.index("o_shin"), names.index("o_foot")
+        pose[:, foot, :3, :3] = pose[:, shin, :3, :3] @ pose[:, foot, :3, :3]
+        return pose
 
 
 def test_nothing_to_change_is_evaluated_once(toy):
