@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import statistics
 from pathlib import Path
 
@@ -30,7 +31,36 @@ def figures(package: str, folder: Path) -> dict[str, float]:
         out[f"bind_probe_{label}_s"] = statistics.median(_probed(parts, ob) for _ in range(_ROUNDS))
         out[f"frame_{label}_ms"] = _stepped()
     out["bind_probe_s"] = out.pop("bind_probe_full_s")
-    return out
+    return out | _live(package, folder)
+
+
+def _live(package: str, folder: Path) -> dict[str, float]:
+    """live_frame_background_ms, what a frame costs more while the basic human is live; drag_ms, a step of a drag."""
+    binding, live, runs = (
+        importlib.import_module(f"{package}.{name}")
+        for name in ("workflows.environment.bind", "workflows.core.live", "state.live_runs")
+    )
+    workflow = importlib.import_module(f"{package}.workflows.core.registry").by_id("adapt")
+    ob = build("basic", folder)
+    key_clip(ob, CASES["basic"].clip(ob, "FK", 1), "Clip")
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=30, y_subdivisions=30, size=3.0)
+    floor, layer = bpy.context.object, bpy.context.view_layer
+    binding.bind_rig(bpy.context, ob, workflow, [floor], 1, 24)
+    layer.objects.active = ob
+    plain = statistics.median(_stepped() for _ in range(_ROUNDS))
+    bpy.ops.motion_loom.live(workflow="adapt")
+    # As in a window: single frames in handlers, whole tracks later.
+    kept, runs.live_runs.at_once = runs.live_runs.at_once, False
+    playing = statistics.median(_stepped() for _ in range(_ROUNDS))
+    steps = []
+    for step in range(12):
+        floor.location.z = 0.01 * (step + 1)
+        start = recovery.clock()
+        layer.update()
+        steps.append(1e3 * (recovery.clock() - start))
+    runs.live_runs.at_once = kept
+    live.stop_all()
+    return {"live_frame_background_ms": playing - plain, "drag_ms": statistics.median(steps)}
 
 
 def _probed(parts, ob) -> float:

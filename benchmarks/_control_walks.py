@@ -51,8 +51,6 @@ CAPTURES = {
     "CMU 02_01": Capture("misc/02_01", 40, 4),
     "CMU 05_02": Capture("misc/05_02", 200, 4),
     "CMU 03_01": Capture("cmu/03_01_uneven_terrain_30fps", 10, 1),
-    "Bandai giant walk": Capture("bandai/dataset-1_walk_giant_001", 40, 1),
-    "Bandai run": Capture("bandai/dataset-1_run_normal_001", 0, 1, 24),
 }
 
 
