@@ -16,7 +16,7 @@ from ..rotations import channels as turns
 from ..rotations import rotation_vectors as rotvec
 from ..skeleton.bone_channels import basis_turns, channels_to_basis
 from ..skeleton.inheritance import orthogonal
-from ..skeleton.rig import Rig
+from ..skeleton.rig import Rig, part_of
 from .control_rig import ControlRig
 from .trial import ControlChannels
 
@@ -39,18 +39,7 @@ class Stepper:
     def of(cls, controls: ControlRig, variables: np.ndarray, size: float) -> Stepper:
         """Of all controls of a rig; what is locked is no variable, whatever variables (C, 6) says."""
         rig, bones = controls.rig, controls.controls
-        alone = Rig(
-            tuple(rig.names[bone] for bone in bones),
-            np.full(len(bones), -1),
-            rig.rest[bones],
-            rig.lengths[bones],
-            rig.use_connect[bones],
-            rig.inherit_rotation[bones],
-            tuple(rig.inherit_scale[bone] for bone in bones),
-            rig.use_local_location[bones],
-            tuple(rig.rotation_modes[bone] for bone in bones),
-            rig.name,
-        )
+        alone = part_of(replace(rig, parents=np.full(len(rig.parents), -1)), bones)
         variables = variables & controls.free
         variables[:, :3] &= ~alone.use_connect[:, None]
         return cls(alone, variables, size)
