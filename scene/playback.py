@@ -77,21 +77,33 @@ def put_back(ob: bpy.types.Object, values: Iterable[Before]) -> None:
         if before.path.endswith('"]'):
             _put_back_own(ob, before)
             continue
-        owner, _, name = before.path.rpartition(".")
-        holder = ob.path_resolve(owner)
+        holder, name = _holder(ob, before.path)
         present = getattr(holder, name)
         if isinstance(present, float):
             setattr(holder, name, before.value)
+        elif isinstance(present, str):
+            choices = holder.bl_rna.properties[name].enum_items
+            setattr(holder, name, next(each.identifier for each in choices if each.value == int(before.value)))
         else:
             present[before.index] = before.value
 
 
 def _put_back_own(ob: bpy.types.Object, before: Before) -> None:
     """Give a custom property, which may be whole numbers, its value from before."""
-    owner, _, name = before.path.rpartition('["')
-    holder = ob.path_resolve(owner) if owner else ob
-    key = bpy.utils.unescape_identifier(name[:-2])
+    holder, key = _own(ob, before.path)
     holder[key] = type(holder[key])(before.value)
+
+
+def _holder(ob: bpy.types.Object, path: str) -> tuple[bpy.types.bpy_struct, str]:
+    """What has the property that a data path ends with, and the property's name."""
+    owner, _, name = path.rpartition(".")
+    return (ob.path_resolve(owner) if owner else ob), name
+
+
+def _own(ob: bpy.types.Object, path: str) -> tuple[bpy.types.bpy_struct, str]:
+    """As ``_holder``, for a custom property."""
+    owner, _, name = path.rpartition('["')
+    return (ob.path_resolve(owner) if owner else ob), bpy.utils.unescape_identifier(name[:-2])
 
 
 @contextmanager
@@ -115,4 +127,15 @@ def _value(ob, path: str, index: int) -> float | None:
         value = ob.path_resolve(path)
     except ValueError:
         return None
+    if isinstance(value, str):
+        return _number_of_choice(ob, path, value)
     return float(value) if isinstance(value, (bool, int, float)) else float(value[index])
+
+
+def _number_of_choice(ob, path: str, value: str) -> float:
+    """The number that a curve has for a choice among several, of which paths give the name."""
+    if path.endswith('"]'):
+        holder, key = _own(ob, path)
+        return float(holder[key])
+    holder, name = _holder(ob, path)
+    return float(holder.bl_rna.properties[name].enum_items[value].value)
