@@ -72,18 +72,16 @@ class DampedBlock:
         """(m,) bool, which of the steps (m, v) tried at frames (m,) are kept, as errors (m, r) are less with them."""
         errors = errors * self.weights[frames]
         before, away = self.errors[frames], self.away[frames]
-        cost = _squares(before) + _HOME**2 * _squares(away)
-        gain = cost - _squares(errors) - _HOME**2 * _squares(away + steps)
+        cost = self._cost(frames)
         foretold = before + (self.jacobian[frames] @ steps[..., None])[..., 0]
         expected = cost - _squares(foretold) - _HOME**2 * _squares(away + steps)
         along = steps / np.maximum(_squares(steps), 1e-30)[:, None]
         self.jacobian[frames] += (errors - foretold)[..., None] * along[:, None]
+        gain = self._take(frames, steps, errors)
         kept = gain > 0.0
         ratio = gain / np.maximum(expected, 1e-30)
         self.damping[frames] *= np.where(kept, np.where(ratio > 0.5, 0.1, 1.0), 10.0)
         np.maximum(self.damping, _LEAST, out=self.damping)
-        taken = frames[kept]
-        self.errors[taken], self.away[taken] = errors[kept], away[kept] + steps[kept]
         exact = self.worst()[frames] < _EXACT
         # A short step says that there is nothing to gain only where it is not damping that made it short.
         idle = kept & (np.abs(steps).max(axis=1) < _SHORT) & (self.damping[frames] <= _LIGHT)
@@ -91,6 +89,23 @@ class DampedBlock:
         self.settled[frames] = exact | idle | found
         self.active[frames] = ~self.settled[frames] & (self.damping[frames] < _MOST)
         return kept
+
+    def judge_jumps(self, frames: np.ndarray, steps: np.ndarray, errors: np.ndarray) -> np.ndarray:
+        """As ``judge`` of steps that no Jacobian foretold: where they are refused, nothing is learnt from it."""
+        kept = self._take(frames, steps, errors * self.weights[frames]) > 0.0
+        self.settled[frames[kept]] = False
+        return kept
+
+    def _take(self, frames: np.ndarray, steps: np.ndarray, errors: np.ndarray) -> np.ndarray:
+        """(m,) what the cost loses by steps (m, v) to weighted errors (m, r); those that lose any are taken."""
+        away = self.away[frames] + steps
+        gain = self._cost(frames) - _squares(errors) - _HOME**2 * _squares(away)
+        kept = gain > 0.0
+        self.errors[frames[kept]], self.away[frames[kept]] = errors[kept], away[kept]
+        return gain
+
+    def _cost(self, frames: np.ndarray) -> np.ndarray:
+        return _squares(self.errors[frames]) + _HOME**2 * _squares(self.away[frames])
 
 
 def _squares(values: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from .trial import ControlChannels, Trial
 _LOST, _TIMES, _SWEEPS = 2e-4, 3.0, 3
 
 Steps = Generator[Trial, np.ndarray, None]
+Judge = Callable[[DampedBlock, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 class Descent:
@@ -105,7 +106,7 @@ class Descent:
             tried = [fit.steps(active) for fit, active in zip(self._fits, going, strict=True)]
             step = self._whole_step(some, going, tried)
             channels = taken(self._clip.channels, self._frames[some])
-            yield from self._judge(some, going, tried, step, channels)
+            yield from self._judge(some, going, tried, step, channels, DampedBlock.judge)
 
     def follow_neighbours(self) -> Steps:
         """Where a frame is lost, try what was found, against the source, at the nearest frames that are not."""
@@ -122,7 +123,8 @@ class Descent:
                 ]
                 step = self._whole_step(some, going, tried)
                 channels = taken(self._clip.channels, self._frames[some])
-                found = (yield from self._judge(some, going, tried, step, channels)) or found
+                better = yield from self._judge(some, going, tried, step, channels, DampedBlock.judge_jumps)
+                found |= better
             if not found:
                 break
 
@@ -134,7 +136,7 @@ class Descent:
         return step
 
     def _judge(
-        self, some: np.ndarray, going: list, tried: list, step: np.ndarray, channels: ControlChannels
+        self, some: np.ndarray, going: list, tried: list, step: np.ndarray, channels: ControlChannels, judge: Judge
     ) -> Generator[Trial, np.ndarray, bool]:
         """Evaluate a step and keep what it is worth, block by block; whether any was."""
         clip, frames, found = self._clip, self._frames[some], False
@@ -142,7 +144,7 @@ class Descent:
         now = clip.errors_of(clip.carried(pose), frames, self._blocks.references)
         for block, fit, active, tries in zip(self._blocks.blocks, self._fits, going, tried, strict=True):
             at = np.searchsorted(some, active)
-            kept = fit.judge(active, tries, now[at][:, block.rows])
+            kept = judge(fit, active, tries, now[at][:, block.rows])
             step[at[~kept, None], block.columns] = 0.0
             found |= kept.any()
         put(clip.channels, frames, clip.stepped(channels, step))

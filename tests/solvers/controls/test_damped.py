@@ -85,3 +85,29 @@ def test_errors_that_others_made_worse_open_a_block_again():
     assert block.settled.all()
     block.correct(np.array([1]), np.full((1, 3), 0.01))
     assert list(block.open()) == [False, True]
+
+
+def test_a_refused_jump_teaches_nothing(rng):
+    """What a neighbour has, and is no use here, says nothing on what steps of one's own can gain."""
+    matrix, goal = rng.normal(size=(6, 4)), rng.normal(size=4)
+
+    def function(x):
+        return (x - goal) @ matrix.T
+
+    block = DampedBlock(function(np.zeros((FRAMES, 4))), np.zeros((FRAMES, 4)), np.ones((FRAMES, 6)), 1e-3)
+    block.learn(np.repeat(matrix[None], FRAMES, 0), np.arange(FRAMES))
+    block.damping[:] = 1e-6
+    frames, before = np.array([1, 4]), block.steps(np.arange(FRAMES))
+    away = np.stack((-3.0 * goal, 0.9 * goal))
+    assert list(block.judge_jumps(frames, away, function(away))) == [False, True]
+    assert block.open().all()
+    others = np.arange(FRAMES) != 4
+    assert np.array_equal(block.steps(np.arange(FRAMES))[others], before[others])
+    assert np.allclose(block.errors[4], function(away[1]), atol=1e-12)
+
+
+def test_a_jump_that_is_kept_opens_a_frame_that_was_at_rest():
+    block = DampedBlock(np.full((2, 1), 0.5), np.zeros((2, 1)), np.ones((2, 1)), 1e-3)
+    block.settled[:] = True
+    assert block.judge_jumps(np.arange(2), np.full((2, 1), 0.1), np.array([[0.4], [0.6]])).tolist() == [True, False]
+    assert list(block.open()) == [True, False]
