@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .chain_goals import chain_goals
 from .control_rig import MAIN, SPINE_FK, TWEAK, ControlRig
 from .limb_states import with_states
 
@@ -80,12 +81,16 @@ def written_to(controls: ControlRig, variables: np.ndarray, values: np.ndarray, 
     """The plan in which every limb is written to the controls of one end of its switch.
 
     variables: (C, 6) as keyed, which limbs keep that are at that end all the time.  values: (F, P) of the source.
-    Limbs whose switches move keep theirs too.
+    Limbs whose switches move keep theirs too.  To the goals of IK limbs also of which no control is keyed are written.
     """
     variables, values, switched, moving = variables.copy(), values.copy(), [], []
     for limb, switch in enumerate(controls.limb_switches if controls.limb_switches is not None else ()):
         off = np.abs(values[:, switch] - controls.limb_values[limb, end])
         if off.max() < _MET:
+            own = controls.limb_controls[limb, end]
+            if end == IK and not variables[own].any():
+                then = with_states(controls, values)
+                variables |= _of_limb(then, limb, end, then.state_of(values[:1])[0])
             continue
         if np.ptp(values[:, switch]) > _MET:
             moving.append(limb)
@@ -97,8 +102,19 @@ def written_to(controls: ControlRig, variables: np.ndarray, values: np.ndarray, 
         then = with_states(controls, values)
         state = then.state_of(values[:1])[0]
         variables |= np.any([_of_limb(then, limb, end, state) for limb in switched], axis=0)
+    if end == IK:
+        variables |= _unkeyed_goals(controls, variables, values)
     switches = np.array([controls.limb_switches[limb] for limb in switched], int)
     return Plan(variables, values, switches, np.array(moving, int))
+
+
+def _unkeyed_goals(controls: ControlRig, variables: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(C, 6) bool, those of the goals of chains without a switch that nothing pulls yet."""
+    goals = chain_goals(controls, controls.state_of(values[:1])[0])
+    out = np.zeros_like(variables)
+    found = (goals >= 0) & ~variables.any(axis=1)
+    out[found] = controls.free[found]
+    return out
 
 
 def _of_limb(controls: ControlRig, limb: int, end: int, state: int) -> np.ndarray:

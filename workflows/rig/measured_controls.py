@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...scene.bone_dependence import moved_by
 from ...scene.control_candidates import keyed_bones
 from ...scene.control_probe import probe_rig
 from ...scene.interference import acting_constraints, looked_at, overriding, refusal
@@ -18,7 +19,7 @@ def measured_controls(context, ob, frames: np.ndarray, limits_heeded: bool) -> C
     """The controls of a rig that is keyed by them, None for any other.
 
     It is where something acts over its bones that no action can switch off, and where its constraints hold to bones
-    that are keyed.
+    that are keyed, or pull chains by IK of which no bone is.
     Raises SceneError for one that cannot be moved by controls though nothing else would do: why, and the way out.
     """
     found = overriding(ob, set(), limits_heeded)
@@ -41,6 +42,14 @@ def _has_drivers(ob) -> bool:
 
 
 def _has_goals(ob, limits_heeded: bool) -> bool:
-    """Whether constraints of the rig hold to bones of it that are keyed, as goals and poles of limbs are."""
-    held = looked_at(acting_constraints(ob, limits_heeded))
-    return bool(held) and not held.isdisjoint(bone for bone, _ in keyed_bones(ob, *source_of(ob)))
+    """Whether constraints of the rig hold to bones of it that are keyed, as goals and poles of limbs are.
+
+    Goals that are planted, and not keyed, are some too where no bone of what they pull is keyed.
+    """
+    acting = acting_constraints(ob, limits_heeded)
+    keyed = {bone for bone, _ in keyed_bones(ob, *source_of(ob))}
+    if not looked_at(acting).isdisjoint(keyed):
+        return True
+    pulled = [(bone, each) for bone, each in acting if each.type == "IK" and each.influence > 0.0]
+    chains = {link.name for bone, each in pulled for link in moved_by(bone, each)}
+    return bool(looked_at(pulled)) and bool(keyed) and chains.isdisjoint(keyed)

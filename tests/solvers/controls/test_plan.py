@@ -1,5 +1,7 @@
 """Which controls a result is written to: an arm and a leg with switches, in a rig of a few bones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -100,3 +102,24 @@ def test_a_limb_that_is_there_already_or_whose_switch_moves_keeps_its_controls(v
     plan = written_to(rig, before, np.array(values)[:, None], FK)
     assert (plan.variables == before).all() and not len(plan.switched)
     assert plan.moving.tolist() == ([] if values[0] == values[1] else [0])
+
+
+def test_goals_are_written_to_where_no_control_of_their_limb_is_keyed():
+    rig, ik = control_rig(), np.zeros((3, 1))
+    keyed = as_keyed(rig, chosen("torso"), chosen())
+    assert names_of(written_to(rig, keyed, ik, IK).variables) == {"torso", "goal", "pole"}
+    more = as_keyed(rig, chosen("torso", "spin"), chosen())
+    assert names_of(written_to(rig, more, ik, IK).variables) == {"torso", "spin"}, "those that are keyed will do"
+
+
+def test_goals_of_chains_without_a_switch_are_written_to_ik_alone():
+    rig = control_rig()
+    rest = rig.rig.rest.copy()
+    rest[NAMES.index("goal"), 2, 3] = 0.5  # at the shin's head; the pole moves no second carrier
+    rig = replace(
+        rig, rig=replace(rig.rig, rest=rest), moves=rig.moves[1:], riders=rig.riders[1:], switches=(), pairs=None,
+        states=np.zeros((1, 0)), limb_switches=None, limb_values=None, limb_carriers=None, limb_controls=None,
+    )  # fmt: skip
+    keyed = as_keyed(rig, chosen("torso"), chosen())
+    assert names_of(written_to(rig, keyed, np.zeros((3, 0)), IK).variables) == {"torso", "goal"}
+    assert names_of(written_to(rig, keyed, np.zeros((3, 0)), FK).variables) == {"torso"}

@@ -15,6 +15,7 @@ from tests import adapt_play as play
 from tests import adapt_scenes as scenes
 from tests import commands, control_scenes
 from tests import rigify_scenes as rigify
+from tests.objects import key
 from tests.rig_scenes import fingerprint
 
 SAME = 1e-6
@@ -283,6 +284,26 @@ def test_a_home_made_leg_keeps_its_ik_and_gets_its_goal_keyed():
     foot = rig.pose.bones.find("e")
     assert np.abs(poses(rig, control_scenes.FRAMES) - before)[:, foot, 2, 3].max() > 0.01
     assert not any("influence" in curve.data_path for curve in actions.playing_curves(*actions.assigned(rig)))
+
+
+def test_a_planted_goal_that_is_not_keyed_is_written_where_ik_is_asked_for():
+    """The pelvis alone is keyed: nothing is switched off, and the foot goes up with its floor."""
+    bpy.ops.wm.read_homefile(use_empty=True)
+    rig = control_scenes.add_leg()
+    key(rig.pose.bones["b"], "location", {1: (0, -0.1, 0), 8: (0, -0.15, 0)})
+    rig.pose.bones["e"].constraints[0].owner_space = rig.pose.bones["e"].constraints[0].target_space = "LOCAL"
+    rig.pose.bones["e"].constraints[0].mix_mode = "BEFORE"
+    scenes.add_grid("Floor", (-1.0, 1.0), (-1.0, 1.0), cells=4)
+    bpy.context.scene.frame_end = 8
+    play.bind(rig, ("Floor",))
+    mechanics, before = constraints(rig), poses(rig, control_scenes.FRAMES)
+    bpy.data.objects["Floor"].location.z = 0.04
+    bpy.context.view_layer.update()
+    press_written_to(rig, write_to="IK")
+    assert keyed_bones(rig.animation_data.action) == {"b", "g"} and constraints(rig) == mechanics
+    assert not any("influence" in curve.data_path for curve in actions.playing_curves(*actions.assigned(rig)))
+    moved = (poses(rig, control_scenes.FRAMES) - before)[:, rig.pose.bones.find("e"), 2, 3]
+    np.testing.assert_allclose(moved, 0.04, atol=2e-3)
 
 
 def test_what_is_broken_off_while_controls_are_fitted_leaves_nothing(human):

@@ -1,0 +1,37 @@
+"""Goals of limbs that have no switch: controls that pull a chain of carriers by one of its joints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .control_rig import ControlRig
+from .structure import below
+
+_AT = 0.01  # parts of the body's size by which a goal may lie beside its joint
+
+
+def chain_goals(controls: ControlRig, state: int) -> np.ndarray:
+    """(C,) int, the carrier at whose head, at rest, a control lies that moves what that hangs on too, -1 for others.
+
+    Only controls that move nothing beside one chain, and may be moved in all ways, are goals: of several at one
+    carrier the one highest up in the rig.  What limbs with switches hold is left out.
+    """
+    rig, under = controls.rig, below(controls.carrier_parents)
+    heads = rig.rest[:, :3, 3]
+    switched = np.zeros(len(controls.carriers), bool)
+    if controls.limb_carriers is not None:
+        switched = controls.limb_carriers.any(axis=0)
+    depth = np.zeros(len(rig.names), int)
+    for level, bones in enumerate(rig.levels):
+        depth[bones] = level
+    out = np.full(len(controls.controls), -1)
+    for control in np.argsort(depth[controls.controls], kind="stable"):
+        moved = np.flatnonzero(controls.moves[state, control])
+        is_chain = (under | under.T)[np.ix_(moved, moved)].all()
+        if len(moved) < 2 or not is_chain or switched[moved].any() or not controls.free[control, :3].all():
+            continue
+        away = np.linalg.norm(heads[controls.carriers[moved]] - heads[controls.controls[control]], axis=-1)
+        nearest = int(away.argmin())
+        if nearest > 0 and away[nearest] < _AT * controls.size and moved[nearest] not in out:
+            out[control] = moved[nearest]
+    return out
