@@ -12,10 +12,8 @@ import numpy as np
 from .chain_goals import chain_goals
 from .control_rig import MAIN, SPINE_FK, TWEAK, ControlRig
 from .limb_states import with_states
+from .trunk_place import first_carrier, only_details, placing_control, placing_roots
 
-# A control farther than this share of the body from where the body begins, and that carries all of it, is the rig's
-# root: what places the character, which goes on as it is keyed.
-_ROOT = 0.25
 _MET = 1e-3  # of switches
 FK, IK = 0, 1  # ends of the switch of a limb, as in ``ControlRig.limb_values``
 
@@ -53,26 +51,33 @@ def as_keyed(controls: ControlRig, placed: np.ndarray, turned: np.ndarray) -> np
 def with_trunk(controls: ControlRig, variables: np.ndarray, least: int, body: np.ndarray) -> np.ndarray:
     """Variables (C, 6) with those of the trunk's controls, of what ``ControlRig.trunk`` tells from MAIN up to least.
 
-    Main controls and those of an FK spine turn; tweaks move.  body: (K,) bool, the carriers that are solved: controls
-    that move none of them, as those of a face, stay out.
+    Main controls and those of an FK spine turn; tweaks move.  The control that carries most moves too where no other
+    moves what the body begins with.  body: (K,) bool, the carriers that are solved: controls that move none of them,
+    as those of a face, stay out, and so do those of details, as of breasts.
     """
     kind = controls.trunk if controls.trunk is not None else np.zeros(len(variables), int)
-    kind = np.where(controls.moves[..., body].any(axis=(0, 2)), kind, 0)
+    kind = np.where(controls.moves[..., body].any(axis=(0, 2)) & ~only_details(controls), kind, 0)
     turn = (kind >= MAIN) & (kind <= min(least, SPINE_FK))
     move = (kind == TWEAK) & (least >= TWEAK)
+    placing = placing_control(controls)
+    if least >= MAIN and placing is not None and kind[placing] and not _is_placed(controls, variables):
+        move[placing] = True
     return variables | (np.repeat(np.stack((move, turn), axis=1), 3, axis=1) & controls.free)
+
+
+def _is_placed(controls: ControlRig, variables: np.ndarray) -> bool:
+    """Whether variables (C, 6) move what the body begins with, the root's left out."""
+    moving = without_roots(controls, variables)[:, :3].any(axis=1)
+    return bool(controls.moves[:, moving, first_carrier(controls)].any())
 
 
 def without_roots(controls: ControlRig, variables: np.ndarray) -> np.ndarray:
     """Variables (C, 6) without the controls that place the whole character, where others move its body too."""
-    heads, chosen = controls.rig.rest[:, :3, 3], variables.any(axis=1)
+    chosen = variables.any(axis=1)
     if not chosen.any():
         return variables
-    first = int(np.flatnonzero(controls.carrier_parents < 0)[0])
-    away = np.linalg.norm(heads[controls.controls] - heads[controls.carriers[first]], axis=-1)
-    moved = controls.moves[:, chosen].any(axis=(0, 1))
-    carries_all = (controls.moves | ~moved).all(axis=(0, 2))
-    roots = chosen & carries_all & (away > _ROOT * controls.size)
+    roots = chosen & placing_roots(controls, chosen)
+    first = first_carrier(controls)
     others = chosen & ~roots & controls.moves[:, :, first].all(axis=0)
     return np.where(roots[:, None] & others.any(), False, variables)
 

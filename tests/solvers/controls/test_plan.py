@@ -7,7 +7,9 @@ import pytest
 
 from solvers.controls.control_rig import MAIN, SPINE_FK, TWEAK, ControlRig
 from solvers.controls.plan import FK, IK, as_keyed, with_trunk, without_roots, written_to
+from solvers.controls.trunk_place import only_details
 from solvers.skeleton.rig import Rig
+from tests.control_toys import Toy
 
 # Controls, then carriers. The root stands on the ground, far from the pelvis.
 NAMES = ("root", "torso", "spine_fk", "tweak", "up_fk", "low_fk", "goal", "spin", "pole", "pelvis", "thigh", "shin")
@@ -65,7 +67,10 @@ def test_the_trunk_gets_as_many_controls_as_are_asked_for(least, more):
     keyed = as_keyed(rig, chosen("goal"), chosen())
     variables = without_roots(rig, with_trunk(rig, keyed, least, np.array([True, False, False])))
     assert names_of(variables) == {"goal", "torso"} | more
-    assert not variables[1, :3].any(), "what is not keyed there does not move"
+    assert variables[1].all(), "nothing that is keyed moves the pelvis"
+    placed = as_keyed(rig, chosen("goal", "spine_fk"), chosen())
+    again = without_roots(rig, with_trunk(rig, placed, least, np.array([True, False, False])))
+    assert not again[1, :3].any(), "what is not keyed there does not move"
 
 
 def test_controls_of_what_is_not_solved_are_no_part_of_the_trunk():
@@ -123,3 +128,13 @@ def test_goals_of_chains_without_a_switch_are_written_to_ik_alone():
     keyed = as_keyed(rig, chosen("torso"), chosen())
     assert names_of(written_to(rig, keyed, np.zeros((3, 0)), IK).variables) == {"torso", "goal"}
     assert names_of(written_to(rig, keyed, np.zeros((3, 0)), FK).variables) == {"torso"}
+
+
+def test_what_leads_to_no_limb_and_not_to_the_head_is_a_detail():
+    """A bone on the ribs that goes on where they end is the head; one that begins elsewhere is none."""
+    rig = Toy.build().controls
+    rest, lengths = rig.rig.rest.copy(), rig.rig.lengths.copy()
+    ribs = rig.rig.names.index("ribs")
+    assert [rig.rig.names[bone] for bone in rig.controls[only_details(rig)]] == ["neck"]
+    rest[ribs, :3, :3], lengths[ribs] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]], 0.25
+    assert not only_details(replace(rig, rig=replace(rig.rig, rest=rest, lengths=lengths))).any()
