@@ -7,7 +7,7 @@ from bpy.app.handlers import persistent
 
 from .state import cache, mesh_edits, prepare_overrides
 from .state.live_runs import live_runs
-from .workflows.core import lifecycle, live, live_render, opened, private, registry
+from .workflows.core import lifecycle, live, live_render, live_undo, opened, private, registry
 from .workflows.core.base import Workflow
 
 
@@ -29,8 +29,7 @@ def _undone(*_args) -> None:
     private.sweep()
     mesh_edits.note_undo()
     lifecycle.call(Workflow.on_undo)
-    live.look_through(registry.registered())
-    live.follow_shown()
+    live_undo.follow_undone(registry.registered())
 
 
 @persistent

@@ -69,6 +69,14 @@ def play(ob: bpy.types.Object, action, slot, values: list[Before] = ()) -> None:
     ob.update_tag(refresh={"OBJECT", "DATA", "TIME"})
 
 
+def evaluate_again(ob: bpy.types.Object) -> None:
+    """Have Blender evaluate what an object plays, though it does not know that the keys are others."""
+    data = ob.animation_data
+    if data is not None and data.action is not None:
+        data.action.update_tag()
+    ob.update_tag(refresh={"OBJECT", "DATA", "TIME"})
+
+
 def put_back(ob: bpy.types.Object, values: Iterable[Before]) -> None:
     """Give properties the values from before; those that have them are left alone."""
     for before in values:

@@ -80,6 +80,10 @@ class Follower(ABC):
     def show(self, ob, moment: Moment, was_posed: bool) -> None:
         """Show the present frame of the track, where nothing plays it: was_posed, because ``pose`` stands over it."""
 
+    def play_again(self, ob) -> None:
+        """Have Blender evaluate what it plays: undo may bring back a part of it only."""
+        return
+
     def job(self, ob, moment: Moment) -> Generator[float, None, Any]:
         """A generator that solves the track as things are now, with arrays alone, and yields shares done.
 

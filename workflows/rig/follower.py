@@ -21,7 +21,7 @@ from .action import bound_action
 from .factors import present_setting
 from .frame import LiveFrames, row_at
 from .inputs import Inputs, are_alike
-from .live_action import noted_channels, require_live_plays, rewrite_live
+from .live_action import noted_channels, replay_live, require_live_plays, rewrite_live
 from .problem import RigProblem
 from .track import Track, faded_track, fitted_track, key_of, solved_track, stamp_of
 from .watch import RigWatch
@@ -91,23 +91,31 @@ class RigFollower(Follower):
         self._pose(self._workflow.rigs_of(ob), moment)
 
     def show(self, ob, moment: Moment, was_posed: bool) -> None:
-        # The live action plays the track, but not over a pose until another frame. After undo it is another track than
-        # is known here, and Blender has just evaluated it.
-        if was_posed:
-            self._pose(self._workflow.rigs_of(ob), moment, only_track=True)
+        # The live action plays the track, but not over a pose until another frame. After undo it may be another track
+        # than is known here.
+        if was_posed and not self._pose(self._workflow.rigs_of(ob), moment, only_track=True):
+            self.play_again(ob)
 
-    def _pose(self, rigs: list, moment: Moment, only_track: bool = False) -> None:
+    def play_again(self, ob) -> None:
+        # Undo reads the action as it was but may keep the rig, with what playing and posing has written into it since
+        # the step before: channels without keys stay where the other track had them.
+        for rig in self._workflow.rigs_of(ob):
+            replay_live(rig, self._workflow)
+
+    def _pose(self, rigs: list, moment: Moment, only_track: bool = False) -> bool:
+        """Whether something was shown. only_track: not where the track that is known was solved for something else."""
         inputs, track = tuple(watch.inputs.last for watch in self._watching(rigs)), self._track
         if track is None or None in inputs or not are_alike(inputs, track.inputs, "bound"):
-            return  # the first track of a binding brings what a frame needs
+            return False  # the first track of a binding brings what a frame needs
         if self._shown is None or not are_alike(inputs, self._shown.inputs, "solved"):
             self._shown = _Shown(inputs, self._frames_of(rigs, moment, inputs))
         row = row_at(moment.scene.frame_current_final, track.problem.frames)
         is_solved = are_alike(inputs, track.inputs, "solved") and self._around.fit(track.problem.states, row)
         if only_track and not is_solved:
-            return
+            return False
         solution, path = track.solution if is_solved else None, self._workflow.influence_path
         self._shown.frames.show(rigs, moment.scene, moment.depsgraph, path, self._around.states, solution)
+        return True
 
     def job(self, ob, moment: Moment) -> Generator[float, None, Track]:
         rigs, before = self._workflow.rigs_of(ob), self._track

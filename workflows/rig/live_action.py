@@ -150,8 +150,7 @@ def play_live(context, ob, workflow, result: RigResult) -> None:
     before = values_of(settings.live_before)
     known = {(value.path, value.index) for value in before}
     remember_values(settings.live_before, before + [value for value in idle if (value.path, value.index) not in known])
-    left = playback.without_curves(values_of(settings.live_before), settings.live_action, live_slot(ob, workflow))
-    playback.put_back(ob, left)
+    _put_back_idle(ob, workflow)
     settings.live, settings.live_action.use_fake_user = True, False
     settings.live_source = keys_digest(*bound_action(ob, workflow))
     _note_keys(ob, workflow, motion.rig.names, keyed, keyed & ~changed_channels(original, motion))
@@ -290,9 +289,23 @@ def rewrite_live(scene, ob, workflow, result: RigResult) -> np.ndarray:
     rewrite(scene, action, slot, motion, keyed)
     _switch_off_more(scene, ob, workflow, motion)
     _switch_limbs(scene, ob, workflow, result)
-    playback.put_back(ob, playback.without_curves(values_of(settings.live_before), action, slot))
+    _put_back_idle(ob, workflow)
     _note_keys(ob, workflow, motion.rig.names, keyed, always)
     return keyed
+
+
+def replay_live(ob, workflow) -> None:
+    """Have Blender evaluate the live action as if it were new, where it plays; what it leaves alone goes back to where
+    it was before live."""
+    if plays_live(ob, workflow):
+        _put_back_idle(ob, workflow)
+        playback.evaluate_again(ob)
+
+
+def _put_back_idle(ob, workflow) -> None:
+    settings = workflow.settings_of(ob)
+    left = playback.without_curves(values_of(settings.live_before), settings.live_action, live_slot(ob, workflow))
+    playback.put_back(ob, left)
 
 
 def leave_live(ob, workflow) -> str | None:
