@@ -17,6 +17,7 @@ from .mesh_copy import forget_settings
 from .movers import hung_on, owners_of
 from .session import PRIVATE_MARK, exists
 
+_HIDDEN = "."  # what a name begins with that Blender's lists leave out
 _KINDS = ("scenes", "objects", "armatures", "actions")
 _TIME = ("fps", "fps_base", "frame_map_old", "frame_map_new")
 
@@ -51,7 +52,7 @@ def private_copies(scene: bpy.types.Scene, ob: bpy.types.Object) -> Iterator[Pri
     """
     made: list[bpy.types.ID] = []
     try:
-        alone = _marked(bpy.data.scenes.new(PRIVATE_MARK), made)
+        alone = _marked(bpy.data.scenes.new(_HIDDEN + PRIVATE_MARK), made)
         _keep_time(scene, alone)
         copies = {each: _copied(each, made) for each in (ob, *_helpers(ob))}
         for copy in copies.values():
@@ -113,6 +114,7 @@ def _copied(ob: bpy.types.Object, made: list) -> bpy.types.Object:
     object."""
     copy = _marked(ob.copy(), made)
     copy.make_local(clear_liboverride=True)  # a copy of an override is one too
+    copy.name = _HIDDEN + ob.name
     forget_settings(copy)
     copy.hide_viewport = False
     data = ob.data

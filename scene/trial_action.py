@@ -33,9 +33,9 @@ class TrialAction:
         properties, written once they are given values.  held: values of properties at all times.  times: (F,) action
         times."""
         if source[0] is None:
-            self.action, self.slot = actions.create(copy, "trial")
+            self.action, self.slot = actions.create(copy, ".trial")
         else:
-            self.action, self.slot = actions.copy(*source, "trial")
+            self.action, self.slot = actions.copy(*source, ".trial")
         self._holder = actions.curve_list(self.action, self.slot, create=True)
         self._times = times.astype(np.float32)
         self._remove({*held, "hide_viewport"})

@@ -100,7 +100,8 @@ class LiveRuns:
     switch_interval: what ``sys`` had before a job began.
     unseen: why what is live in a workflow could not be found, by its identifier.
     dropped: work that was broken off; it is closed by the timer, for it may have to tidy up what handlers cannot.
-    hurried: a render waits for the tracks.  ticked: when (``time.monotonic``) the timer was at work last."""
+    hurried: a render waits for the tracks.  ticked: when (``time.monotonic``) the timer was at work last.
+    worked: when that ended."""
 
     runs: dict[tuple[int, str], LiveRun] = field(default_factory=dict)
     busy: bool = False
@@ -111,6 +112,7 @@ class LiveRuns:
     dropped: list[Rest] = field(default_factory=list)
     hurried: bool = False
     ticked: float = 0.0
+    worked: float = 0.0
 
     def close_dropped(self) -> None:
         """Let what was broken off tidy up."""

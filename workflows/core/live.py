@@ -27,8 +27,9 @@ from .follower import Again, Follower, Moment
 # Seconds without a change after which the track is solved: a drag that goes on would only throw it away.
 _PAUSE = 0.15
 _TICK = 0.05
-# Seconds at a time that the main thread works on tracks, and those that it leaves to the user in between.
-_SLICE, _GAP = 0.03, 0.01
+# Seconds at a time that the main thread works on tracks, and those that it leaves to the user in between. Where the
+# program draws for longer than that after each slice, they become as long, up to a limit.
+_SLICE, _GAP, _LONGEST_SLICE = 0.06, 0.005, 0.5
 _SWITCH_INTERVAL = 0.0005
 _STATUS = {
     TrackNeed.NOTHING: TrackStatus.READY,
@@ -298,7 +299,8 @@ def _look() -> float | None:
 
 def _tick() -> float | None:
     """Begin tracks that are due, write those that are done; None when there is nothing left to wait for."""
-    live_runs.ticked = time.monotonic()
+    rested, live_runs.ticked = time.monotonic() - live_runs.worked, time.monotonic()
+    seconds = min(max(rested, _SLICE), _LONGEST_SLICE)
     if live_runs.busy or (session.is_rendering() and not live_runs.hurried):
         return _TICK
     live_runs.close_dropped()
@@ -306,14 +308,15 @@ def _tick() -> float | None:
     for scene, depsgraph in session.shown():
         for run, ob in present(scene, depsgraph):
             if run.rest is not None:
-                go_on(run, ob, Moment(scene, depsgraph, None), _SLICE)
+                go_on(run, ob, Moment(scene, depsgraph, None), seconds)
             elif run.job is not None and run.job.is_done:
-                harvest(run, ob, Moment(scene, depsgraph, None), _SLICE)
+                harvest(run, ob, Moment(scene, depsgraph, None), seconds)
             elif _is_due(run):
                 start(run, ob, Moment(scene, depsgraph, None))
             goes_on = goes_on or run.pending is TrackNeed.TRACK
             at_work = at_work or run.rest is not None
     session.redraw_sidebars()
+    live_runs.worked = time.monotonic()
     if goes_on:
         return _GAP if at_work else _TICK
     _lend_interpreter(False)
