@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from bl_ext.devrepo.motion_loom.scene.mechanism import mechanism_marks
+from bl_ext.devrepo.motion_loom.scene.mechanism import changed_mechanism, mechanism_marks
 
 from tests.control_scenes import add_leg, animate_leg
 
@@ -36,6 +36,22 @@ def test_what_was_changed_is_told(leg, what):
     after = mechanism_marks(leg)
     assert what in {name for name in after if after[name] != before[name]}
     assert what == "bones" or sum(after[name] != before[name] for name in after) == 1
+
+
+def test_the_bones_that_have_changed_are_named_and_nothing_else(leg):
+    names, before = [bone.name for bone in leg.data.bones], mechanism_marks(leg)
+    assert changed_mechanism(leg, before, names) == {}
+    for bone in "ag":
+        leg.pose.bones[bone].rotation_mode = "ZYX"
+    assert changed_mechanism(leg, before, names) == {"rotation modes": "'a' and 1 more"}
+    for bone in "ag":
+        leg.pose.bones[bone].rotation_mode = "XYZ"
+    bpy.context.view_layer.objects.active = leg
+    bpy.ops.object.mode_set(mode="EDIT")
+    leg.data.edit_bones.remove(leg.data.edit_bones["p"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert changed_mechanism(leg, before, names) == {"bones": "'p' is gone"}
+    assert changed_mechanism(leg, {"constraints": "as it was kept before"}, names) == {"constraints": ""}
 
 
 def test_poses_names_of_objects_and_influences_do_not_count(leg):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...scene.mechanism import mechanism_marks
+from ...scene.mechanism import changed_mechanism, mechanism_marks
 from ...scene.rigs import read_rig
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.core.errors import StaleBindingError
@@ -48,12 +48,12 @@ class KnownControls:
 
     def on(self, ob) -> ControlRig:
         """The controls of the rig as it is now; raises StaleBindingError where its mechanism is another by now."""
-        now = mechanism_marks(ob)
-        changed = [what for what, mark in self.marks.items() if now.get(what) != mark]
+        changed = changed_mechanism(ob, self.marks, self.names)
         if changed:
+            which = "; ".join(f"{what}: {bones}" for what, bones in changed.items() if bones)
             raise StaleBindingError(
-                f"The {' and the '.join(changed)} of '{ob.name}' have changed since it was bound, as when a rig is "
-                "generated anew; bind again."
+                f"The {' and the '.join(changed)} of '{ob.name}' have changed since it was bound"
+                f"{which and f' ({which})'}, as when a rig is generated anew; bind again."
             )
         return ControlRig(rig=read_rig(ob), switches=self.switches, **self.arrays)
 
