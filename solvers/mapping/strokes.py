@@ -29,8 +29,8 @@ _TREMBLES = 0.2
 _ENOUGH, _AT_REST = 0.5, 0.5
 # Seconds: a Gaussian over a whole clip, and a single pole live; for how long feet are still that rest, and do not turn
 # round; over how many the RMS speed is taken live, and the gait, of which slow steps need more; a gap after which a
-# live body has stood.
-_SMOOTHING, _POLE, _RESTS, _MEMORY, _GAIT_MEMORY, SILENT = 0.03, 0.05, 0.2, 1.0, 2.0, 0.5
+# live body has stood; and how long a live body is seen before it may be said to step backward.
+_SMOOTHING, _POLE, _RESTS, _MEMORY, _GAIT_MEMORY, SILENT, _WAY_SEEN = 0.03, 0.05, 0.2, 1.0, 2.0, 0.5, 0.5
 # What is pushed is made as long as in the feet's own motion, for the way that they go to and fro, by so much at least
 # and at most, where they stand for as large a share of the time as there, and no more where that is another gait: by so
 # many times as large a share.
@@ -86,10 +86,10 @@ class Strokes:
         velocity = _velocity(soles, times)
         values, axes = np.linalg.eigh(np.einsum("fki,fkj->ij", velocity, velocity))
         lift, along = _lift(feet, centroids), velocity @ axes[:, 1]
-        agreed = _agreed(np.clip(lift, 0.0, 1.0) - 0.5, along)
+        agreed, while_low = _agreed(_votes(lift), along)
         sign = 1.0 if agreed.sum() >= 0.0 else -1.0
         far = np.median(np.ptp(soles[..., :2] @ axes[:, 1], axis=0)) > _FAR * feet.height
-        back = -sign * float(np.median(_agreed(np.clip(1.0 - lift / _LOW, 0.0, 1.0), along))) if far else 0.0
+        back = -sign * float(np.median(while_low)) if far else 0.0
         on_a_line = 1.0 - float(values[0] / max(values[1], 1e-300))
         told = float(np.sqrt(np.mean(along**2))), on_a_line, sign * float(np.median(agreed))
         found = cls(feet, sign * axes[:, 1], *told, back=back)
@@ -117,6 +117,9 @@ class Strokes:
         from the last one known to the next.  In their own gait it is made as long as they ask for in their own motion
         while they stand, for the way that they go to and fro, or half-way to how much faster they push where that is
         more: a map keeps how far feet go better than how fast they are when they stand.
+
+        Where feet surely go forward while low and back while high, over all frames, the body steps backward: by the
+        same strokes, the other way.
         """
         pushed, gait, parts = self._clip(soles, centroids, times)
         return self._longer(gait) * pushed.reshape(-1, parts, 2).mean(axis=1)
@@ -142,7 +145,9 @@ class Strokes:
             soles, centroids = (CubicSpline(times, points)(fine) for points in (soles, centroids))
         velocity, step = _velocity(soles, fine), float(np.diff(fine).mean())
         lift, speed = _lift(self.feet, centroids), self._speed(velocity)
-        pushed, weight, stands, still = self._pushed(velocity, lift, speed)
+        along = velocity @ self.forward
+        way = self._way(_agreed(_votes(lift), along), float(np.mean(along**2)))
+        pushed, weight, stands, still = way._pushed(velocity, lift, speed)
         rests = (weight == 0.0) & binary_opening(still, np.ones(max(round(_RESTS / step), 1)))
         known, weight = (weight > 0.0) | rests, np.where(rests, 1.0, weight)[:, None]
         if known.any():
@@ -150,8 +155,8 @@ class Strokes:
             smooth = _smoothed(weight * pushed, step)[known] / _smoothed(weight, step)[known]
             middle = 0.5 * (fine[1:] + fine[:-1])
             pushed = np.stack([np.interp(middle, middle[known], column) for column in smooth.T], axis=1)
-        pushed, to_and_fro = _smoothed(pushed, step), np.abs(velocity @ self.forward)
-        gait = float((pushed @ self.forward).mean()), float(to_and_fro.mean()), float(stands.mean())
+        pushed, to_and_fro = _smoothed(pushed, step), np.abs(along)
+        gait = float((pushed @ way.forward).mean()), float(to_and_fro.mean()), float(stands.mean())
         return pushed, Gait(*gait), parts
 
     def _asked(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> float:
@@ -178,6 +183,18 @@ class Strokes:
     def stream(self) -> StrokeStream:
         """The same of a body that is seen one moment at a time; it cannot look ahead."""
         return StrokeStream(self)
+
+    def _way(self, agreed: np.ndarray, square: float) -> Strokes:
+        """These strokes, or the same the other way where feet surely step backward.
+
+        agreed: (2, K), see ``_votes``.  square: mean of the squared speeds of feet along forward.
+        """
+        while_high, while_low = np.median(agreed, axis=1)
+        # Of a run's feet one vote is unsure, and so is each of a part of a cycle: what the other denies does not count.
+        surely = max(while_high, -while_low) < 0.0 and (while_high < -_AGREED or while_low > _BACK)
+        if not surely or square <= (_TREMBLES * self.speed) ** 2:
+            return self
+        return replace(self, forward=-self.forward)
 
     def _speed(self, velocity: np.ndarray) -> float:
         return max(float(np.sqrt(np.mean((velocity @ self.forward) ** 2))), _TREMBLES * self.speed)
@@ -226,6 +243,9 @@ class StrokeStream:
         self._strokes = strokes
         self._last: tuple[float, np.ndarray, np.ndarray] | None = None
         self._square, self._gait = _Recent(0.0, _MEMORY), _Recent(np.zeros(3), _GAIT_MEMORY)
+        self._backward = False
+        self._votes = _Recent(np.zeros((2, 2, len(strokes.feet))), _GAIT_MEMORY)
+        self._seen = 0.0  # seconds
         self._smooth: np.ndarray | None = None
         self._known = np.zeros(2)
         self._still = 0.0  # seconds
@@ -248,16 +268,29 @@ class StrokeStream:
         along = velocity @ self._strokes.forward
         square = self._square.step(float(np.mean(along**2)), elapsed)
         speed = max(float(np.sqrt(square)), _TREMBLES * self._strokes.speed)
-        pushed, weight, stands, still = self._strokes._pushed(velocity, lift, speed)
+        way = self._way(lift, along, float(square), elapsed)
+        if self._backward != (way is not self._strokes):
+            # What was pushed the wrong way is no gait.
+            self._backward, self._gait = not self._backward, _Recent(np.zeros(3), _GAIT_MEMORY)
+        pushed, weight, stands, still = way._pushed(velocity, lift, speed)
         self._still = self._still + elapsed if still[0] else 0.0
         if weight[0] > 0.0 or self._still > _RESTS:
             self._known = pushed[0]
         if self._smooth is None:
             self._smooth = self._known
         self._smooth = self._smooth + (1.0 - np.exp(-elapsed / _POLE)) * (self._known - self._smooth)
-        gait = np.array([self._smooth @ self._strokes.forward, np.abs(along).mean(), stands[0]])
+        gait = np.array([self._smooth @ way.forward, np.abs(along).mean(), stands[0]])
         self._gait.step(gait, elapsed)
         return self._now()
+
+    def _way(self, lift: np.ndarray, along: np.ndarray, square: float, elapsed: float) -> Strokes:
+        weighed = (_votes(lift) * along)[:, 0]
+        sums = self._votes.step(np.stack((weighed, np.abs(weighed))), elapsed)
+        self._seen += elapsed
+        # A part of a step tells no way.
+        if self._seen < _WAY_SEEN:
+            return self._strokes
+        return self._strokes._way(sums[0] / np.maximum(sums[1], 1e-300), square)
 
     def _now(self) -> np.ndarray:
         if self._smooth is None:
@@ -265,10 +298,15 @@ class StrokeStream:
         return self._strokes._longer(Gait(*self._gait.mean)) * self._smooth
 
 
+def _votes(lift: np.ndarray) -> np.ndarray:
+    """(2, N, K) of lift (N, K): for forward while high and back while low, and for low alone."""
+    return np.stack((np.clip(lift, 0.0, 1.0) - 0.5, np.clip(1.0 - lift / _LOW, 0.0, 1.0)))
+
+
 def _agreed(votes: np.ndarray, along: np.ndarray) -> np.ndarray:
-    """(K,) -1 to 1: which way each foot goes, of votes and speeds (N, K)."""
+    """(2, K) -1 to 1: which way each foot goes, of votes (2, N, K) and speeds (N, K)."""
     weighed = votes * along
-    return weighed.sum(axis=0) / np.maximum(np.abs(weighed).sum(axis=0), 1e-300)
+    return weighed.sum(axis=1) / np.maximum(np.abs(weighed).sum(axis=1), 1e-300)
 
 
 def _moments(times: np.ndarray, per_second: float = _MOMENTS) -> tuple[np.ndarray, int]:

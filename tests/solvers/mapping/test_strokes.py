@@ -87,6 +87,35 @@ def test_backwards_is_backwards_and_a_turned_larger_body_goes_its_own_way(learnt
     np.testing.assert_allclose(found, 3.0 * turn[:2, :2] @ ours, rtol=1e-6)
 
 
+@pytest.mark.parametrize("tempo", (0.5, 1.0))
+@pytest.mark.parametrize(("gait", "live_within"), (({}, 0.02), ({"duty": 0.2, "offset": 0.1}, 0.05)))
+def test_a_clip_played_backwards_goes_as_far_back(gait, live_within, tempo):
+    """Learnt of steps forward alone; a foot that is low goes forward then, and is no swing."""
+    own, own_times = frames(4, 48, **gait)
+    feet = find_feet(own, TRIANGLES, 0.0)
+    strokes = Strokes.learn(feet, own, own_times)
+    vertices, times = frames(16 * tempo, 48, tempo, **gait)
+    there = way(strokes, feet, vertices, times)
+    assert there[1] < -0.8 * 16 * tempo * STROKE
+    np.testing.assert_allclose(way(strokes, feet, vertices[::-1], times), -there, rtol=0.02, atol=1e-9)
+    # Live, it is known after half a second, and the gait later; flight goes on at the other end of a stance.
+    later = (times[1:] > 3.0)[:, None]
+    ways = [(live_velocity(strokes, feet, of, times)[1:] * later / 48).sum(axis=0) for of in (vertices, vertices[::-1])]
+    assert ways[0][1] < -STROKE
+    np.testing.assert_allclose(ways[1], -ways[0], rtol=live_within, atol=1e-9)
+
+
+def test_live_steps_turn_round(learnt):
+    """Forward, then backward, then forward again, each for longer than is remembered."""
+    feet, strokes = learnt
+    times = np.arange(14 * 48 + 1) / 48
+    phase = np.where(times < 10.0, 4.0 - np.abs(times - 4.0), times - 12.0)
+    velocity = live_velocity(strokes, feet, stepper(phase / CYCLE), times)[:, 1]
+    for start, end, sign in ((1.0, 4.0, -1.0), (7.5, 10.0, 1.0), (11.5, 14.0, -1.0)):
+        within = (times > start) & (times < end)
+        assert (sign * velocity[within]).min() > 0.8 * SPEED
+
+
 def test_a_body_that_stands_still_between_two_walks_stays_there(learnt):
     """Feet that stand push nothing: what was known last must not be held."""
     feet, strokes = learnt
