@@ -7,10 +7,12 @@ from enum import Enum
 
 import numpy as np
 
+from .chain_goals import chain_goals
 from .closed_form import rigid
-from .control_rig import ControlRig
+from .control_rig import MAIN, ControlRig
 from .misfit import References, errors
 from .trial import ControlFit, FitProblem
+from .trunk_place import only_details, placing_roots
 
 
 class Why(Enum):
@@ -64,6 +66,42 @@ def unreached(
             )  # fmt: skip
         )
     return tuple(sorted(found, key=lambda each: -much[each.frame, each.carrier]))
+
+
+def where_it_begins(controls: ControlRig, missed: tuple[Unreached, ...], carrier: int) -> Unreached | None:
+    """Of carriers that are missed, the one because of which one is: itself, or what it hangs on that is missed at least
+    half as far; None where neither is."""
+    of = {each.carrier: each for each in missed}
+    found, least = of.get(carrier), 0.0
+    while carrier >= 0:
+        here = of.get(carrier)
+        if here is not None and here.away >= least:
+            found, least = here, max(least, 0.5 * here.away)
+        carrier = int(controls.carrier_parents[carrier])
+    return found
+
+
+def unwritten(controls: ControlRig, problem: FitProblem, frame: int, carrier: int) -> int | None:
+    """The control that is not written and would do most for a carrier that is missed at a frame, None where none would.
+
+    In a limb it is one of its own that does not only again what a written one does, as a swing beside a goal; in one
+    without a switch it is its goal.
+    """
+    moves = controls.moves[problem.state[frame]]
+    written = (problem.variables & controls.free).any(axis=1)
+    fit = moves[:, carrier] & controls.free.any(axis=1) & ~written
+    limbs = controls.limb_carriers
+    own = np.flatnonzero(limbs[:, carrier]) if limbs is not None else ()
+    if len(own):
+        fit &= controls.limb_controls[own].any(axis=(0, 1))
+        fit &= ~(moves[:, None] == moves[written]).all(axis=-1).any(axis=1)
+    elif (goals := fit & (chain_goals(controls, problem.state[frame]) >= 0)).any():
+        fit = goals
+    elif controls.trunk is None:
+        return None
+    else:
+        fit &= (controls.trunk == MAIN) & ~placing_roots(controls, np.ones(len(fit), bool)) & ~only_details(controls)
+    return int(np.where(fit, moves.sum(axis=1), -1).argmax()) if fit.any() else None
 
 
 def _why(controls: ControlRig, problem: FitProblem, frame: int, carrier: int) -> Why:

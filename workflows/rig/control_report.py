@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +12,7 @@ from ...scene.motion import BoneMotion
 from ...scene.motion_changes import changed_bones
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.deviation import Deviation, deviation
+from ...solvers.controls.unreached import Why, unreached, unwritten, where_it_begins
 from ...solvers.core.vectors import mean_scale
 from .control_result import ControlResult
 
@@ -17,6 +20,7 @@ from .control_result import ControlResult
 _AWAY, _TURNED = 0.005, 2.0
 _FAR, _FAR_TURNED = 0.01, 5.0
 _HEIGHT = 1.8
+_NOT_REACHED = "the controls that are written do not reach it"
 _WAYS_OUT = (
     "have more written (Write To, Trunk, the list of controls), key a control of it in the source, or change what is "
     "around it by less"
@@ -26,7 +30,8 @@ _WAYS_OUT = (
 @dataclass(frozen=True)
 class ControlReport:
     """Of one result. found: of the bones that are judged, distances in metres.  names: of all bones.  frames: (F,).
-    scale: of the body, height / 1.8 m.  written: names of controls.  evaluations: to a frame.  unsettled: frames."""
+    scale: of the body, height / 1.8 m.  written: names of controls.  evaluations: to a frame.  unsettled: frames.
+    why: of the bones that miss their places most why that is, a clause each."""
 
     found: Deviation
     names: tuple[str, ...]
@@ -35,6 +40,7 @@ class ControlReport:
     written: list[str]
     evaluations: float
     unsettled: list[float]
+    why: dict[str, str]
 
     @property
     def over(self) -> np.ndarray:
@@ -59,7 +65,8 @@ class ControlReport:
             how = f"is turned {np.degrees(found.turned.max()):.0f} degrees away from what was solved for it"
         else:
             return ""
-        return f"Bone '{bone}' {how} at frame {frame:g}: the controls that are written do not reach it; {_WAYS_OUT}"
+        why = self.why.get(bone, _NOT_REACHED)
+        return f"Bone '{bone}' {how} at frame {frame:g}: {why}; {_WAYS_OUT}"
 
     def figures(self) -> dict:
         """As JSON can hold them."""
@@ -84,16 +91,47 @@ class ControlReport:
 def control_report(written: ControlResult, whole: BoneMotion) -> ControlReport:
     """What became of a motion of bones apart that was solved."""
     found = deviation(whole.pose, written.fit.pose, judged(written.controls))
+    names = written.controls.rig.names
     unit = mean_scale(whole.object_world[:, :3, :3])[:, None]
+    doubtful = {int(found.bones[place[1]]) for place in (found.farthest, found.most_turned)}
     return ControlReport(
         Deviation(found.bones, found.away * unit, found.turned),
-        written.controls.rig.names,
+        names,
         whole.frames,
         written.controls.size * float(unit.mean()) / _HEIGHT,
         changed_bones(written.original, written.motion),
         float(written.fit.evaluations.mean()),
         whole.frames[~written.fit.converged].tolist(),
+        {names[bone]: why for bone, why in _reasons(written, doubtful)},
     )
+
+
+def _reasons(written: ControlResult, bones: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """Why bones are missed, of those that are: a control that would move them and is not written is named."""
+    controls, problem = written.controls, written.problem
+    least = _AWAY * controls.size / _HEIGHT
+    missed = unreached(controls, problem, written.fit, least, np.radians(_TURNED))
+    for bone in bones:
+        carrier = int(controls.owners[bone])
+        begins = where_it_begins(controls, missed, carrier) if carrier >= 0 else None
+        if begins is None:
+            continue
+        own = (int(written.fit.misses[:, carrier].argmax()), carrier)
+        for frame, moved in ((begins.frame, begins.carrier), own):
+            found = unwritten(controls, problem, frame, moved)
+            if found is not None:
+                name = controls.rig.names[controls.controls[found]]
+                yield bone, f"'{name}', which moves {_told(controls, moved, carrier)}, is not written"
+                break
+        else:
+            if begins.why != Why.OUT_OF_REACH:
+                what = _told(controls, begins.carrier, carrier)
+                yield bone, what.join(re.split(r"\bit\b", begins.why.value))
+
+
+def _told(controls: ControlRig, missed: int, carrier: int) -> str:
+    """A carrier that is missed, as it is told of another."""
+    return "it" if missed == carrier else f"'{controls.rig.names[controls.carriers[missed]]}'"
 
 
 def judged(controls: ControlRig) -> np.ndarray:

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solvers.controls.control_rig import MAIN
 from solvers.controls.fit import fit_steps
-from solvers.controls.unreached import Why, unreached
+from solvers.controls.unreached import Why, unreached, unwritten, where_it_begins
 from tests.control_toys import CARRIERS, CONTROLS, Toy
 
 FRAMES = 12
@@ -57,3 +58,36 @@ def test_locked_controls_are_the_reason(toy):
     only = replace(toy, controls=replace(toy.controls, moves=moves))
     name, worst = found(only, problem)[0]
     assert (name, worst.why, worst.frames) == ("o_hand", Why.HELD, FRAMES)
+
+
+def test_the_control_that_is_missing_is_found_at_what_a_carrier_hangs_on(toy):
+    """The body is to be higher and the arm alone is written: the torso would do it."""
+    names, trunk = list(CONTROLS), np.zeros(len(CONTROLS), int)
+    trunk[[names.index(name) for name in ("torso", "hips", "chest")]] = MAIN
+    only = replace(toy, controls=replace(toy.controls, trunk=trunk))
+    variables = np.zeros_like(toy.controls.free)
+    variables[names.index("upper_arm")] = True
+    problem = at_rest(only, variables)
+    problem.targets[..., 2, 3] += 0.1
+    fit, _ = only.run(fit_steps(only.controls, problem), SWITCH)
+    missed = unreached(only.controls, problem, fit, 0.002, 0.01)
+    begins = where_it_begins(only.controls, missed, list(CARRIERS).index("head"))
+    assert list(CARRIERS)[begins.carrier] == "pelvis"
+    assert names[unwritten(only.controls, problem, begins.frame, begins.carrier)] == "torso"
+    assert where_it_begins(only.controls, (), 3) is None
+
+
+def test_a_limb_s_own_control_is_named_unless_it_does_again_what_is_written(toy):
+    names, carriers = list(CONTROLS), list(CARRIERS)
+    limb = np.isin(carriers, ("o_thigh", "o_shin", "o_foot"))[None]
+    own = np.isin(names, ("foot", "swing"))
+    only = replace(toy, controls=replace(toy.controls, limb_carriers=limb, limb_controls=np.array([[own, own]])))
+    problem = at_rest(only, toy.controls.free & np.isin(names, ("foot",))[:, None])
+    problem.targets[5, carriers.index("o_shin"), :3, 3] += (0.05, 0.0, 0.0)
+    fit, _ = only.run(fit_steps(only.controls, problem), SWITCH)
+    missed = unreached(only.controls, problem, fit, 0.002, 0.01)
+    begins = where_it_begins(only.controls, missed, carriers.index("o_shin"))
+    assert begins.carrier == carriers.index("o_shin") and begins.frame == 5
+    assert names[unwritten(only.controls, problem, begins.frame, begins.carrier)] == "swing"
+    whole = replace(problem, variables=toy.controls.free)
+    assert unwritten(only.controls, whole, begins.frame, begins.carrier) is None
