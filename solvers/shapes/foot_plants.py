@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
+from scipy.signal import lfilter
 
 from .feet_motion import REACH, FeetMotion
 from .foot_contacts import down, grounded, in_steps, runs, sliding_share, standing
@@ -22,6 +23,9 @@ RAMP, SMOOTH, _CALM = 0.2, 0.08, 0.015
 # A body is moved over the ground where all that is down slides in more than so many steps, and in its own clips in less
 # than that share of them: what slides by its own nature, as one that walks on the spot, is right as it is.
 SLIDES, _OWN = 0.4, 0.5
+# How a body travels is chosen, and rules: in seconds, what feet moved it by is given up with this time constant; of the
+# body's height, it is never moved farther.
+RETURN, ROOM = 1.0, 0.1
 
 
 @dataclass(frozen=True)
@@ -41,13 +45,15 @@ DEFAULTS = PlantChoices()
 class PlantTrack:
     """root: (F, 3) by how much the whole body is moved, and offsets: (F, H, 3) by how much each handle is beyond that,
     world, metres.  stands: (F, K).  is_rooted: the body was moved over the ground, not just up and down.
-    short: (run, foot) pairs of the first frame and foot of each run that is out of reach and held in part."""
+    short: (run, foot) pairs of the first frame and foot of each run that is out of reach and held in part.
+    asked: how far feet that slide all the time would carry the body, metres, at most; 0 where they do not."""
 
     root: np.ndarray
     offsets: np.ndarray
     stands: np.ndarray
     is_rooted: bool
     short: tuple[tuple[int, int], ...]
+    asked: float = 0.0
 
 
 def plant_track(
@@ -60,21 +66,26 @@ def plant_track(
     own stays as it is.  All others are brought to the ground, while anything stands at least one of them.
 
     The body goes up and down with what its standing feet have in common.  Over the ground it is moved only where its
-    feet slide all the time; it is never turned.  On steps, where the ground is not known, each run keeps its height.
+    feet slide all the time and some stand once it is, and never far, see ``near_way``; it is never turned.  On steps,
+    where the ground is not known, each run keeps its height.
     """
     root = np.zeros((len(motion.times), 3))
-    is_rooted = choices.may_root and slides_all_the_time(sliding_share(motion), habits)
-    if is_rooted:
-        root[:, :2] = _way_of_standing(motion)
-        motion = motion.moved(root)
-    stands = standing(motion)
+    asked, stands = 0.0, standing(motion)
+    if choices.may_root and slides_all_the_time(sliding_share(motion), habits):
+        steps = _steps_of_standing(motion)
+        asked = float(np.linalg.norm(np.cumsum(steps, axis=0), axis=1).max())
+        followed = np.column_stack((near_way(_returning(steps, motion.times), motion.feet.height), root[:, 2]))
+        stands_there = standing(motion.moved(followed))
+        if stands_there.any():
+            root, motion, stands = followed, motion.moved(followed), stands_there
+    is_rooted = bool(root.any())
     sideways, short = _held(motion, fields, stands, _shares(motion, habits, stands, choices.in_full))
     moved = _with_feet_moved(motion, fields, sideways)
     rise, lift, short_of = _raised(moved, habits, stands, choices)
     root[:, 2] += rise
     upwards = lift[:, fields.foot, None]
     short = tuple(sorted(short | short_of))
-    return PlantTrack(root, np.concatenate((sideways, upwards), axis=2), stands, is_rooted, short)
+    return PlantTrack(root, np.concatenate((sideways, upwards), axis=2), stands, is_rooted, short, asked)
 
 
 def slides_all_the_time(share: float, habits: FootHabits) -> bool:
@@ -88,8 +99,20 @@ def ramp(seconds: np.ndarray, over: float | np.ndarray = RAMP) -> np.ndarray:
     return 1.0 - share * share * (3.0 - 2.0 * share)
 
 
-def _way_of_standing(motion: FeetMotion) -> np.ndarray:
-    """(F, 2) minus the mean steps of what is down, added up; where nothing is, the speed goes evenly to the next."""
+def near_way(shift: np.ndarray, height: float) -> np.ndarray:
+    """Shifts (..., 2) over the ground of a body so high, softly kept within ``ROOM`` of the way that was chosen."""
+    room = ROOM * height
+    return shift * (room / np.sqrt(room**2 + np.square(shift).sum(axis=-1, keepdims=True)))
+
+
+def _returning(steps: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """(F, 2) of steps (F - 1, 2), added up and given up again; frames are evenly apart."""
+    left = float(np.exp(-(times[-1] - times[0]) / max(len(steps), 1) / RETURN))
+    return np.concatenate((np.zeros((1, 2)), lfilter([1.0], [1.0, -left], steps, axis=0)))
+
+
+def _steps_of_standing(motion: FeetMotion) -> np.ndarray:
+    """(F - 1, 2) minus the mean steps of what is down; where nothing is, the speed goes evenly to the next."""
     both, span = in_steps(down(motion)), np.diff(motion.times)
     count = both.sum(axis=1)
     known = count > 0
@@ -97,7 +120,7 @@ def _way_of_standing(motion: FeetMotion) -> np.ndarray:
     speeds = -steps[known] / (count[known] * span[known])[:, None]
     middle = 0.5 * (motion.times[1:] + motion.times[:-1])
     speed = np.stack([np.interp(middle, middle[known], column) for column in speeds.T], axis=1)
-    return np.concatenate((np.zeros((1, 2)), np.cumsum(_smoothed(speed, motion.times, SMOOTH) * span[:, None], axis=0)))
+    return _smoothed(speed, motion.times, SMOOTH) * span[:, None]
 
 
 def _shares(motion: FeetMotion, habits: FootHabits, stands: np.ndarray, in_full: bool) -> np.ndarray:

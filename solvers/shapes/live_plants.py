@@ -11,7 +11,7 @@ from ..surface.followed_ground import Ground
 from .feet_motion import REACH, FeetMotion, FootPoints
 from .foot_contacts import NEAR, NEAR_SLIDING, SLOW, is_level, is_low, is_lowest, is_on, slow_limit_at
 from .foot_habits import LEAST_SLIDE, LEFT, FootHabits, share_beyond
-from .foot_plants import DEFAULTS, SMOOTH, PlantChoices, ramp, slides_all_the_time
+from .foot_plants import DEFAULTS, RETURN, SMOOTH, PlantChoices, near_way, ramp, slides_all_the_time
 from .own_stances import share_unlike
 from .plant_fields import PlantFields
 
@@ -107,7 +107,7 @@ class LivePlants:
         count, handles = len(self._feet), len(self._fields.foot)
         self._before: _Moment | None = None
         self._ground: Ground | None = None
-        self._root, self._speed = np.zeros(2), np.zeros(2)
+        self._root, self._speed, self._shift = np.zeros(2), np.zeros(2), np.zeros(2)
         self._rise, self._common = _Eased.at_rest(1), 0.0
         self._all, self._offsets = _Feet(count, handles), np.zeros((handles, 3))
         # At first feet are taken to do what they do in their own clips.
@@ -174,7 +174,8 @@ class LivePlants:
             steps = (now.middles - before.middles)[is_down]
             wanted = -steps.mean(axis=0) / span if is_down.any() else self._speed
         self._speed = self._speed + _blend(span, SMOOTH) * (wanted - self._speed)
-        self._root = self._root + self._speed * span
+        self._shift = self._shift * float(np.exp(-span / RETURN)) + self._speed * span
+        self._root = near_way(self._shift, self._feet.height)
 
     def _stand(self, now: _Moment, speed: np.ndarray, limit: float, places: np.ndarray) -> None:
         """speed: (K,) of the soles over the ground, metres a second, and up to which they stand.  places: (H, 2)."""

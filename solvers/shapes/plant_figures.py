@@ -18,7 +18,8 @@ class PlantFigures:
     """feet: how many.  slide: metres a second over the ground, the mean over the vertices of standing soles; own: in
     the target's own clips.  away: how far the lowest point is from where it is to be while anything stands, metres, at
     the worst moment; own: likewise.  stands: share of the frames in which a foot does.  rooted_m: how far the body was
-    moved over the ground, at most.  short: how many runs were out of reach and are held in part."""
+    moved over the ground, at most, and rooted_by: (x, y) metres of that.  asked_m: see ``PlantTrack``.
+    short: how many runs were out of reach and are held in part."""
 
     feet: int
     slide_before: float
@@ -30,6 +31,8 @@ class PlantFigures:
     stands: float
     rooted_m: float
     short: int
+    rooted_by: tuple[float, float] = (0.0, 0.0)
+    asked_m: float = 0.0
 
 
 def plant_figures(
@@ -42,9 +45,12 @@ def plant_figures(
     right, _ = levels(motion, found.stands, habits.level, may_climb)
     on_ground = grounded(motion, found.stands, right)
     aways = [off_level(each, on_ground, right) for each in (motion, after)]
-    way = float(np.linalg.norm(found.root[:, :2] - found.root[:1, :2], axis=1).max()) if found.is_rooted else 0.0
+    way = found.root[:, :2] if found.is_rooted else np.zeros((1, 2))
+    by = tuple(way[np.linalg.norm(way, axis=1).argmax()].tolist())
     stands = float(found.stands.any(axis=1).mean())
-    return PlantFigures(len(motion.feet), *slides, habits.mean_slide, *aways, habits.off, stands, way, len(found.short))
+    slides, aways = (*slides, habits.mean_slide), (*aways, habits.off)
+    farthest, short = float(np.hypot(*by)), len(found.short)
+    return PlantFigures(len(motion.feet), *slides, *aways, stands, farthest, short, by, found.asked)
 
 
 def planted(motion: FeetMotion, fields: PlantFields, found: PlantTrack) -> FeetMotion:

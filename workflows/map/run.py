@@ -12,7 +12,7 @@ from ...solvers.core.errors import MotionLoomError
 from ..core.base import names_what_is_too_large, relayed, within
 from ..mesh import bake
 from ..mesh.bake import MeshBakeOptions, bake_frames, options_of, report_of, require_space, result_steps, write_steps
-from ..mesh.feet_task import FeetFound, feet_report, found_of
+from ..mesh.feet_task import FeetFound, feet_report, found_of, way_length
 from ..mesh.live import require_copy_if_live
 from ..mesh.plants import say
 from .feet import feet_task
@@ -65,7 +65,7 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
             "confidence_mean": float(confidence_of(ob).mean()),
             "travel": travel_note(ob),
             **feet_report(ob.motion_loom_map, feet),
-            "travel_m": float(np.linalg.norm(np.diff(result_at(ob, frames)[1], axis=0), axis=1).sum()),
+            "travel_m": way_length(result_at(ob, frames)[1], feet, seconds_of(clip_of(ob), frames)),
             "seconds": time.perf_counter() - began,
         }
 

@@ -50,6 +50,10 @@ class FeetFound:
             return [None] * len(seconds)
         return [(plants.fields, *moment) for moment in zip(*plants.at(seconds), strict=True)]
 
+    def roots(self, seconds: np.ndarray) -> np.ndarray:
+        """(N, 2) metres by which the body is moved over the ground at moments (N,) of the clip."""
+        return np.zeros((len(seconds), 2)) if self.plants is None else self.plants.at(seconds)[0][:, :2]
+
 
 @dataclass(frozen=True)
 class FeetInputs:
@@ -162,3 +166,9 @@ def note_of_feet(settings, found: FeetFound | None) -> str | None:
     if found is not None and found.why_not:
         return found.why_not
     return next(iter(older_note(settings, True)), None)
+
+
+def way_length(places: np.ndarray, found: FeetFound | None, seconds: np.ndarray) -> float:
+    """Metres over the ground of a body at places (N, 2) at moments (N,) of the clip, as its feet are held."""
+    places = places if found is None else places + found.roots(seconds)
+    return float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from ...scene.stillness import can_deform, can_move
 from ...scene.surfaces import SURFACE_TYPES
 from ...solvers.core.errors import InputError, SceneError
 from ...solvers.shapes.foot_contacts import runs
+from ...solvers.shapes.plant_figures import PlantFigures
 from ...solvers.shapes.planter import Plants
 from ...solvers.surface.followed_ground import MISSING, UNREACHED
 from ...solvers.surface.ground_heights import GroundHeights
@@ -27,6 +28,8 @@ from ..core.kept import kept
 AS_OWN, FULL, FREE = "AS_OWN", "FULL", "FREE"
 # Of runs of frames so many are named.
 _MOST_SPANS = 4
+# Metres: a body that is moved over the ground by more is told in a note as well.
+_TOLD = 0.03
 _OLDER = "Learnt before feet were held, so they are free: choose how Feet are held to change that"
 
 
@@ -139,7 +142,7 @@ def report_of(plants: Plants | None, why_not: str | None, hold: str, frames: np.
         "feet": {
             "hold": hold.lower(),
             "found": figures.feet,
-            "note": why_not,
+            "note": why_not or _moved_note(figures),
             "stands_share": figures.stands,
             "slide_before_m_s": figures.slide_before,
             "slide_after_m_s": figures.slide_after,
@@ -148,6 +151,8 @@ def report_of(plants: Plants | None, why_not: str | None, hold: str, frames: np.
             "off_ground_after_m": figures.away_after,
             "off_ground_own_m": figures.away_own,
             "moved_m": figures.rooted_m,
+            "moved_xy_m": list(figures.rooted_by),
+            "feet_ask_m": figures.asked_m,
             "held_in_part": figures.short,
             "held_in_part_from": sorted({float(frames[number]) for number, _ in plants.track.short}),
             "no_ground": _spans(frames, plants.missing),
@@ -161,7 +166,8 @@ def text_of(found: dict) -> str:
     if "slide_after_m_s" not in found:
         return found["note"] or "feet are free"
     if not found["stands_share"]:
-        return f"{_feet(found['found'])}, none of which ever stands"
+        asked = f": they slide all the time, {_let_slide(found['feet_ask_m'])}" if found["feet_ask_m"] else ""
+        return f"{_feet(found['found'])}, none of which ever stands{asked}"
     before, after, own = (found[f"slide_{name}_m_s"] for name in ("before", "after", "own"))
     off = [100.0 * found[f"off_ground_{name}_m"] for name in ("before", "after", "own")]
     parts = [
@@ -169,7 +175,8 @@ def text_of(found: dict) -> str:
         f"are at most {off[1]:.1f} cm off the ground (free {off[0]:.1f}, own clips {off[2]:.1f})",
     ]
     if found["moved_m"]:
-        parts.append(f"the body is moved by up to {found['moved_m']:.2f} m, as its feet slid all the time")
+        moved = _moved(found["moved_m"], found["moved_xy_m"])
+        parts.append(f"{moved}, as its feet slide all the time: they {_let_slide(found['feet_ask_m'])}")
     if found["held_in_part"]:
         parts.append(f"{counted(found['held_in_part'], 'stance')} out of reach, held in part")
         parts[-1] += f" (from {_frames([[frame, frame] for frame in found['held_in_part_from']])})"
@@ -181,6 +188,24 @@ def text_of(found: dict) -> str:
             + _frames(found["ground_not_followed"])
         )
     return ", ".join(parts)
+
+
+def _moved_note(figures: PlantFigures) -> str | None:
+    """That the body leaves the way that was chosen, and where to; None where that is little."""
+    if max(figures.rooted_m, figures.asked_m) <= _TOLD:
+        return None
+    moved = "it keeps to its way"
+    if figures.rooted_m:
+        moved = _moved(figures.rooted_m, figures.rooted_by)
+    return f"Feet slide all the time, {_let_slide(figures.asked_m)}; {moved}"
+
+
+def _moved(metres: float, by: Sequence[float]) -> str:
+    return f"the body is moved by up to {metres:.2f} m (X {by[0]:+.2f}, Y {by[1]:+.2f})"
+
+
+def _let_slide(asked: float) -> str:
+    return f"would carry the body {asked:.2f} m, and are let slide beyond a tenth of its height"
 
 
 def missing_now(of_body: np.ndarray, of_feet: np.ndarray) -> str | None:

@@ -23,7 +23,7 @@ from ..mesh.bake import (
     result_steps,
     write_steps,
 )
-from ..mesh.feet_task import FeetFound, Plant, feet_report
+from ..mesh.feet_task import FeetFound, Plant, feet_report, way_length
 from ..mesh.live import require_copy_if_live
 from ..mesh.plants import say
 from .feet import feet_task
@@ -68,7 +68,7 @@ def bake_steps(context, ob, options: MeshBakeOptions) -> Generator[tuple[float, 
             "learnt": settings.learnt_summary,
             **feet_report(settings, feet),
             "new_clip": settings.clip_summary,
-            "travel_m": float(np.linalg.norm(np.diff(track.translations[:, :2], axis=0), axis=1).sum()),
+            "travel_m": way_length(track.translations[:, :2], feet, rows_of / clip.fps),
             "seconds": time.perf_counter() - began,
         }
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.shapes.foot_habits import learn_habits
-from solvers.shapes.foot_plants import PlantChoices
+from solvers.shapes.foot_plants import ROOM, PlantChoices
 from solvers.shapes.live_plants import LivePlants
 from solvers.shapes.plant_fields import plant_fields
 from solvers.surface.followed_ground import Ground
@@ -59,6 +59,16 @@ def test_a_foot_comes_to_its_height_without_a_jump_in_its_speed(own):
     assert first > 0 and 0.0 < np.abs(moved[first]).max() < 0.012
     assert np.abs(np.diff(moved, 2, axis=0)).max() < 0.012
     assert np.abs(motion.clearances[-30:].min(axis=1) + root[-30:, 2]).max() < 0.01
+
+
+def test_a_body_that_glides_keeps_to_its_way(own):
+    """It walks on the spot, where its own clips travel."""
+    feet, fields, habits = own
+    times, vertices, _, places, _ = walk(6.0)
+    points = (vertices - np.pad(places, ((0, 0), (0, 1)))[:, None])[:, feet.vertices]
+    live = LivePlants(feet, habits, fields)
+    moved = [np.linalg.norm(live.step(*now)[0][:2]) for now in zip(points, 0.0 * places, times, strict=True)]
+    assert 0.3 * ROOM * feet.height < max(moved) <= ROOM * feet.height
 
 
 def test_a_ground_is_met_and_what_is_above_it_is_not(own):
