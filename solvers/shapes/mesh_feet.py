@@ -22,6 +22,9 @@ _NEAR, _LONGEST, _CLOSE = 0.06, 0.6, 0.12
 _SMALLEST, _LEAST = 0.15, 0.0035
 # Of the body's height: what stays lower than this swims in the ground.
 _SUNK = 0.12
+# Of the body's largest height: what goes up and down by more beats, as the tip of a wing does; feet in a gallop or a
+# jump lift by less than half of it, and over the head in a handstand by less than all of it.
+_BEATS = 1.15
 _SOLE = 0.25  # of a foot's vertices, the lowest in as large a share of its frames
 _LOW, _HIGH = 0.1, 0.9
 _FRAMES = 64  # at most, in which it is looked at what stays together
@@ -95,14 +98,16 @@ def find_feet(
 
     What comes within 6 % of the body's height of the ground in any frame, or below it, is joined over faces and over
     vertices that stay together, as along seams of an imported mesh.  The order of the feet is that of their first
-    vertices.  A body that never comes down to the ground, lies on it, or is sunk in it has none.
+    vertices.  A body that never comes down to the ground, lies on it, or is sunk in it has none.  The tip
+    of a wing that beats is no foot.
 
     Raises InputError for vertices of another shape, none of them, or ones that are no numbers, for faces that name
     vertices which are not there, and for a ground that is no number.
     """
     vertices, triangles = _checked(vertices, triangles, ground)
     heights = vertices[..., 2]
-    height = float(np.median(np.ptp(heights, axis=1)))
+    tall = np.ptp(heights, axis=1)
+    height = float(np.median(tall))
     near = heights.min(axis=0) <= ground + _NEAR * height
     if may_stand is not None:
         near = near & np.asarray(may_stand, bool)
@@ -112,7 +117,8 @@ def find_feet(
     largest = max(pieces, key=len, default=np.empty(0, int))
     is_body = lowest_ground(vertices) < ground - _SUNK * height or _share(vertices[0], triangles, largest) < _LEAST
     feet = [] if is_body else [_foot(heights, piece) for piece in pieces if len(piece) >= _SMALLEST * len(largest)]
-    return MeshFeet(tuple(feet), height, float(ground))
+    kept = tuple(foot for foot in feet if foot.high - foot.low <= _BEATS * tall.max())
+    return MeshFeet(kept, height, float(ground))
 
 
 def _split(indices: np.ndarray, counts: np.ndarray) -> list[np.ndarray]:

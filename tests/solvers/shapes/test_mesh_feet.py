@@ -65,6 +65,16 @@ def test_a_shoe_of_pieces_is_one_foot_and_a_tassel_is_none():
     assert sets(feet)[0] == {*range(8, 16), *range(40, 48)} and len(feet) == 4
 
 
+@pytest.mark.parametrize("beat, count", ((1.0, 0), (0.4, 2)))
+def test_the_tips_of_wings_that_beat_are_no_feet(beat, count):
+    """They come lowest of all; what goes up and down by less than the body is tall may be a foot."""
+    up = beat * np.cos(2 * np.pi * np.arange(FRAMES) / FRAMES)
+    tips = [box(np.stack((x + 0 * up, 0 * up, up), axis=1), (0.3, 0.3, 0.1)) for x in (-1.5, 1.5)]
+    bird = np.concatenate((box(np.tile([0.0, 0.0, -0.3], (FRAMES, 1)), (0.6, 1.6, 0.6)), *tips), axis=1)
+    triangles = np.concatenate([_BOX + 8 * number for number in range(3)])
+    assert len(find_feet(bird, triangles, lowest_ground(bird), np.arange(24) >= 8)) == count
+
+
 def test_what_floats_lies_or_may_not_stand_has_no_feet():
     vertices, triangles = stepper()
     assert len(find_feet(vertices, triangles, -2.0)) == 0
