@@ -17,8 +17,9 @@ from .trial import Trial
 
 # Carriers that controls are placed by, soles and hands, count so much more.
 _PLACED = 3.0
-# What is further off than this, in parts of the body's size, counts less and less: nothing is dragged to it.
-_ODD = 0.015
+# What is further off than this counts less and less, and nothing is dragged to it: places, and turns, which limbs in
+# IK often cannot make, both as errors are.  Not so much less that a frame could come to rest in one of two ways.
+_ODD = np.array((0.05, 0.015))
 _PASSES = 2
 
 
@@ -32,26 +33,33 @@ def shared_out(
     """
     kept = tuple(block for block in far.blocks if missed[block.columns].any())
     yield from clip.refresh(frames)
-    descent = Descent(
-        clip, frames, Blocks(kept, far.references), _weights(clip, frames, state, far.references), patience=1e-3
-    )
-    yield from descent.run(rounds[:2])
-    yield from descent.follow_neighbours()
-    yield from descent.run(rounds[2:])
-    yield from clip.refresh(frames)
+    blocks = Blocks(kept, far.references)
+    for number, round_ in enumerate(rounds):
+        # What was far off may be near by now, and counts again.
+        weights = _weights(clip, frames, state, far.references)
+        descent = Descent(clip, frames, blocks, weights, patience=1e-3)
+        yield from descent.run((round_,))
+        if number > 0 and not len(descent.unsettled()):
+            break
+        if number < len(rounds) - 1:
+            yield from descent.follow_neighbours()
+        yield from clip.refresh(frames)
     yield from _put_right(clip, frames, state, ~missed.reshape(-1, 6).any(axis=1))
     return descent.unsettled()
 
 
 def _weights(clip: Clip, frames: np.ndarray, state: int, references: References) -> np.ndarray:
-    """(n, 6 K) more for what controls are placed by, less the further something is out of reach."""
+    """(n, 6 K) more for what controls are placed by, less the further something is out of reach.
+
+    Those of Cauchy's M-estimator in iteratively reweighted least squares (Holland & Welsch 1977).
+    """
     controls, variables = clip.controls, clip.stepper.variables
     riders = controls.riders[state]
     out = np.ones((len(frames), len(controls.carriers), 6))
     out[:, riders[variables[:, :3].all(axis=1) & (riders >= 0)]] = _PLACED
     error = clip.errors(frames, references).reshape(*out.shape[:2], 2, 3)
     away = np.linalg.norm(error, axis=-1)
-    out *= np.repeat(1.0 / (1.0 + (away / _ODD) ** 2), 3, axis=-1)
+    out *= np.repeat(1.0 / np.hypot(1.0, away / _ODD), 3, axis=-1)
     return out.reshape(len(frames), -1)
 
 
