@@ -83,8 +83,7 @@ def blocks_of(samples: Samples, looks: Looks, parents: np.ndarray, size: float) 
     fewest = patterns.sum(axis=1).argmin(axis=0)
     carrier, kind = np.indices(fewest.shape)
     pattern = patterns[fewest, :, carrier, kind]
-    label = _labels(pattern.reshape(-1, len(looks.columns)))
-    member = np.where(pattern.any(axis=-1), label[pattern.argmax(axis=-1)], -1)
+    label, member = _members(pattern)
     for k in np.flatnonzero(parents >= 0):  # what nothing moves by itself goes with what it hangs on
         member[k] = np.where(member[k] < 0, member[parents[k], 1], member[k])
     inside = label == member[..., None]
@@ -101,8 +100,7 @@ def whole_blocks(samples: Samples, looks: Looks, parents: np.ndarray, size: floa
     chains = _chains(parents)[-1:]
     patterns = _moved(samples, looks, chains[0], size)[None]
     pattern = np.moveaxis(patterns[0], 0, -1)
-    label = _labels(pattern.reshape(-1, len(looks.columns)))
-    member = np.where(pattern.any(axis=-1), label[pattern.argmax(axis=-1)], -1)
+    label, member = _members(pattern)
     return _judged(looks, chains, patterns, label, member, np.zeros(member.shape, int))
 
 
@@ -146,6 +144,13 @@ def _labels(pattern: np.ndarray) -> np.ndarray:
     rows, columns = pattern.shape
     graph = coo_matrix((np.ones(len(row)), (row, rows + column)), (rows + columns,) * 2)
     return connected_components(graph, directed=False)[1][rows:]
+
+
+def _members(pattern: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(V,) label of the block of each variable, and (K, 2) that of each error, -1 for one that nothing moves, of
+    (K, 2, V) which variables move each."""
+    label = _labels(pattern.reshape(-1, pattern.shape[-1]))
+    return label, np.where(pattern.any(axis=-1), label[pattern.argmax(axis=-1)], -1)
 
 
 def _coloured(touches: np.ndarray) -> np.ndarray:

@@ -7,11 +7,12 @@ finite differences, different variables at different frames, between which they 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 import numpy as np
 
+from .blocks import Blocks
 from .channels import put, taken
 from .clip import Clip
 from .closed_form import carried_channels
@@ -120,7 +121,7 @@ def _nudge(clip: Clip, frames: np.ndarray, state: int, goals: np.ndarray) -> Ste
     channels, pose = taken(clip.channels, frames), clip.pose[frames]
     riders = np.where(goals, clip.controls.riders[state], -1)
     found = carried_channels(clip.controls, clip.stepper, channels, pose, clip.targets[frames], riders, goals)
-    whole = References(*np.full((2, len(clip.controls.carriers)), -1))
+    whole = References.to_armature(len(clip.controls.carriers))
     error = clip.errors(frames, whole).reshape(len(frames), -1, 6)[:, riders[goals], :3]
     share = np.clip(2.0 - np.linalg.norm(error, axis=-1, keepdims=True) / _NEAR, 0.0, 1.0)
     now = channels.location[:, goals]
@@ -137,22 +138,8 @@ def _reach(
     That is so where the source's limb did not reach its goal, which therefore says little about the carrier.
     """
     goals = structure.goals
-    whole = References(*np.full((2, len(clip.controls.carriers)), -1))
     carriers = clip.controls.riders[state][goals]
-    before = _worst(clip, frames, whole, carriers)
-    some = before > 5.0 * UNSEEN
-    if not some.any():
-        return frames[:0]
-    kept, pose = taken(clip.channels, frames[some]), clip.pose[frames[some]]
-    _, far = structure.blocks(goals)
-    weights = np.full((int(some.sum()), len(clip.controls.carriers), 6), _ASIDE)
-    weights[:, carriers] = 1.0
-    yield from Descent(clip, frames[some], far, weights.reshape(len(weights), -1)).run(options.goals)
-    yield from clip.refresh(frames[some])
-    useless = _worst(clip, frames[some], whole, carriers) > 0.5 * before[some]
-    put(clip.channels, frames[some][useless], taken(kept, useless))
-    clip.pose[frames[some][useless]] = pose[useless]
-    return frames[some][~useless]
+    return (yield from _stepped_alone(clip, frames, lambda: structure.blocks(goals)[1], carriers, 0.5, options))
 
 
 def _to_ends(clip: Clip, frames: np.ndarray, structure: Structure, options: FitOptions) -> Steps:
@@ -161,22 +148,37 @@ def _to_ends(clip: Clip, frames: np.ndarray, structure: Structure, options: FitO
     pulling = structure.ends >= 0
     if not pulling.any():
         return
-    whole = References(*np.full((2, len(clip.controls.carriers)), -1))
     carriers = structure.ends[pulling]
+    yield from _stepped_alone(clip, frames, lambda: structure.whole_blocks(pulling), carriers, 1.0, options)
+
+
+def _stepped_alone(
+    clip: Clip,
+    frames: np.ndarray,
+    blocks: Callable[[], Blocks],
+    carriers: np.ndarray,
+    useful: float,
+    options: FitOptions,
+) -> Generator[Trial, np.ndarray, np.ndarray]:
+    """Step the variables of blocks where some carriers are missed, as if these alone counted.
+
+    What does not bring them to a share of the distance before, useful, is taken back; returns the frames where it did.
+    """
+    whole = References.to_armature(len(clip.controls.carriers))
     before = _worst(clip, frames, whole, carriers)
-    some = before > 5.0 * UNSEEN
-    if not some.any():
-        return
-    some = frames[some]
-    kept, pose = taken(clip.channels, some), clip.pose[some]
-    far = structure.whole_blocks(pulling)
-    weights = np.full((len(some), len(clip.controls.carriers), 6), _ASIDE)
+    missed = before > 5.0 * UNSEEN
+    frames, before = frames[missed], before[missed]
+    if not len(frames):
+        return frames
+    kept, pose = taken(clip.channels, frames), clip.pose[frames]
+    weights = np.full((len(frames), len(clip.controls.carriers), 6), _ASIDE)
     weights[:, carriers] = 1.0
-    yield from Descent(clip, some, far, weights.reshape(len(weights), -1)).run(options.goals)
-    yield from clip.refresh(some)
-    worse = _worst(clip, some, whole, carriers) > before[np.isin(frames, some)]
-    put(clip.channels, some[worse], taken(kept, worse))
-    clip.pose[some[worse]] = pose[worse]
+    yield from Descent(clip, frames, blocks(), weights.reshape(len(weights), -1)).run(options.goals)
+    yield from clip.refresh(frames)
+    useless = _worst(clip, frames, whole, carriers) > useful * before
+    put(clip.channels, frames[useless], taken(kept, useless))
+    clip.pose[frames[useless]] = pose[useless]
+    return frames[~useless]
 
 
 def _worst(clip: Clip, frames: np.ndarray, references: References, carriers: np.ndarray) -> np.ndarray:
@@ -206,7 +208,7 @@ def _carry(clip: Clip, frames: np.ndarray, state: int, still: np.ndarray, passes
 
 def _judged(clip: Clip, settled: np.ndarray, still: np.ndarray) -> ControlFit:
     """What was found, with its errors in the armature's space."""
-    whole = References(*np.full((2, len(clip.controls.carriers)), -1))
+    whole = References.to_armature(len(clip.controls.carriers))
     off = errors(clip.carried(clip.pose), clip.targets, whole, 1.0, radian=1.0)
     misses, turns = np.linalg.norm(off[..., :3], axis=-1), np.linalg.norm(off[..., 3:], axis=-1)
     return ControlFit(clip.channels, clip.pose, misses, turns, settled, clip.evaluations, still)

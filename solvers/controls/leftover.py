@@ -76,7 +76,7 @@ def _put_right(clip: Clip, frames: np.ndarray, state: int, alone: np.ndarray) ->
     turned, placed = np.zeros((2, len(parents)), bool)
     turned[riders[own & free[:, 3:].any(axis=1)]] = True
     placed[riders[own & free[:, :3].all(axis=1)]] = True
-    whole = References(*np.full((2, len(parents)), -1))
+    whole = References.to_armature(len(parents))
     for _ in range(_PASSES):
         pose, channels = clip.pose[frames], taken(clip.channels, frames)
         arrive = arrivals(clip.carried(pose), targets, parents, turned, placed)

@@ -23,6 +23,11 @@ class References:
     location: np.ndarray
     rotation: np.ndarray
 
+    @classmethod
+    def to_armature(cls, count: int) -> References:
+        """All of so many carriers against the armature."""
+        return cls(*np.full((2, count), -1))
+
 
 def errors(
     carried: np.ndarray, targets: np.ndarray, references: References, size: float, radian: float = RADIAN
