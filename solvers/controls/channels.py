@@ -105,7 +105,7 @@ class Stepper:
         return basis_turns(self.basis(plain), np.ones((len(self.rig.names), 3)))
 
 
-def taken(channels: ControlChannels, frames: np.ndarray) -> ControlChannels:
+def taken(channels: ControlChannels, frames: np.ndarray | slice) -> ControlChannels:
     """Of some frames."""
     return ControlChannels(channels.location[frames], channels.rotation[frames], channels.scale[frames])
 

@@ -133,6 +133,11 @@ class ControlRig:
                 out[state, control] = carrier  # the first: others hang on it
         return replace(self, riders=out)
 
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """C rotation modes of the controls."""
+        return tuple(self.rig.rotation_modes[bone] for bone in self.controls)
+
     def state_of(self, values: np.ndarray) -> np.ndarray:
         """(F,) the measured state that is nearest to values (F, P) of the switches: those of limbs come first, since
         not every mixture of the others is measured."""

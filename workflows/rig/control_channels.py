@@ -72,8 +72,7 @@ def written_channels(written: ControlResult, row: int, influence: float) -> tupl
 def _spread(written: ControlResult, found: ControlChannels, row: int, influence: float):
     """Channels of one frame, blended with the source's, as those of all bones."""
     controls = written.controls
-    modes = tuple(controls.rig.rotation_modes[bone] for bone in controls.controls)
-    shown = blended(taken(written.problem.source, np.array([row])), found, np.array([influence]), modes)
+    shown = blended(taken(written.problem.source, np.array([row])), found, np.array([influence]), controls.modes)
     out = tuple(part[row].copy() for part in written.original.channels())
     for whole, part in zip(out, (shown.location, shown.rotation, shown.scale), strict=True):
         whole[controls.controls] = part[0]

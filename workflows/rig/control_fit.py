@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...scene.control_copy import ControlCopy, control_copy
+from ...solvers.controls.channels import taken
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.fit import fit_steps
 from ...solvers.controls.limb_states import with_states
@@ -121,9 +122,9 @@ class _Run:
         """The poses of a trial, a few frames at a stretch. values: (F, P) of the switches."""
         parts = []
         for rows in _stretches(len(trial.frames)):
-            channels, frames = trial.channels, trial.frames[rows]
-            some = ControlChannels(channels.location[rows], channels.rotation[rows], channels.scale[rows])
-            parts.append(self.copy.evaluate(Trial(frames, some), values[frames] if self.switching else None))
+            frames = trial.frames[rows]
+            some = Trial(frames, taken(trial.channels, rows))
+            parts.append(self.copy.evaluate(some, values[frames] if self.switching else None))
             self.done += len(frames)
             # How often frames will have to be evaluated is not known; about ten times each is usual.
             yield 1.0 - (1.0 - _READ) / (1.0 + self.done / (10.0 * len(self.pose)))

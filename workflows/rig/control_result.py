@@ -37,8 +37,7 @@ class ControlResult:
 
     def faded(self, influence: np.ndarray) -> ControlResult:
         """The same with another influence (F,) of the fitted channels."""
-        modes = tuple(self.controls.rig.rotation_modes[bone] for bone in self.controls.controls)
-        shown = blended(self.problem.source, self.fit.channels, influence, modes)
+        shown = blended(self.problem.source, self.fit.channels, influence, self.controls.modes)
         return replace(self, motion=_motion(self.controls, shown, self.original))
 
     @property

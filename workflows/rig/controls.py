@@ -42,10 +42,6 @@ class KnownControls:
         arrays = {name: array for name, array in arrays.items() if array is not None}
         return cls(arrays, measured.rig.names, measured.switches, mechanism_marks(ob))
 
-    @property
-    def control_names(self) -> list[str]:
-        return [self.names[bone] for bone in self.arrays["controls"]]
-
     def on(self, ob) -> ControlRig:
         """The controls of the rig as it is now; raises StaleBindingError where its mechanism is another by now."""
         changed = changed_mechanism(ob, self.marks, self.names)
