@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from solvers.regression.gaussian_process import GaussianProcess
-from solvers.regression.kernels import KERNELS, NeuralNetwork, kernel_of
+from solvers.regression.kernels import KERNELS, Kernel, NeuralNetwork, kernel_of
 from solvers.regression.leave_one_out import leave_groups_out
 from solvers.transfer.pose_regression import SPREAD
 
@@ -82,14 +82,20 @@ def _missed(process: GaussianProcess, inputs: np.ndarray, outputs: np.ndarray, g
     return float(np.mean(leave_groups_out(covariances, outputs, groups) ** 2))
 
 
-def _by_stretches(inputs, outputs, kernel, stretch) -> GaussianProcess:
-    kind, found = kernel_of(kernel), []
+def reaching(kernel: str, inputs: np.ndarray, reaches: Iterable[float]) -> Iterator[Kernel]:
+    """Kernels of a name that reach so many times as far as is typical of inputs (n, P)."""
+    kind = kernel_of(kernel)
     typical = kind.typical(float(np.mean(np.einsum("np,np->n", inputs, inputs))), 1.0)
-    for reach in _REACHES:
+    for reach in reaches:
         if kind is NeuralNetwork:
-            tried = kind(typical.weight / reach**2, typical.bias, typical.variance)
+            yield kind(typical.weight / reach**2, typical.bias, typical.variance)
         else:
-            tried = kind(typical.length * reach, typical.variance)
+            yield kind(typical.length * reach, typical.variance)
+
+
+def _by_stretches(inputs, outputs, kernel, stretch) -> GaussianProcess:
+    found = []
+    for tried in reaching(kernel, inputs, _REACHES):
         for noise in _NOISES:
             covariances = tried.prepared(inputs)(inputs) + noise * np.eye(len(inputs))
             found.append(

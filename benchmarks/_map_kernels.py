@@ -11,12 +11,13 @@ from scipy.linalg import LinAlgError
 from solvers.core.steps import result_of
 from solvers.mapping.track import MotionMap
 from solvers.regression.gaussian_process import GaussianProcess
-from solvers.regression.kernels import KERNELS, NeuralNetwork, kernel_of
+from solvers.regression.kernels import KERNELS
 from solvers.regression.leave_one_out import leave_one_out
 from solvers.shapes.target_space import TargetSpace, learn_target_steps
 from solvers.surface.weld import staying_together
 
 from ._kernel_cases import CONFIGURATIONS, SUGGESTED
+from ._kernel_measures import reaching
 from ._map_score_cases import Fold, ScoreCase, picked, rig_cases
 from ._map_score_ways import coefficients_of
 
@@ -106,13 +107,8 @@ def _typical(known: np.ndarray, given: np.ndarray, kernel: str):
 def _by_pairs(known: np.ndarray, given: np.ndarray, kernel: str):
     """The reach and the noise with which a pair that is left out is missed least."""
     inputs, outputs, scaled, shift, height = _scaled(known, given)
-    kind, tried = kernel_of(kernel), []
-    typical = kind.typical(float(np.mean(np.einsum("np,np->n", inputs, inputs))), 1.0)
-    for reach in _REACHES:
-        if kind is NeuralNetwork:
-            one = kind(typical.weight / reach**2, typical.bias, typical.variance)
-        else:
-            one = kind(typical.length * reach, typical.variance)
+    tried = []
+    for one in reaching(kernel, inputs, _REACHES):
         for noise in _NOISES:
             try:
                 missed, _ = leave_one_out(one.prepared(inputs)(inputs) + noise * np.eye(len(inputs)), outputs)
