@@ -20,9 +20,9 @@ def blended(
     """
     t = share[:, None, None]
     rotation = (1.0 - t) * source.rotation + t * fitted.rotation
-    for control, mode in enumerate(modes):
-        if mode not in _ANGLES:
-            rotation[:, control] = _vectors(source.rotation[:, control], fitted.rotation[:, control], share, mode)
+    for mode in set(modes) - _ANGLES:
+        own = np.flatnonzero(np.array(modes) == mode)
+        rotation[:, own] = _vectors(source.rotation[:, own], fitted.rotation[:, own], share, mode)
     found = ControlChannels(
         (1.0 - t) * source.location + t * fitted.location, rotation, (1.0 - t) * source.scale + t * fitted.scale
     )
@@ -33,11 +33,12 @@ def blended(
 
 
 def _vectors(start: np.ndarray, end: np.ndarray, share: np.ndarray, mode: str) -> np.ndarray:
-    """Between quaternions, or angles with their axes, (F, 4), the shorter way round."""
+    """Between quaternions, or angles with their axes, (F, n, 4), the shorter way round."""
     own = slice(0, 4) if mode == "QUATERNION" else slice(1, 4)
-    facing = np.where((start[:, own] * end[:, own]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
-    out = (1.0 - share[:, None]) * start + share[:, None] * facing * end
-    sizes = [np.linalg.norm(each[:, own], axis=-1) for each in (start, end, out)]
-    size = (1.0 - share) * sizes[0] + share * sizes[1]
-    out[:, own] *= (size / np.where(sizes[2] > 0.0, sizes[2], 1.0))[:, None]
+    t = share[:, None, None]
+    facing = np.where((start[..., own] * end[..., own]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+    out = (1.0 - t) * start + t * facing * end
+    sizes = [np.linalg.norm(each[..., own], axis=-1, keepdims=True) for each in (start, end, out)]
+    size = (1.0 - t) * sizes[0] + t * sizes[1]
+    out[..., own] *= size / np.where(sizes[2] > 0.0, sizes[2], 1.0)
     return out
