@@ -25,7 +25,7 @@ class FootHabits:
     most.  level (K,): clearance of its lowest point then, the median, metres.  stances: in which heights it is left
     alone.  off: metres by which the lowest point of what stands is off its level at the worst moment.  floor (K,): the
     least clearance that it ever has.  sliding: share of the steps with a foot down in which all that is down slides.
-    mean_slide: over all.  climbs: some foot stands on steps."""
+    mean_slide: over all.  climbs: some foot stands on steps.  stands: share of the frames in which one does."""
 
     slide: np.ndarray
     level: np.ndarray
@@ -35,6 +35,7 @@ class FootHabits:
     sliding: float
     mean_slide: float
     climbs: bool
+    stands: float
 
     def on_picked_ground(self) -> FootHabits:
         """The same where the user says where the ground is: there the lowest points are to be, and none deeper."""
@@ -58,7 +59,8 @@ def learn_habits(motions: Sequence[FeetMotion]) -> FootHabits:
     # What is performed has no steps, for they are told by whole runs: there it is seen against one level.
     against_level = [(*clip[:2], np.broadcast_to(level, clip[2].shape)) for clip in clips if climbs]
     stances = OwnStances.learn([*clips, *against_level])
-    return FootHabits(slide, level, stances, off, floor, sliding, mean, climbs)
+    stands = float(np.mean(np.concatenate([stands.any(axis=1) for _, stands in pairs])))
+    return FootHabits(slide, level, stances, off, floor, sliding, mean, climbs, stands)
 
 
 def standing_slides(motion: FeetMotion, stands: np.ndarray) -> np.ndarray:

@@ -17,8 +17,8 @@ from .plant_fields import PlantFields
 class PlantFigures:
     """feet: how many.  slide: metres a second over the ground, the mean over the vertices of standing soles; own: in
     the target's own clips.  away: how far the lowest point is from where it is to be while anything stands, metres, at
-    the worst moment; own: likewise.  stands: share of the frames in which a foot does.  rooted_m: how far the body was
-    moved over the ground, at most, and rooted_by: (x, y) metres of that.  asked_m: see ``PlantTrack``.
+    the worst moment; own: likewise.  stands: share of the frames in which a foot does; own: likewise.  rooted_m: how
+    far the body was moved over the ground, at most, and rooted_by: (x, y) metres of that.  asked_m: see ``PlantTrack``.
     short: how many runs were out of reach and are held in part."""
 
     feet: int
@@ -29,6 +29,7 @@ class PlantFigures:
     away_after: float
     away_own: float
     stands: float
+    stands_own: float
     rooted_m: float
     short: int
     rooted_by: tuple[float, float] = (0.0, 0.0)
@@ -50,7 +51,7 @@ def plant_figures(
     stands = float(found.stands.any(axis=1).mean())
     slides, aways = (*slides, habits.mean_slide), (*aways, habits.off)
     farthest, short = float(np.hypot(*by)), len(found.short)
-    return PlantFigures(len(motion.feet), *slides, *aways, stands, farthest, short, by, found.asked)
+    return PlantFigures(len(motion.feet), *slides, *aways, stands, habits.stands, farthest, short, by, found.asked)
 
 
 def planted(motion: FeetMotion, fields: PlantFields, found: PlantTrack) -> FeetMotion:

@@ -155,14 +155,14 @@ def is_known(ob, settings, task: FeetTask | None) -> bool:
 
 def feet_report(settings, found: FeetFound | None) -> dict:
     """For JSON; found: None where the feet are free."""
-    hold = hold_of(settings, True)
+    hold, older = hold_of(settings, True), older_note(settings, True)
     if found is None:
-        return report_of(None, next(iter(older_note(settings, True)), None), hold, None)
-    return report_of(found.plants, found.why_not, hold, found.frames)
+        return report_of(None, older, hold, None)
+    return report_of(found.plants, [found.why_not, *older], hold, found.frames)
 
 
 def note_of_feet(settings, found: FeetFound | None) -> str | None:
-    """In words, why no feet are held though they are to be, or that they are free since the file is older; or None."""
+    """In words, why no feet are held though they are to be, or what is said of an older file; or None."""
     if found is not None and found.why_not:
         return found.why_not
     return next(iter(older_note(settings, True)), None)

@@ -24,6 +24,7 @@ from ...solvers.surface.ground_heights import GroundHeights
 from ...state import cache, mesh_edits
 from ..command_line.words import counted
 from ..core.kept import kept
+from .settings import FEET_RULES
 
 AS_OWN, FULL, FREE = "AS_OWN", "FULL", "FREE"
 # Of runs of frames so many are named.
@@ -31,6 +32,10 @@ _MOST_SPANS = 4
 # Metres: a body that is moved over the ground by more is told in a note as well.
 _TOLD = 0.03
 _OLDER = "Learnt before feet were held, so they are free: choose how Feet are held to change that"
+_OTHER_RULES = (
+    "Learnt under earlier rules for feet, which no setting brings back: the target may be up to some 20 cm from where "
+    "it was shown. Free leaves feet as poses have them; choose how Feet are held, or learn again, to end this note"
+)
 
 
 @dataclass(frozen=True)
@@ -55,8 +60,8 @@ def is_older(settings, is_learnt: bool) -> bool:
 
 
 def note_known(settings) -> None:
-    """What is learnt now is learnt by a version that holds feet."""
-    settings.feet_known = True
+    """What is learnt now is learnt by a version that holds feet, by its rules."""
+    settings.feet_known, settings.feet_rules = True, FEET_RULES
 
 
 def settle_older(settings_of: Callable, is_learnt: Callable) -> None:
@@ -68,10 +73,10 @@ def settle_older(settings_of: Callable, is_learnt: Callable) -> None:
 
 
 def older_note(settings, is_learnt: bool) -> list[str]:
-    """That feet are free since the file is from before they were held."""
+    """That feet are free since the file is from before they were held, or held otherwise than when it was saved."""
     if is_older(settings, is_learnt) or (settings.feet == FREE and settings.feet_older):
         return [_OLDER]
-    return []
+    return [_OTHER_RULES] if is_learnt and settings.feet != FREE and settings.feet_rules < FEET_RULES else []
 
 
 def group_missing(ob, settings) -> str | None:
@@ -133,17 +138,21 @@ def _require_ground(ob, ground, scene) -> None:
 # -------------------------------------------------------------------------------------------------------- what is said
 
 
-def report_of(plants: Plants | None, why_not: str | None, hold: str, frames: np.ndarray | None) -> dict:
-    """For JSON.  plants: None where nothing is held, and then why.  frames: (F,) the scene's, of plants."""
+def report_of(plants: Plants | None, notes: Sequence[str | None], hold: str, frames: np.ndarray | None) -> dict:
+    """For JSON.  plants: None where nothing is held.  notes: why, and what else there is to say of a file from before.
+    frames: (F,) the scene's, of plants."""
+    moved = None if plants is None else _moved_note(plants.figures)
+    note = "; ".join(filter(None, (*notes, moved))) or None
     if plants is None:
-        return {"feet": {"hold": hold.lower(), "found": 0, "note": why_not}}
+        return {"feet": {"hold": hold.lower(), "found": 0, "note": note}}
     figures = plants.figures
     return {
         "feet": {
             "hold": hold.lower(),
             "found": figures.feet,
-            "note": why_not or _moved_note(figures),
+            "note": note,
             "stands_share": figures.stands,
+            "stands_share_own": figures.stands_own,
             "slide_before_m_s": figures.slide_before,
             "slide_after_m_s": figures.slide_after,
             "slide_own_m_s": figures.slide_own,
@@ -167,11 +176,14 @@ def text_of(found: dict) -> str:
         return found["note"] or "feet are free"
     if not found["stands_share"]:
         asked = f": they slide all the time, {_let_slide(found['feet_ask_m'])}" if found["feet_ask_m"] else ""
-        return f"{_feet(found['found'])}, none of which ever stands{asked}"
+        own = f" (in own clips in {found['stands_share_own']:.0%} of the frames)"
+        return f"{_feet(found['found'])}, none of which ever stands{own}{asked}"
     before, after, own = (found[f"slide_{name}_m_s"] for name in ("before", "after", "own"))
     off = [100.0 * found[f"off_ground_{name}_m"] for name in ("before", "after", "own")]
     parts = [
-        f"{_feet(found['found'])}: standing soles slide {after:.2f} m/s (free {before:.2f}, own clips {own:.2f})",
+        f"{_feet(found['found'])}: stand in {found['stands_share']:.0%} of the frames (in own clips "
+        f"{found['stands_share_own']:.0%})",
+        f"standing soles slide {after:.2f} m/s (free {before:.2f}, own clips {own:.2f})",
         f"are at most {off[1]:.1f} cm off the ground (free {off[0]:.1f}, own clips {off[2]:.1f})",
     ]
     if found["moved_m"]:

@@ -13,6 +13,8 @@ _BAKES = (
     ("PCA_KEYS", "Weighted Keys", "Few shape keys with keyed weights: small, editable, close"),
     ("ABSOLUTE_KEYS", "Absolute Keys", "One shape key a frame: exact, all in the .blend"),
 )
+# Of the rules by which feet are held: one more whenever they come to show what is saved otherwise.
+FEET_RULES = 2
 _FEET = (
     ("AS_OWN", "As Own Clips", "Standing feet slide, sink and float no more than they do in the target's own clips"),
     ("FULL", "Held", "Standing feet stay where they are, also where they slide in the target's own clips"),
@@ -22,7 +24,7 @@ _FEET = (
 
 def _feet_chosen(settings, context) -> None:
     """Chosen by somebody who knows of it, not by a file from before."""
-    settings.feet_known, settings.feet_older = True, False
+    settings.feet_known, settings.feet_older, settings.feet_rules = True, False, FEET_RULES
     noted(settings, context)
 
 
@@ -39,6 +41,7 @@ class MeshResultSettings:
     )  # fmt: skip
     # Not whether Feet is set: an override keeps no value that is the default.
     feet_known: bpy.props.BoolProperty(description="Learnt, or chosen, since feet are held", override=OWN)
+    feet_rules: bpy.props.IntProperty(description="Rules of feet when it was learnt or chosen", override=OWN)
     feet_older: bpy.props.BoolProperty(description="Feet are free since the file is from before", override=OWN)
     stand_group: bpy.props.StringProperty(
         name="May Stand", override=OWN, update=noted,

@@ -47,6 +47,18 @@ def test_a_clip_of_its_own_stays_as_it_is(own):
     assert not found.is_rooted and not found.short
 
 
+def test_its_own_clip_stands_as_often_as_itself_and_one_that_flies_less(own):
+    feet, fields, habits = own
+    shares = []
+    for rises in (0.0, 2.0):
+        motion = slid(own, 0.0, 0.0)
+        up = np.maximum(motion.times - 0.5 * motion.times[-1], 0.0) * rises * feet.height
+        motion = replace(motion, points=motion.points + np.outer(up, [0.0, 0.0, 1.0])[:, None])
+        shares.append(plant_figures(motion, habits, fields, plant_track(motion, habits, fields)))
+    assert shares[0].stands == shares[0].stands_own == shares[1].stands_own
+    assert shares[1].stands < 0.6 * shares[1].stands_own
+
+
 @pytest.mark.parametrize("fps", (24.0, 60.0))
 def test_its_own_clip_stays_as_it_is_in_a_loop_and_at_other_rates(own, fps):
     """Though its feet stand 2 cm apart in height, which others are not allowed."""

@@ -80,6 +80,8 @@ def test_standing_feet_slide_less_and_live_is_as_baked(ob, settings, capfd):
     assert feet["found"] == 4 and feet["hold"] == "as_own" and feet["note"] is None
     assert feet["slide_after_m_s"] <= max(1.2 * feet["slide_own_m_s"], 0.02) < feet["slide_before_m_s"]
     assert feet["off_ground_after_m"] < 0.01 / 1.8 * 1.2 < feet["off_ground_before_m"]
+    often = f"stand in {feet['stands_share']:.0%} of the frames (in own clips {feet['stands_share_own']:.0%})"
+    assert 0.5 < feet["stands_share"] <= 1.0 and often in plants.text_of(feet)
     free_again = reported(capfd, "--feet", "free")
     assert free_again["feet"] == {"hold": "free", "found": 0, "note": None}
     np.testing.assert_allclose(shown(settings.result, FRAMES), free, atol=2 * SAME * np.abs(free).max())
@@ -236,6 +238,23 @@ def test_a_file_from_before_opens_with_free_feet_and_says_so(ob, settings, tmp_p
     bpy.context.view_layer.update()
     assert live.status(ob, "map").note is None
     assert np.abs(shown(settings.live_copy, FRAMES) - free).max() > 0.01
+
+
+def test_a_file_whose_feet_were_held_by_other_rules_says_so(ob, settings, tmp_path, capfd):
+    """What it shows has changed, by up to 23 cm, though nothing in it has."""
+    MAP.toggle(ob)
+    assert live.status(ob, "map").note is None
+    settings.feet_rules = 1
+    ob = mesh_steps.reopened(ob, tmp_path)
+    settings = ob.motion_loom_map
+    bpy.context.scene.frame_set(5)
+    told = "earlier rules for feet"
+    assert settings.feet == "AS_OWN" and told in live.status(ob, "map").note
+    MAP.toggle(ob)
+    report = reported(capfd)
+    assert told in report["feet"]["note"] and any(told in note for note in report["notes"])
+    settings.feet = "AS_OWN"
+    assert not plants.older_note(settings, True) and reported(capfd)["feet"]["note"] is None
 
 
 def test_what_takes_long_is_solved_in_a_thread_while_the_pose_is_shown(ob, settings, both_ways, monkeypatch):
