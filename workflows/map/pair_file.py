@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 
-from ...scene.whole_file import Destination, destination
+from ...scene.whole_file import Destination
 from ...solvers.core.errors import InputError
 from ...solvers.mapping.pose_features import LAG
 from ..command_line.words import counted
+from ..core.json_file import as_written, json_destination, read_json, write_json
 from ..core.list_entries import resized
 from .model import clip_of, outside_text, paired_poses, performed_text, target_of, why_outside
 
 FORMAT, VERSION = "motion_loom_pairs", 1
 _LAST_FRAME = 1_048_574  # that a scene can have, and less its first
 _FARTHEST = 1e6  # metres
-_SHOWN = 60  # letters
-_ENDS_OF_FOLDERS = tuple(filter(None, (os.sep, os.altsep)))
 
 
 def pair_file(path: str) -> Destination:
     """Where pairs are to be written; InputError for no name, OutputError for a place that cannot be written."""
-    if not Path(path).name:
-        raise InputError("Name a file for the pairs.")
-    if path.endswith(_ENDS_OF_FOLDERS):
-        raise InputError(f"'{path}' names a folder; name a file in it for the pairs.")
-    return destination(path if Path(path).suffix else Path(path).with_suffix(".json"), "choose another place")
+    return json_destination(path, "pairs")
 
 
 def save_pairs_of(ob, place: Destination) -> str:
@@ -44,9 +36,7 @@ def save_pairs_of(ob, place: Destination) -> str:
         "format": FORMAT, "version": VERSION, "points": list(clip.model.names), "lag_seconds": LAG,
         "pairs": [_record(ob, pair) for pair in settings.pairs],
     }  # fmt: skip
-    data = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1).encode()
-    with place.part(len(data)) as part:
-        part.write_bytes(data)
+    write_json(place, content)
     return f"Saved {counted(len(settings.pairs), 'pair')} to '{place.path}'"
 
 
@@ -93,17 +83,7 @@ def _record(ob, pair) -> dict:
 
 def read_pairs(path: str) -> dict:
     """What a file of pairs holds; InputError naming what is wrong with it."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-        content = json.loads(text, object_pairs_hook=_once)
-    except OSError as error:
-        raise InputError(f"Cannot read '{path}': {error.strerror}.") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"'{path}' is not a file of pairs: {error}.") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputError(f"'{path}' is not a file of pairs; choose one that Save Pairs has written.")
-    if type(content.get("version")) is not int or content["version"] != VERSION:
-        raise InputError(f"'{path}' was written by another version of Motion Loom, which this one cannot read.")
+    content = read_json(path, (FORMAT, VERSION), "a file of pairs", "Save Pairs")
     try:
         points, pairs, lag = content["points"], content["pairs"], content["lag_seconds"]
         if not isinstance(points, list) or not points or not all(isinstance(name, str) for name in points):
@@ -111,7 +91,7 @@ def read_pairs(path: str) -> dict:
         if len(set(points)) < len(points):
             raise ValueError("two points have one name")
         if not _is_place(lag) or not math.isclose(lag, LAG):
-            raise ValueError(f"lag_seconds is {_shown(lag)}, and has to be {LAG:g}")
+            raise ValueError(f"lag_seconds is {as_written(lag)}, and has to be {LAG:g}")
         if not isinstance(pairs, list) or not pairs:
             raise ValueError("there are no pairs")
         return {"points": points, "pairs": [_checked(number, pair, points) for number, pair in enumerate(pairs, 1)]}
@@ -121,27 +101,18 @@ def read_pairs(path: str) -> dict:
         raise InputError(f"'{path}' is damaged: {error}.") from error
 
 
-def _once(pairs: list[tuple]) -> dict:
-    """An object of a file; ValueError for a name that it has twice, of which JSON lets the last one count."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{_shown(next(name for name in names if names.count(name) > 1))} is there twice")
-    return found
-
-
 def _checked(number: int, record, points: list[str]) -> dict:
     """What is needed of a pair; ValueError naming the pair and what is wrong with it."""
     if not isinstance(record, dict):
-        raise ValueError(f"pair {number} is {_shown(record)} instead of an object")
+        raise ValueError(f"pair {number} is {as_written(record)} instead of an object")
     lost = [key for key in ("source_frame", "target_frame", "use", "poses") if key not in record]
     if lost:
         raise ValueError(f"'{lost[0]}' of pair {number} is missing")
     for key in ("source_frame", "target_frame"):
         if not _is_number(record[key]) or not abs(record[key]) <= _LAST_FRAME:
-            raise ValueError(f"{key} of pair {number} is {_shown(record[key])}, which is not a frame")
+            raise ValueError(f"{key} of pair {number} is {as_written(record[key])}, which is not a frame")
     if not isinstance(record["use"], bool):
-        raise ValueError(f"'use' of pair {number} is {_shown(record['use'])}, neither true nor false")
+        raise ValueError(f"'use' of pair {number} is {as_written(record['use'])}, neither true nor false")
     frames = {key: float(record[key]) for key in ("source_frame", "target_frame")}
     return frames | {"use": record["use"], "poses": _checked_poses(number, record["poses"], points)}
 
@@ -154,8 +125,8 @@ def _checked_poses(number: int, poses, points: list[str]) -> np.ndarray:
         for name, point in zip(points, pose, strict=True):
             if not _is_list(point, 3) or not all(value is None or _is_place(value) for value in point):
                 raise ValueError(
-                    f"point '{name}' of pair {number} is {_shown(point)} instead of three numbers, metres, each null "
-                    f"or at most {_FARTHEST:,.0f}"
+                    f"point '{name}' of pair {number} is {as_written(point)} instead of three numbers, metres, each "
+                    f"null or at most {_FARTHEST:,.0f}"
                 )
         if all(None in point for point in pose):
             raise ValueError(f"a pose of pair {number} holds no point, all are null")
@@ -172,12 +143,3 @@ def _is_number(value) -> bool:
 
 def _is_place(value) -> bool:
     return _is_number(value) and abs(value) <= _FARTHEST
-
-
-def _shown(value) -> str:
-    """As it stands in the file, the beginning of it."""
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except RecursionError:  # read nearer to the end of the stack than it is written
-        text = "lists within lists"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -9,6 +9,7 @@ from ...solvers.core.errors import InputError
 from ..command_line.settings import require_between
 from .bake import RigBakeOptions, options_of
 from .control_list import choose_controls
+from .control_presets import named_preset, read_preset, save_preset, use_preset
 from .control_variables import TRUNKS, WRITE_TO
 
 
@@ -38,6 +39,13 @@ def add_bake_arguments(parser, done: str) -> None:
     parser.add_argument(
         "--only-controls", nargs="+", action="extend", metavar="BONE", help="write to these controls alone"
     )
+    parser.add_argument(
+        "--controls-preset", metavar="NAME|FILE.json",
+        help="write as a preset says; what other options say counts more",
+    )  # fmt: skip
+    parser.add_argument(
+        "--save-controls-preset", metavar="NAME|FILE.json", help="keep what is chosen of these as a preset"
+    )
     parser.add_argument("--strip", action="store_true", help="push the result to a new NLA track, not assign it")
 
 
@@ -56,15 +64,23 @@ def apply_bake(settings, args) -> None:
 
 
 def _apply_controls(settings, args) -> None:
-    asked = {"--write-to": args.write_to, "--trunk": args.trunk, "--only-controls": args.only_controls}
+    asked = {
+        "--write-to": args.write_to, "--trunk": args.trunk, "--only-controls": args.only_controls,
+        "--controls-preset": args.controls_preset, "--save-controls-preset": args.save_controls_preset,
+    }  # fmt: skip
     given = next((name for name, value in asked.items() if value), None)
     if given and not len(settings.controls):
         raise InputError(f"'{settings.id_data.name}' is not moved by controls, so that {given} has no meaning for it.")
+    if args.controls_preset:
+        path = str(named_preset(args.controls_preset))
+        print(use_preset(settings, path, read_preset(path)))
     for name in ("write_to", "trunk"):
         if getattr(args, name):
             setattr(settings, name, getattr(args, name).upper().replace("-", "_"))
     if args.only_controls:
         choose_controls(settings, args.only_controls)
+    if args.save_controls_preset:
+        print(save_preset(settings, named_preset(args.save_controls_preset, make_folder=True)))
 
 
 def baked_as(settings, args) -> RigBakeOptions:

@@ -73,10 +73,20 @@ def draw_controls(layout, shown: Shown) -> None:
     row = layout.row(align=True)
     row.operator(f"motion_loom.{shown.workflow.id}_only_selected", text="Only Selected", icon="RESTRICT_SELECT_OFF")
     row.operator(f"motion_loom.{shown.workflow.id}_all_controls", text="All")
+    _draw_presets(layout, shown.workflow.id)
     if 0 <= chosen.active_control < len(chosen.controls):
         item = chosen.controls[chosen.active_control]
         link = layout.operator("motion_loom.show_bone", text=item.name, icon="BONE_DATA", translate=False)
         link.bone, link.frame = item.name, shown.context.scene.frame_current
+
+
+def _draw_presets(layout, workflow_id: str) -> None:
+    row = layout.row(align=True)
+    load, remove = f"motion_loom.{workflow_id}_load_controls", f"motion_loom.{workflow_id}_remove_controls"
+    row.operator_menu_enum(load, "name", text="Presets", icon="PRESET")
+    row.operator(f"motion_loom.{workflow_id}_save_controls", text="", icon="ADD")
+    row.operator_menu_enum(remove, "name", text="", icon="REMOVE")
+    row.operator(f"motion_loom.{workflow_id}_load_controls_file", text="", icon="FILEBROWSER")
 
 
 def is_baked(shown: Shown) -> bool:
