@@ -25,6 +25,7 @@ from .playback import Before, put_back
 from .private_copies import PrivateCopies, private_copies
 from .rigs import matrices
 from .sampling import Channels
+from .strips import take_off
 from .trial_action import TrialAction
 
 
@@ -190,16 +191,19 @@ def control_copy(
     held: Mapping[str, float] | None = None,
     source: tuple | None = None,
     before: Iterable[Before] = (),
+    silent: bpy.types.Action | None = None,
 ) -> Iterator[ControlCopy]:
     """A private copy of a rig, whose controls take the channels of trials at scene frames (F,); gone after the block.
 
     controls: names of bones.  switches: data paths, from the object, of properties that trials may set.  held: values
     that properties have at all frames of all trials.  source: action and slot that the rig moves by, None and None for
     NLA strips alone; what it plays, where it is not given.  before: values of what something else animates meanwhile.
+    silent: an action whose strips do not play.
     The user's scene, its frame, and the rig itself stay as they are.
     Raises SceneError for a rig whose source cannot be read.
     """
     source = source_of(ob) if source is None else source
     with private_copies(context.scene, ob) as private:
+        take_off(private.copies[ob], silent)
         put_back(private.copies[ob], before)
         yield ControlCopy(context.scene, ob, private, controls, switches, frames, held or {}, source)

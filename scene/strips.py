@@ -86,16 +86,20 @@ def strips_of(ob: bpy.types.Object, action) -> list[tuple]:
 
 def remove(ob: bpy.types.Object, action) -> None:
     """Take an action's strips off, and tracks that held nothing else; the action is kept by a fake user."""
-    found = strips_of(ob, action)
-    if found:
+    if take_off(ob, action):
         action.use_fake_user = True
+        ob.update_tag(refresh={"TIME"})
+
+
+def take_off(ob: bpy.types.Object, action) -> bool:
+    """As ``remove``, but the action itself stays as it is; returns whether there was any strip."""
+    found = strips_of(ob, action)
     for track, strip in found:
         track.strips.remove(strip)
     for track in {track.as_pointer(): track for track, _ in found}.values():
         if not len(track.strips):
             ob.animation_data.nla_tracks.remove(track)
-    if found:
-        ob.update_tag(refresh={"TIME"})
+    return bool(found)
 
 
 @contextmanager

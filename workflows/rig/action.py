@@ -44,6 +44,12 @@ def _result_is_strip(ob, workflow) -> bool:
     return ob.animation_data.action is None and bool(strips.strips_of(ob, workflow.settings_of(ob).result))
 
 
+def result_in_strip(ob, workflow):
+    """The last result where it plays from an NLA track, else None."""
+    has_one = plays_result(ob, workflow) and _result_is_strip(ob, workflow)
+    return workflow.settings_of(ob).result if has_one else None
+
+
 def plays_live(ob, workflow) -> bool:
     """Whether the rig is live and plays its live action, and the slot of it that was solved."""
     settings, data = workflow.settings_of(ob), ob.animation_data
@@ -107,7 +113,7 @@ def to_bind_played(ob, workflow):
 def _played_without_result(ob, workflow):
     settings = workflow.settings_of(ob)
     strips.require_no_tweak(ob)
-    with strips.silenced(ob, settings.result if _result_is_strip(ob, workflow) else None):
+    with strips.silenced(ob, result_in_strip(ob, workflow)):
         with playback.played(ob, *bound_action(ob, workflow), values_of(settings.before)):
             yield
 

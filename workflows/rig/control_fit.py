@@ -19,7 +19,7 @@ from ...solvers.controls.limb_states import with_states
 from ...solvers.controls.plan import Plan
 from ...solvers.controls.trial import ControlChannels, ControlFit, FitProblem, Trial
 from ...solvers.core.steps import within
-from .action import bound_action, values_of_source
+from .action import bound_action, result_in_strip, values_of_source
 from .control_report import control_report
 from .control_result import ControlResult
 from .control_variables import WriteChoices, plans_of
@@ -56,7 +56,8 @@ def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Genera
     source, before = bound_action(ob, workflow), values_of_source(ob, workflow)
     chosen = WriteChoices.of(workflow.settings_of(ob))
     frames, targets = result.original.frames, result.whole.pose[:, controls.carriers]
-    with control_copy(at, ob, names, frames, controls.switches, source=source, before=before) as copy:
+    what = {"source": source, "before": before, "silent": result_in_strip(ob, workflow)}
+    with control_copy(at, ob, names, frames, controls.switches, **what) as copy:
         own = yield from within(copy.source_steps(), 0.0, _READ)
         channels = ControlChannels(own.location, own.rotation, own.scale)
         plans = plans_of(ob, controls, source, own.values, chosen, workflow.joints(ob))
