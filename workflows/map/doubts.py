@@ -1,4 +1,4 @@
-"""What is doubtful in the motion of a source or a target that was read: which way is up, and where it faces."""
+"""What is doubtful in the motion of a source or a target that was read: which way is up, what is level, its heading."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from ...scene import binding_store
 from ...solvers.mapping.global_motion import ALL, NONE
 from ...solvers.mapping.heading import heading_jumps, heading_told
 from ...solvers.mapping.up_axis import up_axis_doubt
+from ...solvers.mapping.world_tilt import world_level
+from ...solvers.rotations.channels import matrix_to_euler
+from ...solvers.transfer.level import tilt_of
 from ..core.kept import kept
 from .model import clip_of, source_track_of, target_of
 
@@ -28,6 +31,15 @@ def doubts_of(name: str, setting: str, remove: str, points: np.ndarray, yaw: np.
         found.append(
             f"'{name}' {doubt.text}; if so, turn it upright (by {_UPRIGHT[doubt.axis]}; empties by a parent) and press "
             "Learn Again."
+        )
+    level = np.eye(3) if doubt or remove == NONE else world_level(points)
+    if tilt := tilt_of(level):
+        angles = np.degrees(matrix_to_euler(level))
+        turn = ", ".join(f"{axis} {angle:.0f}" for axis, angle in zip("XYZ", angles, strict=True))
+        found.append(
+            f"The world of '{name}' seems tilted by {np.degrees(tilt):.0f} degrees: whichever way it faces it leans to "
+            f"the same side of the world. If so, parent it to an empty turned by {turn} degrees, which levels it, and "
+            "press Learn Again."
         )
     jumps, size = (), 0.0
     if remove == ALL:

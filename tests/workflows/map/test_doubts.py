@@ -1,6 +1,7 @@
 """What Learn Target says of a range that is not the mesh's own, of a body that stands along Y, and of headings."""
 
 import json
+import re
 
 import bpy
 import numpy as np
@@ -50,6 +51,37 @@ def test_a_source_that_stands_along_y_is_told_until_it_is_turned(capfd):
     upright.rotation_euler.x = np.pi / 2
     for empty in dots.objects:
         empty.parent = upright
+    play.learn(ob)
+    assert source_doubts(ob) == ()
+
+
+def turning(tilt):
+    """Dots that bob a little and turn twice about the vertical of a world that is tilted about Y, by radians."""
+    rest = np.random.default_rng(3).normal(0, (0.3, 0.2, 0.5), (6, 3))
+    places = rest + 0.2 * (play.dots() - play.dots().mean(axis=0))
+    angle = np.linspace(0, 4 * np.pi, len(FRAMES))[:, None]
+    cosine, sine = np.cos(angle), np.sin(angle)
+    x, y, z = np.moveaxis(places - places.mean(axis=(0, 1)), 2, 0)
+    x, y = x * cosine - y * sine, x * sine + y * cosine
+    return np.stack((x * np.cos(tilt) + z * np.sin(tilt), y, z * np.cos(tilt) - x * np.sin(tilt)), axis=-1)
+
+
+def test_a_world_that_is_tilted_is_told_with_the_turn_that_levels_it(capfd):
+    """It was mapped without a word; Transfer levels it."""
+    ob = play.learn(play.add_target(), play.add_dots("Level", turning(0.0)))
+    assert all_doubts(ob) == ()
+    dots = play.add_dots("Tilted", turning(np.radians(20.0)))
+    ob.motion_loom_map.source_collection = dots
+    play.learn(ob)
+    said = "world of 'Tilted' seems tilted by (.*?) degrees.* by X (.*?), Y (.*?), Z (.*?) degrees"
+    told = re.search(said, capfd.readouterr().out)
+    tilt, *turn = (float(word) for word in told.groups())
+    assert abs(tilt - 20.0) < 3.0
+    level = bpy.data.objects.new("Level", None)
+    bpy.context.scene.collection.objects.link(level)
+    level.rotation_euler = np.radians(turn)
+    for empty in dots.objects:
+        empty.parent = level
     play.learn(ob)
     assert source_doubts(ob) == ()
 
