@@ -12,7 +12,8 @@ from ..core.base import run_to_end
 from ..core.list_entries import resized
 from ..mesh.bake import accuracy_text, options_of, written_text
 from ..mesh.command import add_bake_arguments, apply_bake, apply_ground, mesh_named, played_steps, require_player
-from ..mesh.plants import older_note, text_of
+from ..mesh.feet_task import notes_of_choices
+from ..mesh.plants import text_of
 from .doubts import source_doubts
 from .learn import learn_steps
 from .model import require_two_pairs
@@ -88,7 +89,7 @@ def run(context, args) -> dict:
     if report["contradiction"]:
         print(f"motion_loom map: {_contradiction(report)}", file=sys.stderr)
     suggestions, notes = _next_pairs(context.scene, ob)
-    notes += [*filter(None, [report["outgrown"]]), *older_note(settings, True), *source_doubts(ob)]
+    notes += [*filter(None, [report["outgrown"]]), *notes_of_choices(settings), *source_doubts(ob)]
     notes += [*notes_of_target(ob), *notes_of_pairs(ob)]
     given = [ob, *((settings.source,) if args.source is not None else ())]
     notes += shared_names(context.scene, given) + names_of_collections(context.scene, given[1:])

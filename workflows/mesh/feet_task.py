@@ -17,7 +17,8 @@ from ...solvers.shapes.plant_fields import PlantFields
 from ...solvers.shapes.planter import Planter, Plants
 from ...solvers.surface.ground_heights import GroundHeights
 from ...state import cache
-from .plants import FREE, FULL, ground_now, hold_of, older_note, report_of, say, stand_mask
+from .may_stand import group_renamed, stand_mask
+from .plants import FREE, FULL, ground_now, hold_of, older_note, report_of, say
 
 NONE_FOUND = "No foot was found: nothing that may stand comes down to the ground by itself"
 OFF_GROUND = "The target never comes to where its ground is; move the ground below it, or choose another."
@@ -155,17 +156,23 @@ def is_known(ob, settings, task: FeetTask | None) -> bool:
 
 def feet_report(settings, found: FeetFound | None) -> dict:
     """For JSON; found: None where the feet are free."""
-    hold, older = hold_of(settings, True), older_note(settings, True)
+    hold, notes = hold_of(settings, True), notes_of_choices(settings)
     if found is None:
-        return report_of(None, older, hold, None)
-    return report_of(found.plants, [found.why_not, *older], hold, found.frames)
+        return report_of(None, notes, hold, None)
+    return report_of(found.plants, [found.why_not, *notes], hold, found.frames)
 
 
 def note_of_feet(settings, found: FeetFound | None) -> str | None:
-    """In words, why no feet are held though they are to be, or what is said of an older file; or None."""
+    """In words, why no feet are held though they are to be, or what is said of the choices; or None."""
     if found is not None and found.why_not:
         return found.why_not
-    return next(iter(older_note(settings, True)), None)
+    return ". ".join(notes_of_choices(settings)) or None
+
+
+def notes_of_choices(settings) -> list[str]:
+    """That the file is from before, or that the group of what may stand has another name now."""
+    renamed = None if hold_of(settings, True) == FREE else group_renamed(settings.id_data, settings)
+    return [*older_note(settings, True), *filter(None, [renamed])]
 
 
 def way_length(places: np.ndarray, found: FeetFound | None, seconds: np.ndarray) -> float:

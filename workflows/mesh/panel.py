@@ -5,7 +5,8 @@ from __future__ import annotations
 from ...state.overlay_problems import problem_of
 from ..interface.panel_parts import Shown, draw_linked, draw_range, draw_steps, draw_text
 from .bake import PC2, PCA_KEYS
-from .plants import FREE, group_missing, hold_of, older_note, said_of, text_of
+from .may_stand import group_missing, group_renamed
+from .plants import FREE, hold_of, older_note, said_of, text_of
 from .target import target_in
 
 
@@ -51,6 +52,9 @@ def draw_feet(layout, shown: Shown, is_learnt: bool) -> None:
     missing = group_missing(shown.ob, chosen)
     if missing:
         draw_text(layout, shown.context, missing, "ERROR")
+    renamed = group_renamed(shown.ob, chosen)
+    if renamed:
+        draw_text(layout, shown.context, renamed, "INFO")
     layout.prop(chosen, "stands_on")
     said = said_of(shown.ob, shown.workflow.id)
     if is_learnt and said is not None:

@@ -11,7 +11,6 @@ from ...scene.evaluation import evaluated_object
 from ...scene.frames import shown_frame
 from ...scene.meshes import read_surface
 from ...scene.names import is_in_scene
-from ...scene.part_groups import part_masks
 from ...scene.session import all_objects
 from ...scene.stillness import can_deform, can_move
 from ...scene.surfaces import SURFACE_TYPES
@@ -21,7 +20,7 @@ from ...solvers.shapes.plant_figures import PlantFigures
 from ...solvers.shapes.planter import Plants
 from ...solvers.surface.followed_ground import MISSING, UNREACHED
 from ...solvers.surface.ground_heights import GroundHeights
-from ...state import cache, mesh_edits
+from ...state import cache
 from ..command_line.words import counted
 from ..core.kept import kept
 from .settings import FEET_RULES
@@ -77,28 +76,6 @@ def older_note(settings, is_learnt: bool) -> list[str]:
     if is_older(settings, is_learnt) or (settings.feet == FREE and settings.feet_older):
         return [_OLDER]
     return [_OTHER_RULES] if is_learnt and settings.feet != FREE and settings.feet_rules < FEET_RULES else []
-
-
-def group_missing(ob, settings) -> str | None:
-    """That the vertex group of what may stand is gone, as after it got another name, or None."""
-    group = settings.stand_group
-    if not group or group in ob.vertex_groups:
-        return None
-    return f"'{ob.name}' has no vertex group '{group}', for what may stand; choose another, or none."
-
-
-def stand_mask(ob, settings) -> tuple[tuple, np.ndarray | None]:
-    """What tells the vertices that may stand from others, and a mask (V,) of them; None where all may.
-
-    Raises InputError for a group that there is not, SceneError in Edit Mode.
-    """
-    group = settings.stand_group
-    if not group:
-        return (), None
-    mark, missing = (group, *mesh_edits.mark(ob.data)), group_missing(ob, settings)
-    if missing:
-        raise InputError(missing)
-    return mark, kept(ob, "may stand", mark, lambda: part_masks(ob, [group])[0])
 
 
 def ground_now(ob, settings, scene, depsgraph) -> StandingGround:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..interface.settings import OWN, end_frame, noted, start_frame
+from .may_stand import vertices_mark
 
 # Since 4.5 a path says whether it may begin with //.
 _RELATIVE = {"ANIMATABLE", "PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else {"ANIMATABLE"}
@@ -28,6 +29,12 @@ def _feet_chosen(settings, context) -> None:
     noted(settings, context)
 
 
+def _stand_chosen(settings, context) -> None:
+    """Its vertices tell it from others once it has another name."""
+    settings.stand_vertices = vertices_mark(settings.id_data, settings.stand_group)
+    noted(settings, context)
+
+
 class MeshResultSettings:
     """A base for the settings of such a workflow, not registered by itself: Blender reads the properties of bases."""
 
@@ -44,9 +51,10 @@ class MeshResultSettings:
     feet_rules: bpy.props.IntProperty(description="Rules of feet when it was learnt or chosen", override=OWN)
     feet_older: bpy.props.BoolProperty(description="Feet are free since the file is from before", override=OWN)
     stand_group: bpy.props.StringProperty(
-        name="May Stand", override=OWN, update=noted,
+        name="May Stand", override=OWN, update=_stand_chosen,
         description="Vertex group: only these vertices are taken for feet; empty: whatever comes down to the ground",
     )  # fmt: skip
+    stand_vertices: bpy.props.StringProperty(description="Tells the vertices of May Stand from others", override=OWN)
     stands_on: bpy.props.PointerProperty(
         name="Ground", type=bpy.types.Object, override=OWN, update=noted,
         description="A mesh that stands still, on which the feet are to stand, at any height and slope; none: at the "

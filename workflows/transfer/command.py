@@ -13,7 +13,8 @@ from ..core.base import run_to_end
 from ..core.list_entries import require_removable, resized
 from ..mesh.bake import accuracy_text, options_of, written_text
 from ..mesh.command import add_bake_arguments, apply_bake, apply_ground, checked_steps, mesh_named, played_steps
-from ..mesh.plants import older_note, text_of
+from ..mesh.feet_task import notes_of_choices
+from ..mesh.plants import text_of
 from .model import is_trained
 from .notes import notes_of_learnt, notes_of_pairs
 from .pairs import replace_pairs, sort_pairs
@@ -91,7 +92,7 @@ def run(context, args) -> dict:
         return {"target": ob.name, "read": settings.subjects_summary, "learnt": settings.learnt_summary, "notes": notes}
     report = end_of(bake_steps(context, ob, options_of(settings)))
     print(summary(report))
-    return report | {"notes": [*notes, *older_note(settings, True)]}
+    return report | {"notes": [*notes, *notes_of_choices(settings)]}
 
 
 def _require_pairs(ob) -> None:

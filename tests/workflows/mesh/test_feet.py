@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.workflows.core import live
-from bl_ext.devrepo.motion_loom.workflows.mesh import feet_task, plants
+from bl_ext.devrepo.motion_loom.workflows.mesh import feet_task, may_stand, plants
 
 from tests import map_play, map_scenes, mesh_steps, transfer_play
 from tests.map_play import MAP
@@ -218,9 +218,34 @@ def test_a_vertex_group_says_what_may_stand(ob, settings, capfd):
     assert jobs.main(["map", "--target", "Walker", "--may-stand", "Paws", "--bake", "absolute-keys"]) == 1
     assert "no vertex group 'Paws'" in capfd.readouterr().err
     settings.stand_group = "Hind Feet"
-    assert plants.group_missing(ob, settings) is None
+    assert may_stand.group_missing(ob, settings) is may_stand.group_renamed(ob, settings) is None
+
+
+def test_a_group_that_has_another_name_is_followed_while_its_vertices_are_the_same(ob, settings, tmp_path, capfd):
+    group = ob.vertex_groups.new(name="Hind Feet")
+    group.add(list(range(PART, 3 * PART)), 1.0, "REPLACE")
+    settings.stand_group = "Hind Feet"
+    MAP.toggle(ob)
+    expected = shown(settings.live_copy, FRAMES)
     group.name = "Back"
-    assert "no vertex group 'Hind Feet'" in plants.group_missing(ob, settings)
+    np.testing.assert_array_equal(shown(settings.live_copy, FRAMES), expected)
+    told = "'Hind Feet' is called 'Back' now"
+    assert told in live.status(ob, "map").note
+    MAP.toggle(ob)
+    ob = mesh_steps.reopened(ob, tmp_path)
+    report, settings = reported(capfd), ob.motion_loom_map
+    assert report["feet"]["found"] == 2 and told in report["feet"]["note"]
+    assert any(told in note for note in report["notes"])
+    # With other vertices it may be anything.
+    ob.vertex_groups["Back"].remove([PART])
+    ob.data.update()
+    bpy.context.view_layer.update()
+    assert "no vertex group 'Hind Feet'" in may_stand.group_missing(ob, settings)
+    settings.stand_group = "Paws"
+    ob.vertex_groups["Back"].add([PART], 1.0, "REPLACE")
+    ob.data.update()
+    bpy.context.view_layer.update()
+    assert "no vertex group 'Paws'" in may_stand.group_missing(ob, settings)
 
 
 def test_a_file_from_before_opens_with_free_feet_and_says_so(ob, settings, tmp_path):
