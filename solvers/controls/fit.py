@@ -8,10 +8,11 @@ finite differences, different variables at different frames, between which they 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .between_frames import continuous
 from .blocks import Blocks
 from .channels import put, taken
 from .clip import Clip
@@ -211,7 +212,8 @@ def _judged(clip: Clip, settled: np.ndarray, still: np.ndarray) -> ControlFit:
     whole = References.to_armature(len(clip.controls.carriers))
     off = errors(clip.carried(clip.pose), clip.targets, whole, 1.0, radian=1.0)
     misses, turns = np.linalg.norm(off[..., :3], axis=-1), np.linalg.norm(off[..., 3:], axis=-1)
-    return ControlFit(clip.channels, clip.pose, misses, turns, settled, clip.evaluations, still)
+    found = replace(clip.channels, rotation=continuous(clip.stepper, clip.channels.rotation))
+    return ControlFit(found, clip.pose, misses, turns, settled, clip.evaluations, still)
 
 
 def _squares(values: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from ...solvers.controls.plan import Plan
 from ...solvers.controls.trial import ControlChannels, ControlFit, FitProblem, Trial
 from ...solvers.core.steps import within
 from .action import bound_action, result_in_strip, values_of_source
-from .control_report import control_report
+from .control_report import astray_notes, control_report
 from .control_result import ControlResult
 from .control_variables import WriteChoices, plans_of
 from .problem import RigProblem, RigResult, RigSolution
@@ -71,8 +71,8 @@ def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Genera
     switches = {controls.switches[k]: float(plans[0].values[0, k]) for k in plans[0].switched}
     notes = _notes(controls, plans, switches)
     found = ControlResult.of(posed, problem, fit, channels, switches, notes, result.original)
-    doubt = control_report(found, result.whole).doubt
-    return replace(found, notes=(*notes, doubt)) if doubt else found
+    doubts = [*filter(None, [control_report(found, result.whole).doubt]), *astray_notes(found)]
+    return replace(found, notes=(*notes, *doubts)) if doubts else found
 
 
 @dataclass

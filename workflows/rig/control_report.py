@@ -10,6 +10,8 @@ import numpy as np
 
 from ...scene.motion import BoneMotion
 from ...scene.motion_changes import changed_bones
+from ...solvers.controls.between_frames import astray
+from ...solvers.controls.channels import Stepper
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.deviation import Deviation, deviation
 from ...solvers.controls.unreached import Why, unreached, unwritten, where_it_begins
@@ -20,6 +22,9 @@ from .control_result import ControlResult
 _AWAY, _TURNED = 0.005, 2.0
 _FAR, _FAR_TURNED = 0.01, 5.0
 _HEIGHT = 1.8
+# Degrees by which a control has to turn otherwise between frames, to be named.
+_ASTRAY = 2.0
+_MODES = {"QUATERNION": "quaternions", "AXIS_ANGLE": "an axis and an angle"}
 _NOT_REACHED = "the controls that are written do not reach it"
 _WAYS_OUT = (
     "have more written (Write To, Trunk, the list of controls), key a control of it in the source, or change what is "
@@ -104,6 +109,23 @@ def control_report(written: ControlResult, whole: BoneMotion) -> ControlReport:
         whole.frames[~written.fit.converged].tolist(),
         {names[bone]: why for bone, why in _reasons(written, doubtful)},
     )
+
+
+def astray_notes(written: ControlResult) -> Iterator[str]:
+    """A sentence of each control that turns otherwise between two frames than these say, by more than in the source."""
+    controls, problem = written.controls, written.problem
+    stepper = Stepper.of(controls, problem.variables, controls.size)
+    found = astray(stepper, written.fit.channels.rotation)
+    more = np.where(stepper.variables[:, 3:].any(axis=1), found - astray(stepper, written.own.rotation), 0.0)
+    for control in np.flatnonzero((np.degrees(more) > _ASTRAY).any(axis=0)):
+        row = int(more[:, control].argmax())
+        first, last = written.original.frames[row : row + 2]
+        name, mode = controls.rig.names[controls.controls[control]], stepper.rig.rotation_modes[control]
+        yield (
+            f"Control '{name}' turns by up to {np.degrees(found[row, control]):.0f} degrees otherwise between frames "
+            f"{first:g} and {last:g} than these say, as {_MODES.get(mode, 'Euler angles')} go; key it in another "
+            "rotation mode in the source"
+        )
 
 
 def _reasons(written: ControlResult, bones: Iterable[int]) -> Iterator[tuple[int, str]]:
