@@ -30,6 +30,13 @@ class Attachment:
     objects: np.ndarray
     origins: np.ndarray
 
+    def counting(self, rows: slice, share: np.ndarray | None) -> Attachment:
+        """Of some frames, each descriptor counting by its share (N,), see ``Relations.counting``."""
+        if share is None and rows == slice(None):
+            return self
+        relations = self.relations.part(rows)
+        return Attachment(relations if share is None else relations.counting(share), self.objects, self.origins)
+
     def part(self, rows: slice) -> Relations:
         """The relations of some frames that follow each other."""
         return self.relations.part(rows)

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.subsampling import strided
 from ..core.types import MeshTrack
 from ..core.vectors import cross
-from ..surface.descriptor_frames import DescriptorPoints, descriptor_frames
+from ..surface.descriptor_frames import DescriptorPoints
 from ..surface.occlusion import covered
 from ..surface.track import SurfaceTrack
 from ..surface.track_list import SurfaceTracks
@@ -170,14 +170,16 @@ def _distances(surfaces, points, others, reach):
     return out
 
 
-def covered_contacts(binding: Binding, environment: list[MeshTrack], surfaces: list[SurfaceTrack]) -> np.ndarray:
+def covered_contacts(
+    binding: Binding, surfaces: Sequence[SurfaceTrack], frames: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray:
     """(O, F, J) bool: contacts (``Binding.touched``) whose places, the nearest descriptors, are covered now.
 
-    environment: the changed meshes in the binding's order;  surfaces: of them.
+    surfaces: of the changed meshes in the binding's order.  frames: of the descriptors now, see ``descriptor_frames``.
     """
     touching = binding.touched
     out = np.zeros(touching.shape, bool)
-    now, axes = descriptor_frames(binding.points, environment)
+    now, axes = frames
     lifted = now + LIFT * binding.scale * axes[..., 0]
     for obj in range(len(surfaces)):
         frame, joint = np.nonzero(touching[obj])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from . import worst_events
 from .binding import Binding
 from .contacts import ContactCount
 from .measures import Comparison, compare
+from .options import SurfaceUse
 from .worst_events import DOWN, Event, worst
 
 # An animator rejects what passes these. Beyond the source, in metres at a 1.8 m body and degrees: a joint's jump a
@@ -162,11 +164,13 @@ def find(
     environment: list[MeshTrack],
     size: float,
     gravity: np.ndarray = DOWN,
+    uses: Sequence[SurfaceUse] | None = None,
 ) -> Findings:
     """Compare a result with the bound motion.
 
     positions: (F, J, 3) and turns: (F, J, 4) unit quaternions that are added to the source's orientations, world.
     environment: the changed meshes in the binding's order.  size: of the character against bind.
+    uses: of the objects, None where none of them is replaced.
     """
     track, tree, scale = binding.track, binding.tree, binding.scale
     parents, source = track.skeleton.parents, track.positions
@@ -187,7 +191,7 @@ def find(
         worst_events.leanings(source, trunk, gravity) <= LEANING,
         _sloped(turns, binding.touched.any(axis=0), gravity, binding.dt),
         _stretched(binding, positions, lengths, trunk),
-        compare(binding, positions, environment, size),
+        compare(binding, positions, environment, size, uses),
         tree.order[binding.samples.child],
         binding.objects,
         scale,

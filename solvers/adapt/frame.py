@@ -23,6 +23,7 @@ from ..warp.frame_warp import FramePose, FrameTree, warp_frame
 from .binding import Binding
 from .covered_places import TRAVEL, CoveredPlaces, covered_places, is_closed, margins
 from .options import AdaptOptions, checked_uses
+from .present_places import LOST, transfer
 from .solve import SmoothedMoves
 from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, AdaptTerms
 
@@ -53,7 +54,8 @@ class FrameAdapter:
         Raises InputError for options out of range.
         """
         self._binding, self._options, self._moves = binding, options, moves
-        self._terms = AdaptTerms(binding, checked_uses(binding, binding.objects, options), options)
+        self._uses = checked_uses(binding, binding.objects, options)
+        self._terms = AdaptTerms(binding, self._uses, options)
         self._frame = FrameTree(binding.tree)
         points = binding.points
         self._columns = [np.flatnonzero(points.object_index == k) for k in range(len(binding.objects))]
@@ -62,6 +64,7 @@ class FrameAdapter:
             for columns in self._columns
         ]
         self._origins, self._axes = np.empty((1, len(points), 3)), np.empty((1, len(points), 3, 3))
+        self._found = np.ones(len(points), bool)
         self._carry = np.empty((1, len(points), self._terms.carry_width)) if len(binding.origins) == 1 else None
         self._surfaces: PresentSurfaces | None = None
         self._covered: CoveredPlaces | None = None
@@ -113,7 +116,8 @@ class FrameAdapter:
             raise InputError(f"Row {row} is not one of the {count} that were bound.")
         terms, rows = self._terms, slice(row, row + 1)
         covered = terms.covered(rows, self._covered, self._axes[..., 0], self._face_normals)
-        shift, turn = terms.shifts(rows, self._carry_at(row), self._axes[..., 0])
+        share = None if self._found.all() else np.where(self._found, 1.0, LOST)
+        shift, turn = terms.shifts(rows, self._carry_at(row), self._axes[..., 0], share)
         if covered is not None:
             shift = shift + covered.shift
         turns = terms.turns(rows, turn)
@@ -139,11 +143,22 @@ class FrameAdapter:
         binding = self._binding
         for k in changed:
             columns = self._columns[k]
-            now = descriptor_frames(self._points[k], [environment[k]])
+            now = self._frames_on(k, environment[k])
             self._origins[:, columns], self._axes[:, columns] = now
             if self._carry is not None:
                 bind = binding.origins[:, columns], binding.axes[:, columns]
                 self._carry[:, columns] = self._terms.carries(bind, now)
+
+    def _frames_on(self, number, mesh):
+        """Origins and axes of the descriptors of an object, or of what has taken its place."""
+        how = self._uses[number].replaced
+        if not how:
+            return descriptor_frames(self._points[number], [mesh])
+        points = self._moves.transferred.get(number)
+        if points is None:
+            points = transfer(self._binding, number, mesh, how, self._options.gravity)
+        self._found[self._columns[number]] = points.found
+        return points.frames(mesh)
 
     def _cover(self, surfaces, environment, changed):
         """What is inside something now."""

@@ -5,6 +5,7 @@ The same definitions as ``benchmarks/metrics.py``, on the samples of the binding
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,8 @@ from . import clearance
 from .binding import Binding
 from .contacts import ContactCount, count_contacts
 from .covered_places import covered_contacts
+from .options import SurfaceUse
+from .present_places import present_places
 
 DEPTH = 0.01
 LOST = 0.01
@@ -72,11 +75,17 @@ class Comparison:
         }
 
 
-def compare(binding: Binding, positions: np.ndarray, environment: list[MeshTrack], size: float) -> Comparison:
+def compare(
+    binding: Binding,
+    positions: np.ndarray,
+    environment: list[MeshTrack],
+    size: float,
+    uses: Sequence[SurfaceUse] | None = None,
+) -> Comparison:
     """Compare a result with the bound motion.
 
     positions: (F, J, 3) adapted joints.  environment: the changed meshes.  size: of the character against bind;
-    clearances are asked in proportion to it.
+    clearances are asked in proportion to it.  uses: of the objects, None where none of them is replaced.
     """
     unit, tree = binding.scale, binding.tree
     samples = binding.samples.positions(tree.from_track(positions))
@@ -88,7 +97,8 @@ def compare(binding: Binding, positions: np.ndarray, environment: list[MeshTrack
     # To whatever is nearest: a floor may lie inside the stage that the feet stand on now.
     asked, left = (distance.min(axis=0, keepdims=True) for distance in (before, after))
     lost = size * np.minimum(asked, near) - np.minimum(left, near * size)
-    hidden, at = covered_contacts(binding, environment, surfaces), binding.samples.at_joints[tree.rank]
+    now = present_places(binding, environment, uses or [SurfaceUse()] * len(environment))
+    hidden, at = covered_contacts(binding, surfaces, (now.origins, now.axes)), binding.samples.at_joints[tree.rank]
     contacts = count_contacts(binding.joint_distance, after[:, :, at], binding.touched, hidden, size, unit)
     jerk_before, jerk = (_jerk(joints, binding.track.fps) for joints in (binding.track.positions, positions))
     return Comparison(before, after, lost, contacts, jerk_before, jerk, unit, size)

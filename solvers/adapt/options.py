@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.errors import InputError, StaleBindingError
+from ..surface.point_transfer import CLOSEST, GRAVITY
 from ..warp.joint_limits import JointLimits
 from .binding import Binding
 
@@ -17,16 +18,20 @@ ATTACH, AVOID, IGNORE = "ATTACH", "AVOID", "IGNORE"
 @dataclass(frozen=True)
 class SurfaceUse:
     """How a motion heeds one object. ATTACH keeps the relation both ways; AVOID only gives way when the object comes
-    closer; IGNORE does nothing. influence: 0 to 1."""
+    closer; IGNORE does nothing. influence: 0 to 1.  replaced: how the points of an object go over to the other one that
+    has taken its place, GRAVITY or CLOSEST (``point_transfer``); None where it is the bound one."""
 
     mode: str = ATTACH
     influence: float = 1.0
+    replaced: str | None = None
 
     def __post_init__(self):
         if self.mode not in (ATTACH, AVOID, IGNORE):
             raise InputError(f"Unknown mode '{self.mode}'; use {ATTACH}, {AVOID} or {IGNORE}.")
         if not 0 <= self.influence <= 1:
             raise InputError(f"An influence lies between 0 and 1, not at {self.influence}.")
+        if self.replaced not in (None, GRAVITY, CLOSEST):
+            raise InputError(f"Unknown way '{self.replaced}' to another surface; use {GRAVITY} or {CLOSEST}.")
 
     @property
     def heed(self) -> float:

@@ -164,6 +164,14 @@ class Relations:
         parts = (data, matrix.indices, matrix.indptr)
         return Relations(sparse.csr_matrix(parts, shape=matrix.shape), self.frames, self.joints)
 
+    def counting(self, share: np.ndarray) -> Relations:
+        """With the weight of each descriptor multiplied by its share (N,), and every sum kept; shares are above 0."""
+        before = np.asarray(self.weights.sum(axis=1)).ravel()
+        out = sparse.csr_matrix(self.weights @ sparse.diags(share))
+        after = np.asarray(out.sum(axis=1)).ravel()
+        factor = np.divide(before, after, out=np.ones_like(before), where=after > 0)
+        return Relations(sparse.csr_matrix(sparse.diags(factor) @ out), self.frames, self.joints)
+
     def used(self) -> np.ndarray:
         """(F, N) bool: the descriptors that hold any joint at each frame."""
         out = np.zeros((self.frames, self.weights.shape[1]), bool)

@@ -7,7 +7,7 @@ second follows that alone; frames that answer their collisions each by itself wo
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from ..core.steps import result_of, within
 from ..core.types import MeshTrack
 from ..rotations import quaternions as quat
 from ..skeleton.joint_tree import TreePose
-from ..surface.descriptor_frames import descriptor_frames
+from ..surface.point_transfer import TransferredPoints
 from ..surface.track import SurfaceTrack
 from ..surface.track_list import SurfaceTracks
 from ..warp import collision
@@ -30,6 +30,7 @@ from .covered_places import covered_over_time
 from .keep_clear import KeptClear
 from .leg_reach import sinking
 from .options import ATTACH, AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, checked_uses
+from .present_places import present_places
 from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, AdaptTerms
 
 __all__ = [
@@ -58,6 +59,7 @@ class SmoothedMoves:
     start: (B, 4, F) turns of the pass that answers each frame's collisions, against the mean turn of the surroundings.
     bends: (B, 4, F) what the last pass, which follows the smoothed moves, added to them.
     shifts: (R, 3, F) and to the roots, metres, in the roots' own frames.
+    transferred: by the number of each object that is replaced by one that moves, its points on that.
     """
 
     exits: np.ndarray
@@ -66,6 +68,7 @@ class SmoothedMoves:
     start: np.ndarray
     bends: np.ndarray
     shifts: np.ndarray
+    transferred: Mapping[int, TransferredPoints]
 
     @classmethod
     def between(cls, problem: _Problem, first: TreePose, last: TreePose) -> SmoothedMoves:
@@ -78,6 +81,7 @@ class SmoothedMoves:
             quat.mul(quat.conj(start.rotations), first.rotations),
             quat.mul(back, last.rotations),
             quat.rotate(back[: len(last.roots)], last.roots - first.roots),
+            problem.moving,
         )
 
 
@@ -140,11 +144,13 @@ class _Problem:
         self.surfaces = [SurfaceTrack(environment[k]) for k in terms.heeded] if options.collision else []
         self.batch = DEFORMING_BATCH if any(s.is_deforming for s in self.surfaces) else BATCH
         everything = slice(None)
-        changed = descriptor_frames(binding.points, environment)
+        now = present_places(binding, environment, uses, options.gravity)
+        self.moving = {k: points for k, points in now.transferred.items() if not environment[k].is_static}
+        changed = now.origins, now.axes
         carry, normals = terms.carries((binding.origins, binding.axes), changed), changed[1][..., 0]
         places = self._covered_places(environment, changed) if self.surfaces else None
         self.covered = terms.covered(everything, places, normals, self._face_normals)
-        shift, turn = terms.shifts(everything, carry, normals)
+        shift, turn = terms.shifts(everything, carry, normals, now.shares(binding))
         if self.covered is not None:
             shift = shift + self.covered.shift
         turns = terms.turns(everything, turn)

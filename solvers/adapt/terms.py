@@ -27,7 +27,7 @@ from ..warp.joint_limits import WEIGHT as LIMIT_WEIGHT
 from ..warp.joint_limits import LimitSprings
 from ..warp.terms import Bend, Facing, Targets
 from . import clearance
-from .attachment import owned
+from .attachment import Attachment, owned
 from .binding import BETWEEN_REACH, CONTACT_WEIGHT, Binding
 from .covered_joints import CoveredJoints, covered_joints, window
 from .covered_places import CoveredPlaces
@@ -83,6 +83,11 @@ class AdaptTerms:
             self._hinges = HingeLimits(limbs.middle, limbs.upper, limbs.axis, limbs.least, HINGE_WEIGHT * unit)
         if options.limits is not None:
             self._limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
+        # The triangles that were faced are of what was bound, not of what has taken its place.
+        self._side = binding.side.copy() if any(use.replaced for use in uses) else binding.side
+        for k, use in enumerate(uses):
+            if use.replaced:
+                self._side[k] = -1
         self._attached = owned(binding, uses, options.contact_reach, self.contact)
         self._avoided = np.array([use.influence if use.mode == AVOID else 0.0 for use in uses])
         # All joints in one piece with the source's turns; roots where they are.
@@ -138,16 +143,19 @@ class AdaptTerms:
             return limbs.bent(rows, between, targets, roots)
         return limbs.bent(slice(rows, rows + 1), between[..., None], targets[..., None], roots)[..., 0]
 
-    def shifts(self, rows: slice, carry: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def shifts(
+        self, rows: slice, carry: np.ndarray, normals: np.ndarray, share: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Displacements (f, J, 3) of the track's joints and turns of their surroundings, less the identity (f, 1 + J,
         3, 3): of all of them as the root follows them, then blended for each joint.
 
         carry: of ``carries``, normals: (S, N, 3) of the descriptors now; S = 1 or one state a row.
+        share: (N,) how much each descriptor counts, None where all count alike.
         """
-        size = self.options.scale
+        size, attached = self.options.scale, self._attached.counting(rows, share)
         if self._level is not None and np.array_equal(carry[..., :12], carry[..., 12:]):
             carry = carry[..., :12]  # nothing is tilted
-        shift, turn = self._displaced(rows, self._attached.blended(rows, carry))
+        shift, turn = self._displaced(rows, attached.blended(slice(None), carry))
         if self._avoided.any():
             relations = self._pushing.part(rows)
             pushed, _ = self._displaced(rows, relations.blended(carry))
@@ -156,12 +164,12 @@ class AdaptTerms:
             closer = np.einsum("fjk,fjk->fj", pushed - relations.sums()[..., None] * shift, normal)
             shift = shift + np.maximum(closer, 0.0)[..., None] * normal
         if size != 1.0:
-            shift = shift + (size - 1.0) * self._grown(rows, self._mean_normals(rows, carry, normals))
+            shift = shift + (size - 1.0) * self._grown(rows, self._mean_normals(attached, rows, carry, normals))
         return shift, turn
 
-    def _mean_normals(self, rows: slice, carry: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    def _mean_normals(self, attached: Attachment, rows: slice, carry: np.ndarray, normals: np.ndarray) -> np.ndarray:
         """Blended normals (f, J, 3) of what is around each joint, as upright as the joint is."""
-        relations = self._attached.part(rows)
+        relations = attached.relations
         mean = relations.mean_normals(normals)
         if carry.shape[-1] == 12:
             return mean
@@ -248,7 +256,7 @@ class AdaptTerms:
     @cached_property
     def _joint_side(self) -> np.ndarray:
         """(O, F, J) the triangles that joints face, tree order."""
-        return self.binding.side[:, :, self.binding.samples.at_joints]
+        return self._side[:, :, self.binding.samples.at_joints]
 
     @cached_property
     def _joint_least(self) -> np.ndarray:
@@ -315,7 +323,7 @@ class AdaptTerms:
         for pin in self.options.pins:
             # The user's place counts, not the contact's.
             hold[:, samples.at_joints[tree.rank[pin.joint]]] *= 1.0 - pin.weight[rows]
-        side = np.moveaxis(binding.side[self.heeded, rows], 1, -1)
+        side = np.moveaxis(self._side[self.heeded, rows], 1, -1)
         return DistanceGoals(least, np.where(np.isfinite(original), original, 0.0), hold, side)
 
     @cached_property
@@ -334,7 +342,7 @@ class AdaptTerms:
             return None
         binding, frames = self.binding, len(self.binding.track.positions)
         around = window(rows, frames, binding.dt)
-        sides = binding.side[:, around][:, :, binding.samples.at_joints[binding.tree.rank]]
+        sides = self._side[:, around][:, :, binding.samples.at_joints[binding.tree.rank]]
         normals = normals if len(normals) == 1 else normals[around]
         known = places.part(around), self._attached.part(around), normals
         objects = binding.points.object_index, len(binding.objects)

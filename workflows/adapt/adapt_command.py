@@ -10,6 +10,7 @@ from ...solvers.core.errors import InputError, SceneError
 from ..command_line.settings import require_between, whole_frame
 from ..environment.bind import bind_rig
 from ..environment.joints import choose
+from ..environment.replaced import replace_objects
 from ..environment.upright import set_upright
 from ..rig.command import add_bake_arguments, apply_bake, baked_as
 from .bind_command import add_joint_arguments, notes_of_names
@@ -41,6 +42,14 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--influence", nargs="+", action="extend", default=[], metavar="OBJECT=VALUE",
         help="0 to 1, for one object each"
+    )
+    parser.add_argument(
+        "--replace", nargs="+", action="extend", default=[], metavar="OBJECT=OTHER[,MORE]",
+        help="what takes the place of a bound object: stairs, a ramp, a terrain under a motion made on a flat floor"
+    )
+    parser.add_argument(
+        "--replace-along", choices=("gravity", "closest"),
+        help="how the points of what --replace names go over (default: as set in the file, at first gravity)"
     )
     parser.add_argument("--no-collision", action="store_true", help="do not keep clear of the environment")
     parser.add_argument("--no-limits", action="store_true", help="do not heed the rig's joint limits")
@@ -116,6 +125,10 @@ def _apply(context, ob, workflow, args) -> None:
         _surface(settings, ob, name).mode = mode.upper()
     for name, value in map(_pair, args.influence):
         _surface(settings, ob, name).influence = require_between(f"The influence of '{name}'", value, 0.0, 1.0)
+    for name, others in map(_pair, args.replace):
+        _replace(context, settings, ob, name, others, args.replace_along)
+    if args.replace_along is not None and not args.replace:
+        raise InputError("--replace-along tells how points go over to what --replace names; give that too.")
     for bone, value in map(_pair, args.hold):
         item = next((item for item in settings.bones if item.bone == bone), None) or settings.bones.add()
         item.bone, item.factor = bone, require_between(f"The hold of '{bone}'", value, 0.0, 1e6)
@@ -140,6 +153,14 @@ def _resize(context, ob, factor: float) -> None:
     context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     if max(abs(a - b) for a, b in zip(ob.scale, wanted, strict=True)) > 1e-6 * factor:
         raise SceneError(f"The scale of '{ob.name}' is animated, --scale cannot change it; key the other size instead.")
+
+
+def _replace(context, settings, ob, name: str, others: str, along: str | None) -> None:
+    item = _surface(settings, ob, name)
+    # A comma may also be a part of a name.
+    names = [others] if named(context.scene.objects, others) else others.split(",")
+    targets = find(context, names)
+    replace_objects(ob, item, expand(targets), along and along.upper())
 
 
 def _add_pin(context, settings, bone: str, rest: str) -> None:

@@ -22,7 +22,7 @@ def measure_written(problem: Problem, motion: BoneMotion) -> tuple[dict, Finding
     positions = motion.joints().positions
     turns = added_turns(problem.source, motion, problem.turned)
     solved = positions[:, problem.source.solved.joints]
-    found = findings.find(binding, solved, turns, problem.environment, size)
+    found = findings.find(binding, solved, turns, problem.environment, size, uses=problem.options.surfaces)
     found = replace(found, ride=_ride(problem.source, positions))
     return found.comparison.figures() | _as_json(found), found
 

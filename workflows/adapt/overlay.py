@@ -16,6 +16,7 @@ from ...solvers.core.vectors import cross
 from ...solvers.surface.descriptor_frames import DescriptorPoints, descriptor_frames
 from ..core.overlay import Overlay, bones, discs, joined, overlay, ramp
 from ..environment.model import stored_of
+from ..environment.replaced import is_replaced
 from ..environment.store import Stored
 from .report import shown_report
 
@@ -140,7 +141,7 @@ def _have_area(corners: np.ndarray) -> np.ndarray:
 
 
 def _shape(depsgraph, shown: ShownInstances, item, fingerprint: str) -> Shape | None:
-    if item is None or item.target is None or item.mode == "IGNORE" or item.influence == 0.0:
+    if item is None or item.target is None or item.mode == "IGNORE" or item.influence == 0.0 or is_replaced(item):
         return None
     shape = shape_now(depsgraph, item.target, shown)
     same = shape is not None and len(shape.positions) == int(fingerprint.split(":")[0])

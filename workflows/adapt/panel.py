@@ -9,6 +9,7 @@ from ...scene.motion import motion_range, source_of, why_unread
 from ...solvers.core.errors import MotionLoomError
 from ..environment.changes import bound_before
 from ..environment.joints import is_chosen_anew, role_in_words
+from ..environment.replaced import is_replaced, why_not_replaced
 from ..environment.surfaces import why_gone
 from ..interface.panel_parts import (
     Shown,
@@ -46,7 +47,9 @@ def _draw_environment(layout, shown: Shown) -> None:
     if not len(chosen.surfaces):
         draw_text(layout, shown.context, "Select what the motion deals with, the rig last, and press +", "INFO")
     elif 0 <= chosen.active_surface < len(chosen.surfaces):
-        _draw_long_name(layout, shown, chosen.surfaces[chosen.active_surface])
+        item = chosen.surfaces[chosen.active_surface]
+        _draw_long_name(layout, shown, item)
+        _draw_replaced(layout.column(align=True), shown, item)
 
 
 def _draw_long_name(layout, shown: Shown, item) -> None:
@@ -54,6 +57,28 @@ def _draw_long_name(layout, shown: Shown, item) -> None:
     name = item.target.name if item.target else item.name
     if length(name) > _NAME_WIDTH:
         draw_text(layout, shown.context, name, "OBJECT_DATA")
+
+
+def _draw_replaced(layout, shown: Shown, item) -> None:
+    """What takes the place of the chosen entry, and how its points go over."""
+    row = layout.row(align=True)
+    row.label(text="Replaced By", icon="FILE_REFRESH")
+    row.operator("motion_loom.adapt_replace_by_objects", text="", icon="RESTRICT_SELECT_OFF")
+    row.operator("motion_loom.adapt_add_replacement", text="", icon="ADD")
+    for index, each in enumerate(item.replacements):
+        row = layout.row(align=True)
+        row.prop(each, "target", text="")
+        row.operator("motion_loom.adapt_remove_replacement", text="", icon="X").index = index
+    if not is_replaced(item):
+        return
+    layout.prop(item, "along", text="")
+    target = item.target
+    if target is not None:
+        hidden = target.hide_viewport
+        text, icon = (f"Show '{target.name}'", "HIDE_ON") if hidden else (f"Hide '{target.name}'", "HIDE_OFF")
+        layout.operator("motion_loom.adapt_hide_replaced", text=text, icon=icon, translate=False)
+    for text in why_not_replaced(shown.context.scene, shown.ob, item):
+        draw_text(layout, shown.context, text, "ERROR")
 
 
 # ------------------------------------------------------------------------------------------------------- bind
@@ -83,12 +108,16 @@ def _differences(shown: Shown) -> list[str]:
     stored, chosen = bound_before(shown.ob, shown.workflow), shown.chosen
     items = {item.bound_name: item for item in chosen.surfaces if item.bound_name}
     names = stored.binding.objects if stored is not None else ()
-    reasons = {name: why_gone(shown.context.scene, items.get(name)) for name in names}
+    reasons = {name: _why_gone(shown.context.scene, items.get(name)) for name in names}
     out = [f"'{name}' {reason}" for name, reason in reasons.items() if reason]
     new = sum(item.target is not None and not item.bound_name for item in chosen.surfaces)
     if new:
         out.append(f"{new} {'object is' if new == 1 else 'objects are'} not bound yet")
     return out
+
+
+def _why_gone(scene, item) -> str | None:
+    return None if item is not None and is_replaced(item) else why_gone(scene, item)
 
 
 def _draw_bound(layout, shown: Shown) -> None:

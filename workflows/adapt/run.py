@@ -12,6 +12,7 @@ from ..core.base import names_what_is_too_large, relayed, run_to_end, within
 from ..core.result_keys import Keys
 from ..environment.joints import joints_report
 from ..environment.problem import Problem, gather_steps
+from ..environment.replaced import ground_as_json, ground_notes, ground_report
 from ..environment.sanity import roughest_frame, unsettled_note
 from ..rig.bake import RigBakeOptions, choose_keys_of, require_bakeable, write_steps
 from ..rig.control_fit import FITTING, fitted_steps
@@ -57,6 +58,11 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         "unconverged": problem.frames[~solution.adapted.converged].tolist(),
         "write_error_mm": 1000 * solution.write_error.metres,
     }
+    uses = problem.options.surfaces
+    ground = ground_report(binding, problem.environment, uses)
+    if ground:
+        report["replaced"] = ground_as_json(binding, problem.environment, uses, ground)
+    ungrounded = ground_notes(binding, problem.environment, ground)
     (result,) = solution.results
     fitted = control_report(result.written, result.whole) if result.written else None
     if fitted is not None:
@@ -79,7 +85,7 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
 
     (written,) = yield from write_steps(context, [ob], workflow, problem, solution, options, chosen, keep)
     # The scene may have come to play longer since.
-    notes = list(dict.fromkeys((*bound, *written["notes"], *report.get("warnings", ()), *lost)))
+    notes = list(dict.fromkeys((*bound, *written["notes"], *ungrounded, *report.get("warnings", ()), *lost)))
     return report | written | {"notes": notes, "seconds": time.perf_counter() - began}
 
 

@@ -14,6 +14,7 @@ from ...solvers.adapt import solve as solver
 from ...solvers.adapt.frame import FrameAdapter
 from ...solvers.core.types import TriangleMesh
 from ..environment.problem import Problem
+from ..environment.replaced import ground_notes, ground_report, together_now
 from ..environment.sanity import size_notes, unsettled_note
 from ..rig.control_channels import ControlChannelsNow, written_channels
 from ..rig.frame import Channels, FrameSolver
@@ -74,8 +75,11 @@ def _shown(problem: Problem, adapted, whole: BoneMotion, missed: WriteError, sec
     """With the motion as far as its influence goes, the original's for the rest."""
     source = problem.source
     unsettled = unsettled_note(adapted, problem.frames)
-    sizes = size_notes(problem.name, problem.options.scale, problem.binding, problem.environment)
-    notes = *sizes, *filter(None, (unsettled, missed.note))
+    uses = problem.options.surfaces
+    same = [None if use.replaced else mesh for use, mesh in zip(uses, problem.environment, strict=True)]
+    sizes = size_notes(problem.name, problem.options.scale, problem.binding, same)
+    ground = ground_report(problem.binding, problem.environment, uses)
+    notes = *sizes, *ground_notes(problem.binding, problem.environment, ground), *filter(None, (unsettled, missed.note))
     body = np.unique(source.bones[source.bones >= 0])
     result = RigResult.of(
         source.motion, whole, problem.influence, source.solvable, body, source.motion_parents, source.placed
@@ -91,18 +95,31 @@ class AdaptFrames(FrameSolver):
         self.problem = problem
         self.joints = joints or _channels_of(problem, solution)
         self._adapter = FrameAdapter(problem.binding, problem.options, solution.adapted.moves)
-        self._triangles = [mesh.triangles for mesh in problem.environment]
-        self._meshes: list[tuple[ObjectState | None, TriangleMesh | None]] = [(None, None)] * len(self._triangles)
+        self._parts = [part for parts in problem.parts for part in parts]
+        self._meshes: list[tuple[ObjectState | None, TriangleMesh | None]] = [(None, None)] * len(self._parts)
 
     def solvable(self, number: int) -> np.ndarray:
         return self.joints.solvable
 
     def look(self, states: Sequence[ObjectState]) -> None:
-        self._meshes = [
-            (state, mesh if state is old else state.surface(triangles))
-            for state, triangles, (old, mesh) in zip(states, self._triangles, self._meshes, strict=True)
-        ]
-        self._adapter.update([mesh for _, mesh in self._meshes])
+        if self._are_known(states):
+            self._meshes = [
+                (state, mesh if state is old else state.surface(part.triangles))
+                for state, part, (old, mesh) in zip(states, self._parts, self._meshes, strict=True)
+            ]
+        # Others that have come to be in their place are solved with all frames.
+        pairs = zip(self._parts, self._meshes, strict=True)
+        now = [part.state(0) if mesh is None else mesh for part, (_, mesh) in pairs]
+        last, environment = 0, []
+        for parts, whole in zip(self.problem.parts, self.problem.environment, strict=True):
+            environment.append(together_now(now[last : last + len(parts)], whole.triangles))
+            last += len(parts)
+        self._adapter.update(environment)
+
+    def _are_known(self, states: Sequence[ObjectState]) -> bool:
+        """Whether they are of the objects of the problem, with as many vertices."""
+        sizes = [len(state.positions) for state in states]
+        return sizes == [part.vertices.shape[1] for part in self._parts]
 
     def take_over(self, before: AdaptFrames) -> None:
         self._adapter.take_over(before._adapter)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -111,17 +112,39 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
     return f"Bound '{ob.name}': {line}"
 
 
+@dataclass(frozen=True)
+class _Use:
+    """What a user chose of an entry of the list, which is made anew."""
+
+    mode: str
+    influence: float
+    along: str
+    replacements: tuple[tuple, ...]
+
+    @classmethod
+    def of(cls, item) -> _Use:
+        replacements = tuple((each.name, each.target) for each in item.replacements)
+        return cls(item.mode, item.influence, item.along, replacements)
+
+    def give(self, item) -> None:
+        item.mode, item.influence, item.along = self.mode, self.influence, self.along
+        for name, target in self.replacements:
+            each = item.replacements.add()
+            each.name, each.target = name, target
+
+
 def store_binding(ob, workflow, stored: Stored, objects, notes: Sequence[str]) -> str:
     """Keep a binding with the rig; returns what is bound, in words, with the notes."""
     settings = workflow.settings_of(ob)
     old, settings.binding = settings.binding, binding_store.save(ob.name, *pack(stored))
     discard(old)
-    uses = {item.target: (item.mode, item.influence) for item in settings.surfaces if item.target is not None}
+    uses = {item.target: _Use.of(item) for item in settings.surfaces if item.target is not None}
     settings.surfaces.clear()
     for target, name in zip(objects, stored.binding.objects, strict=True):
         item = settings.surfaces.add()
         item.name, item.target, item.bound_name = name, target, name
-        item.mode, item.influence = uses.get(target, ("ATTACH", 1.0))
+        if target in uses:
+            uses[target].give(item)
     binding = stored.binding
     frames = binding.track.frames
     note_known(settings)

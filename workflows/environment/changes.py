@@ -146,7 +146,7 @@ def question_of_bind(context, ob, workflow) -> Question | None:
     found = []
     for item in workflow.settings_of(ob).surfaces:
         number = number_of(ob, workflow, stored, item.target)
-        if number is not None and not why_gone(context.scene, item):
+        if number is not None and not why_gone(context.scene, item) and not item.target.hide_viewport:
             now = present_object(context, item.target, stored, number)
             found.append((item.target.name_full, change_of(stored, number, *now)))
     of_rig = changes_of_rig(ob, workflow, stored, _first_frame(context, ob, workflow, stored))

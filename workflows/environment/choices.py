@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...scene.points import still_place
 from ...scene.rigs import joint_limits
 from ..rig.factors import mark_of_setting
+from .replaced import is_replaced
 from .upright import is_older
 
 
@@ -29,5 +30,8 @@ def _numbers(settings) -> Iterator:
     yield settings.contact_distance if settings.contact == "USER" else 0.0
     for item in settings.surfaces:
         yield from (item.bound_name, item.mode, item.influence)
+        if is_replaced(item):
+            yield item.along
+            yield from (each.target.name_full if each.target else each.name for each in item.replacements)
     for item in settings.bones:
         yield from (item.bone, item.factor)

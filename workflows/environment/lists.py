@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bpy
 
+from .replaced import is_replaced
+
 _ROLES = {"SOLVED": "BONE_DATA", "RIDES": "LINKED", "STAYS": "UNLINKED"}
 _NAME_SHARE = 0.55  # of a row; names are cut in the middle by Blender where they are longer
 
@@ -13,11 +15,15 @@ class MOTION_LOOM_UL_surfaces(bpy.types.UIList):
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0):
         # What is deleted in the viewport may be kept alive by the list alone.
-        if item.target is None or not item.target.users_scene:
+        is_gone = item.target is None or not item.target.users_scene
+        if is_gone and not is_replaced(item):
             layout.label(text=f"{item.name} (deleted)", icon="ERROR", translate=False)
             return
         split = layout.split(factor=_NAME_SHARE)
-        split.label(text=item.target.name, icon="LINKED" if item.bound_name else "UNLINKED", translate=False)
+        name = item.name if item.target is None else item.target.name
+        by = ", ".join(each.target.name if each.target else each.name for each in item.replacements)
+        text = f"{name}: {by}" if is_replaced(item) else name
+        split.label(text=text, icon="LINKED" if item.bound_name else "UNLINKED", translate=False)
         row = split.row(align=True)
         row.prop(item, "mode", text="", icon_only=True)
         slider = row.row(align=True)

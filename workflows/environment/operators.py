@@ -9,6 +9,7 @@ from ...solvers.core.errors import SceneError
 from ..core.list_entries import remove_entry
 from ..interface.operators import ExplainedOperator, OwnedOperator, ReportingOperator, owned_by
 from ..rig.operators import why_no_rig
+from .replaced import replace_objects, set_hidden
 
 _LISTS = (("surfaces", "Objects", ""), ("pins", "Pins", ""), ("bones", "Bones", ""))
 # Of an entry that cannot be removed.
@@ -57,6 +58,66 @@ class _AddItem(OwnedOperator, ExplainedOperator):
         return {"FINISHED"}
 
 
+class _OfEntry(OwnedOperator, ReportingOperator):
+    """Changes what takes the place of the chosen entry of the list of objects."""
+
+    bl_options = {"REGISTER", "UNDO"}
+    needs = why_no_rig
+
+    def apply(self, context):
+        settings = self.owner().settings_of(context.object)
+        if not 0 <= settings.active_surface < len(settings.surfaces):
+            raise SceneError("The list of objects is empty; add those that the motion was made with first.")
+        self.change(context, settings.surfaces[settings.active_surface])
+        _note(context.object)
+
+
+class _ReplaceByObjects(_OfEntry):
+    """Let the other selected objects take the place of the chosen one of the list"""
+
+    bl_label = "Replace by Selected"
+
+    def change(self, context, item):
+        chosen = [ob for ob in context.selected_objects if ob not in (context.object, item.target)]
+        if not chosen:
+            raise SceneError("Only the rig is selected; select what is there now as well (Shift click), the rig last.")
+        replace_objects(context.object, item, chosen)
+
+
+class _AddReplacement(_OfEntry):
+    """Add an entry for an object that takes the place of the chosen one of the list"""
+
+    bl_label = "Add Replacement"
+
+    def change(self, context, item):
+        item.replacements.add()
+
+
+class _RemoveReplacement(_OfEntry):
+    """Take an object off those that replace the chosen one of the list"""
+
+    bl_label = "Remove Replacement"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    index: bpy.props.IntProperty()
+
+    def change(self, context, item):
+        if not 0 <= self.index < len(item.replacements):
+            raise SceneError(f"There is no replacement {self.index + 1} of '{item.name}'; choose one of the list.")
+        item.replacements.remove(self.index)
+
+
+class _HideReplaced(_OfEntry):
+    """Hide the object that has been replaced in viewports and renders, or show it again"""
+
+    bl_label = "Hide Replaced"
+
+    def change(self, context, item):
+        if item.target is None:
+            raise SceneError(f"'{item.name}' was deleted; there is nothing to hide.")
+        set_hidden(item.target, not item.target.hide_viewport)
+
+
 class _RemoveItem(OwnedOperator, ReportingOperator):
     """Remove an entry from a list of the active rig"""
 
@@ -83,8 +144,17 @@ class _RemoveItem(OwnedOperator, ReportingOperator):
 
 
 def environment_operators(workflow_id: str) -> tuple[type, ...]:
-    """The buttons of a workflow's lists: add selected objects, add and remove an entry."""
-    bases = {"add_objects": _AddObjects, "add_item": _AddItem, "remove_item": _RemoveItem}
+    """The buttons of a workflow's lists: add selected objects, add and remove an entry, replace
+    an object by others."""
+    bases = {
+        "add_objects": _AddObjects,
+        "add_item": _AddItem,
+        "remove_item": _RemoveItem,
+        "replace_by_objects": _ReplaceByObjects,
+        "add_replacement": _AddReplacement,
+        "remove_replacement": _RemoveReplacement,
+        "hide_replaced": _HideReplaced,
+    }
     return tuple(owned_by(workflow_id, name, base) for name, base in bases.items())
 
 

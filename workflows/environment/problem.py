@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from ..rig.write_back import solved_limits
 from .body import Body, body_now, fit_body, scale_since_bind
 from .model import stored_of
 from .pins import joint_weight, pin_targets, pin_weights, pins, present_pin_places
+from .replaced import is_replaced, present_objects, together
 from .sanity import require_in_reach, require_set_in_reach
 from .store import Stored
 from .surfaces import bound_surfaces, bound_triangles, require_topology
@@ -39,14 +41,14 @@ from .upright import present_upright, sampled_upright
 @dataclass(frozen=True)
 class Problem:
     """stored: what was bound.  source: the rig's motion now.  turned: (F, 3, 3) how its object has turned since bind.
-    environment: the objects now, in the binding's order.  options: what the user chose.
+    parts: in the binding's order each object as it is now, or all those that replace it.  options: what the user chose.
     influence: (F,) of the adapted motion, the rest is the original's.
-    states: of the objects, to tell later whether they are still like that.  name: of the rig."""
+    states: of all parts, to tell later whether they are still like that.  name: of the rig."""
 
     stored: Stored
     source: Source
     turned: np.ndarray
-    environment: list[MeshTrack]
+    parts: tuple[tuple[MeshTrack, ...], ...]
     options: solver.AdaptOptions
     influence: np.ndarray
     states: list[StateTrack]
@@ -55,6 +57,11 @@ class Problem:
     @property
     def binding(self) -> Binding:
         return self.stored.binding
+
+    @cached_property
+    def environment(self) -> list[MeshTrack]:
+        """What is there now, in the binding's order."""
+        return [together(parts) for parts in self.parts]
 
     @property
     def body(self) -> Body:
@@ -94,7 +101,9 @@ def gather_steps(
     stored = stored_of(ob, workflow)
     binding = stored.binding
     surfaces = bound_surfaces(context.scene, ob, workflow, binding.objects)
-    refuse_dependent([item.target for item in surfaces], ob)
+    groups = [present_objects(context.scene, ob, item) for item in surfaces]
+    targets = _each_once(groups)
+    refuse_dependent(targets, ob)
     yield 0.0, "Reading the motion"
     frames, names = binding.track.frames, binding.track.skeleton.names
     controls = stored.controls and stored.controls.on(ob)
@@ -108,9 +117,9 @@ def gather_steps(
     body = fit_body(ob, context.scene, stored, source)
     influence = sampled_setting(context, ob, workflow, "influence", frames)
     upright = sampled_upright(context, ob, workflow, frames)
-    targets = [item.target for item in surfaces]
-    sweep = sweep_states(context, targets, frames, bound_triangles(stored, targets))
-    around = yield from relayed(sweep, 0.1, 1.0, "Reading the environment")
+    sweep = sweep_states(context, targets, frames, bound_triangles(stored, surfaces))
+    found = yield from relayed(sweep, 0.1, 1.0, "Reading the environment")
+    around = _grouped(groups, targets, found)
     return _in_reach(assemble(ob, workflow, stored, body, surfaces, around, places, influence, upright, only))
 
 
@@ -125,14 +134,27 @@ def gather_now(ob, workflow, scene, depsgraph, body: Body | None) -> Problem:
     binding = stored.binding
     frames = binding.track.frames
     surfaces = bound_surfaces(scene, ob, workflow, binding.objects)
-    targets = [item.target for item in surfaces]
+    groups = [present_objects(scene, ob, item) for item in surfaces]
+    targets = _each_once(groups)
     body = body or body_now(ob, workflow, scene, stored)
-    around = present_tracks(scene, depsgraph, targets, frames, bound_triangles(stored, targets))
-    if around is None:
+    found = present_tracks(scene, depsgraph, targets, frames, bound_triangles(stored, surfaces))
+    if found is None:
         raise untold(ob)
+    around = _grouped(groups, targets, found)
     places = present_pin_places(ob, workflow, scene, depsgraph, binding.track)
     upright = present_upright(ob, workflow, scene, frames)
     return _in_reach(assemble(ob, workflow, stored, body, surfaces, around, places, np.ones(len(frames)), upright))
+
+
+def _each_once(groups: Sequence[Sequence]) -> list:
+    """The objects of all groups; one may take the place of several."""
+    return list(dict.fromkeys(target for group in groups for target in group))
+
+
+def _grouped(groups: Sequence[Sequence], targets: Sequence, found: Sequence) -> list[list]:
+    """What was found of targets, by groups of these."""
+    known = dict(zip(targets, found, strict=True))
+    return [[known[target] for target in group] for group in groups]
 
 
 def _in_reach(problem: Problem) -> Problem:
@@ -151,11 +173,16 @@ def problem_of_frame(ob, workflow, scene, depsgraph, known: Problem, body: Body 
     stored = stored_of(ob, workflow)
     binding = stored.binding
     places = present_pin_places(ob, workflow, scene, depsgraph, binding.track)
-    around = list(zip(known.environment, known.states, strict=True))
+    states = iter(known.states)
+    around = [[(part, next(states)) for part in parts] for parts in known.parts]
     surfaces = bound_surfaces(scene, ob, workflow, binding.objects)
     body = body or body_now(ob, workflow, scene, stored)
     upright = present_upright(ob, workflow, scene, known.frames, known.options.upright)
-    return assemble(ob, workflow, stored, body, surfaces, around, places, known.influence, upright)
+    problem = assemble(ob, workflow, stored, body, surfaces, around, places, known.influence, upright)
+    # Until all frames are solved again it is around the objects that are known.
+    pairs = zip(problem.options.surfaces, known.options.surfaces, strict=True)
+    uses = tuple(replace(use, replaced=before.replaced) for use, before in pairs)
+    return replace(problem, options=replace(problem.options, surfaces=uses))
 
 
 def reason_to_step(ob, workflow, scene, stepped: Sequence[str]) -> str | None:
@@ -186,17 +213,19 @@ def assemble(
 ) -> Problem:
     """The problem of what has been read.
 
-    surfaces: see ``bound_surfaces``.  around: (MeshTrack, StateTrack) of each.  pin_places: (pins, F, 3).
+    surfaces: see ``bound_surfaces``.  around: (MeshTrack, StateTrack) of each, or of all that replace it.
+    pin_places: (pins, F, 3).
     influence, upright: (F,).
     Raises ChangedSetError where the topology of an object has changed, InputError for choices that make no sense.
     """
     require_all_numbers(workflow.settings_of(ob), leave_out=("before", "live_before"))
-    environment = [mesh for mesh, _ in around]
-    for item, mesh, bound in zip(surfaces, environment, stored.fingerprints, strict=True):
-        require_topology(item.target.name_full, mesh, bound)
+    parts = tuple(tuple(mesh for mesh, _ in group) for group in around)
+    for item, group, bound in zip(surfaces, parts, stored.fingerprints, strict=True):
+        if not is_replaced(item) and len(group) == 1 and group[0].name == item.target.name_full:
+            require_topology(item.target.name_full, group[0], bound)
     options = _solver_options(ob, workflow, stored.binding, body, surfaces, pin_places, upright, only)
-    states = [state for _, state in around]
-    return Problem(stored, body.source, body.turned, environment, options, influence, states, ob.name)
+    states = [state for group in around for _, state in group]
+    return Problem(stored, body.source, body.turned, parts, options, influence, states, ob.name)
 
 
 def _solver_options(ob, workflow, binding, body: Body, surfaces, pin_places, upright, only):
@@ -207,7 +236,11 @@ def _solver_options(ob, workflow, binding, body: Body, surfaces, pin_places, upr
             raise InputError(f"'{ob.name}' is not bound to '{unknown[0]}', but to {', '.join(binding.objects)}.")
     ignored = set(binding.objects) - set(binding.objects if only is None else only)
     uses = tuple(
-        solver.SurfaceUse(solver.IGNORE if item.bound_name in ignored else item.mode, item.influence)
+        solver.SurfaceUse(
+            solver.IGNORE if item.bound_name in ignored else item.mode,
+            item.influence,
+            item.along if is_replaced(item) else None,
+        )
         for item in surfaces
     )
     return solver.AdaptOptions(

@@ -73,13 +73,15 @@ def _runs(frames: np.ndarray, rows: np.ndarray) -> str:
     return ", ".join(texts[:_RUNS] + ([f"{more} more stretches"] if more > 0 else []))
 
 
-def size_notes(rig: str, scale: float, binding: Binding, environment: Sequence[MeshTrack]) -> list[str]:
+def size_notes(rig: str, scale: float, binding: Binding, environment: Sequence[MeshTrack | None]) -> list[str]:
     """A sentence of a character, and of each object, that is much larger or smaller than at bind.
 
-    scale: of the character against bind.
+    scale: of the character against bind.  environment: None for what is replaced, which has no size to compare with.
     """
     sizes = [(rig, scale)]
     for number, mesh in enumerate(environment):
+        if mesh is None:
+            continue
         one = binding.among(np.array([number]))
         now = descriptor_frames(one.points, [MeshTrack(mesh.name, mesh.vertices[:1], mesh.triangles)])[0]
         before, after = _spread(one.origins[0]), _spread(now[0])

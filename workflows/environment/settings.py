@@ -27,8 +27,34 @@ _JOINT_MODES = (
 )
 
 
+# How points go over to what replaces an object.
+_WAYS = (
+    ("GRAVITY", "Along Gravity", "Onto the surface above or below: a ground under a motion made for another one"),
+    ("CLOSEST", "To the Closest Point", "To the nearest place: another chair, another wall, another handle"),
+)
+
+
 def _has_surface(_self, ob) -> bool:
     return ob.type in SURFACE_TYPES
+
+
+def _named(item, context) -> None:
+    if item.target is not None:
+        item.name = item.target.name
+    noted(item, context)
+
+
+class MotionLoomReplacement(bpy.types.PropertyGroup):
+    """An object that takes the place of one of the environment; the name is the object's."""
+
+    target: bpy.props.PointerProperty(
+        name="Object",
+        type=bpy.types.Object,
+        poll=_has_surface,
+        description="An object that is there now in place of the bound one",
+        override=OWN,
+        update=_named,
+    )
 
 
 class MotionLoomSurface(bpy.types.PropertyGroup):
@@ -49,6 +75,11 @@ class MotionLoomSurface(bpy.types.PropertyGroup):
     influence: bpy.props.FloatProperty(
         name="Influence", description="How strongly the motion heeds this object",
         default=1.0, min=0.0, max=1.0, subtype="FACTOR", override=OWN, update=noted,
+    )  # fmt: skip
+    replacements: bpy.props.CollectionProperty(type=MotionLoomReplacement, override=LIST)
+    along: bpy.props.EnumProperty(
+        name="Points Go", items=_WAYS, override=OWN, update=noted,
+        description="How the points of the bound object find their places on what replaces it",
     )  # fmt: skip
 
 
@@ -142,4 +173,4 @@ class EnvironmentSettings:
     notes: bpy.props.StringProperty(description="What was left out or guessed at Bind, a line each", override=OWN)
 
 
-ENVIRONMENT_CLASSES = (MotionLoomSurface, MotionLoomPin, MotionLoomBone, MotionLoomJoint)
+ENVIRONMENT_CLASSES = (MotionLoomReplacement, MotionLoomSurface, MotionLoomPin, MotionLoomBone, MotionLoomJoint)

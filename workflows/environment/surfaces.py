@@ -9,15 +9,17 @@ from ...scene.names import is_in_scene
 from ...scene.topology import explain_change, fingerprint
 from ...solvers.core.errors import ChangedSetError
 from ...solvers.core.types import MeshTrack, TriangleMesh
+from .replaced import is_replaced
 from .store import Stored
 
 # The way out where some of the bound objects are no longer as they were bound.
 KEEP_THE_REST = "press Update Binding (the command bind --keep), which keeps the others as they were bound"
 
 
-def bound_triangles(stored: Stored, targets) -> dict[str, np.ndarray]:
-    """Triangles at bind of each object, by its present name."""
-    return {target.name_full: triangles for target, triangles in zip(targets, stored.triangles, strict=True)}
+def bound_triangles(stored: Stored, items) -> dict[str, np.ndarray]:
+    """Triangles at bind of each object that is not replaced, by its present name. items: of ``bound_surfaces``."""
+    pairs = zip(items, stored.triangles, strict=True)
+    return {item.target.name_full: triangles for item, triangles in pairs if not is_replaced(item)}
 
 
 def bound_surfaces(scene, ob, workflow, objects):
@@ -26,7 +28,8 @@ def bound_surfaces(scene, ob, workflow, objects):
     found = []
     for name in objects:
         item = items.get(name)
-        reason = why_gone(scene, item)
+        # What has been replaced is not asked any more.
+        reason = None if item is not None and is_replaced(item) else why_gone(scene, item)
         if reason:
             way_back = "link it to a collection of the scene again" if item and item.target else "undo that"
             raise ChangedSetError(f"'{name}', which '{ob.name}' is bound to, {reason}; {way_back}, or {KEEP_THE_REST}.")

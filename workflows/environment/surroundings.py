@@ -20,6 +20,7 @@ from ..core.follower import Moment
 from ..rig.surroundings import Surroundings
 from .model import stored_of
 from .problem import reason_to_step
+from .replaced import is_replaced, known_objects, present_objects
 from .surfaces import bound_surfaces, require_bound_shape
 
 
@@ -33,16 +34,17 @@ class BoundSurroundings(Surroundings):
 
     def sees(self, rigs: Sequence, depsgraph) -> bool:
         items = self._workflow.settings_of(rigs[0]).surfaces
-        return all(is_updated(item.target, depsgraph) for item in items if item.bound_name and item.target is not None)
+        targets = [target for item in items if item.bound_name for target in known_objects(item)]
+        return all(is_updated(target, depsgraph) for target in targets)
 
     def look(self, rigs: Sequence, moment: Moment) -> None:
-        targets = self._targets(rigs, moment)
+        numbers, targets = self._numbered(rigs, moment)
         # After an error all is read again: what was read before it tells nothing about what is there now.
         known, self.states = self.states, []
-        known = known or [None] * len(targets)
+        known = known if len(known) == len(targets) else [None] * len(targets)
         shown = ShownInstances(moment.depsgraph, targets)
-        found = enumerate(zip(targets, known, strict=True))
-        self.states = [self._state(rigs[0], k, target, moment, shown, old) for k, (target, old) in found]
+        found = zip(numbers, targets, known, strict=True)
+        self.states = [self._state(rigs[0], k, target, moment, shown, old) for k, target, old in found]
 
     def deforming(self, rigs: Sequence, moment: Moment) -> str:
         """Playback evaluates the keys as well, and changes none."""
@@ -72,8 +74,18 @@ class BoundSurroundings(Surroundings):
         return reason_to_step(rigs[0], self._workflow, moment.scene, stepped)
 
     def _targets(self, rigs: Sequence, moment: Moment) -> list:
+        return self._numbered(rigs, moment)[1]
+
+    def _numbered(self, rigs: Sequence, moment: Moment) -> tuple[list[int | None], list]:
+        """The objects that are there now, and which of the bound ones each is, None for one that replaces another."""
         names = stored_of(rigs[0], self._workflow).binding.objects
-        return [item.target for item in bound_surfaces(moment.scene, rigs[0], self._workflow, names)]
+        items = bound_surfaces(moment.scene, rigs[0], self._workflow, names)
+        found = [
+            (None if is_replaced(item) else number, target)
+            for number, item in enumerate(items)
+            for target in present_objects(moment.scene, rigs[0], item)
+        ]
+        return [number for number, _ in found], [target for _, target in found]
 
     def _worlds(self, rigs: Sequence, moment: Moment, frames: np.ndarray) -> list[np.ndarray | None]:
         """World matrices (F, 4, 4) of each object that moves by its curves, None of others."""
@@ -81,9 +93,10 @@ class BoundSurroundings(Surroundings):
         return [worlds_by_curves(moment.scene, target, frames) if can_move(target) else None for target in targets]
 
     def _state(
-        self, ob, index: int, target, moment: Moment, shown: ShownInstances, old: ObjectState | None
+        self, ob, index: int | None, target, moment: Moment, shown: ShownInstances, old: ObjectState | None
     ) -> ObjectState:
-        """An object as it is now, read only where it may have changed since the last time."""
+        """An object as it is now, read only where it may have changed since the last time. index: of the bound one that
+        it is, None for one that replaces another, whose faces may be any."""
         require_evaluated(target, moment.depsgraph)
         uid = target.session_uid
         unchanged = moment.updated is not None and not moment.updated & {uid, target.data.session_uid}
@@ -96,7 +109,7 @@ class BoundSurroundings(Surroundings):
         if uid not in states:
             states[uid] = read_object(target, moment.depsgraph, old, shown)
         state = states[uid]
-        if old is None or not state.faces.same_as(old.faces):
+        if index is not None and (old is None or not state.faces.same_as(old.faces)):
             stored = stored_of(ob, self._workflow)
             require_bound_shape(target, moment.depsgraph, stored.triangles[index], stored.fingerprints[index], shown)
         return state

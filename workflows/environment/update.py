@@ -23,6 +23,7 @@ from ..core.naming import listed
 from .bind import bound_report, store_binding
 from .changes import change_of, counted_anew, in_words, number_of, present_object, worst_in_words
 from .model import stored_of
+from .replaced import is_replaced
 from .store import Stored, kept_surface, not_kept
 from .surface_notes import avoided_among, behind_notes, surface_notes
 from .surfaces import why_gone
@@ -45,6 +46,12 @@ class _Entry:
 def objects_in_list(context, ob, workflow) -> list:
     """The objects of a rig's list that are in the scene, in its order."""
     return [item.target for item in workflow.settings_of(ob).surfaces if not why_gone(context.scene, item)]
+
+
+def _is_hidden_behind(ob, workflow, target) -> bool:
+    """Whether an object is hidden, and something has taken its place: it is taken for unchanged."""
+    items = [item for item in workflow.settings_of(ob).surfaces if item.target == target]
+    return any(is_replaced(item) for item in items) and target.hide_viewport
 
 
 def update_rig(context, ob, workflow, others=()) -> dict:
@@ -120,7 +127,8 @@ def _entries(context, ob, workflow, stored: Stored, objects) -> list[_Entry]:
     out = []
     for target in found:
         number = number_of(ob, workflow, stored, target)
-        is_edited = number is not None and _is_edited(target, depsgraph, stored, number)
+        looked_at = number is not None and not _is_hidden_behind(ob, workflow, target)
+        is_edited = looked_at and _is_edited(target, depsgraph, stored, number)
         out.append(_Entry(target, number, is_edited))
     return out
 

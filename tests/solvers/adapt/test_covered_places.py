@@ -45,7 +45,9 @@ def test_contacts_on_a_floor_are_covered_by_a_stage_that_rises_through_it(top, t
     assert np.array_equal(binding.touched[:, :, 3].all(axis=1), touched)
     for change, expected in ((0.0, False), (0.15 - top, True), (-0.2, False)):
         meshes = [floor(), stage(top + change)]
-        found = covered_contacts(binding, meshes, [SurfaceTrack(mesh) for mesh in meshes])
+        found = covered_contacts(
+            binding, [SurfaceTrack(mesh) for mesh in meshes], descriptor_frames(binding.points, meshes)
+        )
         assert (found[0, :, 3] == expected).all() and not found[..., :3].any()
         assert (found[1, :, 3] == (touched[1] and change < 0)).all()
 

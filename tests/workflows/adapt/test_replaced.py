@@ -1,0 +1,188 @@
+"""Objects that take the place of a bound one: a ground under a walk that was made on another."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.devrepo.motion_loom import jobs
+from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
+from bl_ext.devrepo.motion_loom.workflows.environment.replaced import replace_objects
+
+from tests import adapt_scenes as scenes
+from tests.adapt_play import live_is_bake, press, refused, reopen, save, settle, status
+from tests.objects import key
+
+LIFT = 0.2
+
+
+@pytest.fixture
+def rig(bound):
+    return bound
+
+
+def entry(rig, name="Floor"):
+    return next(item for item in rig.motion_loom_adapt.surfaces if item.bound_name == name)
+
+
+def copy_of(name="Floor", lift=0.0):
+    """A copy whose faces are in another order, so that its topology is another one."""
+    old = bpy.data.objects[name]
+    faces = [tuple(face.vertices) for face in reversed(old.data.polygons)]
+    ob = scenes.add_mesh(f"New {name}", [tuple(vertex.co) for vertex in old.data.vertices], faces)
+    ob.location.z = lift
+    bpy.context.view_layer.update()
+    return ob
+
+
+def ramp(name="Ramp", y=(-2.0, 3.0), slope=0.15):
+    """Two quads that rise along the walk."""
+    corners = [(x, at_y, slope * at_y) for at_y in (y[0], sum(y) / 2, y[1]) for x in (-2.0, 2.0)]
+    ob = scenes.add_mesh(name, corners, [(0, 1, 3, 2), (2, 3, 5, 4)])
+    bpy.context.view_layer.update()
+    return ob
+
+
+def baked(rig):
+    press(rig, "bake")
+    return scenes.joints_of(rig)
+
+
+def test_a_copy_changes_nothing(rig):
+    before = scenes.joints_of(rig)
+    replace_objects(rig, entry(rig), [copy_of()])
+    assert np.abs(baked(rig) - before).max() < 1e-5
+
+
+@pytest.mark.parametrize("along", ["GRAVITY", "CLOSEST"])
+def test_a_copy_that_is_lifted_is_as_if_the_object_were(rig, along):
+    floor = bpy.data.objects["Floor"]
+    floor.location.z += LIFT
+    lifted = baked(rig)
+    floor.location.z -= LIFT
+    replace_objects(rig, entry(rig), [copy_of(lift=LIFT)], along)
+    assert np.abs(baked(rig) - lifted).max() < 1e-4
+
+
+def test_live_is_bake_is_the_command(rig, tmp_path, capsys):
+    replace_objects(rig, entry(rig), [ramp()])
+    press(rig)
+    assert status(rig).problem is None
+    live_is_bake(rig)
+    solved = scenes.joints_of(rig)
+    entry(rig).replacements.clear()
+    save(tmp_path / "ramp.blend")
+    assert jobs.main(["adapt", "--rig", "Rig", "--replace", "Floor=Ramp", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    (replaced,) = found["replaced"]
+    assert replaced.pop("points") > 10
+    none = {"without_ground": 0, "bones": [], "frames": []}
+    assert replaced == {"object": "Floor", "by": ["Ramp"], "along": "GRAVITY"} | none
+    assert np.abs(scenes.joints_of(bpy.data.objects["Rig"]) - solved).max() < 1e-6
+
+
+def test_live_follows_what_replaces(rig):
+    """Dragged, deformed and deleted; the replaced one may be hidden or go."""
+    ground = ramp()
+    replace_objects(rig, entry(rig), [ground])
+    press(rig)
+    first = scenes.joints_of(rig)
+    ground.location.z += LIFT
+    settle()
+    assert status(rig).problem is None and scenes.joints_of(rig)[:, 0, 2].mean() > first[:, 0, 2].mean() + 0.5 * LIFT
+    ground.location.z -= LIFT
+    settle()
+    assert np.abs(scenes.joints_of(rig) - first).max() < 1e-4
+    bpy.data.objects["Floor"].hide_viewport = True
+    settle()
+    assert status(rig).problem is None and np.abs(scenes.joints_of(rig) - first).max() < 1e-4
+    bpy.data.objects.remove(bpy.data.objects["Floor"])
+    settle()
+    assert status(rig).problem is None
+    ground.hide_viewport = True
+    settle()
+    assert "'Ramp'" in status(rig).problem
+    ground.hide_viewport = False
+    settle()
+    assert status(rig).problem is None
+    bpy.data.objects.remove(ground)
+    settle()
+    assert "'Ramp', which replaces 'Floor'" in status(rig).problem
+
+
+def test_another_shape_of_other_size_is_followed(rig):
+    ground = ramp()
+    replace_objects(rig, entry(rig), [ground])
+    press(rig)
+    first = scenes.joints_of(rig)
+    ground.modifiers.new("More", "SUBSURF").subdivision_type = "SIMPLE"
+    settle()
+    assert status(rig).problem is None and np.abs(scenes.joints_of(rig) - first).max() < 1e-3
+
+
+def test_a_ground_that_moves_carries(rig):
+    ground = copy_of()
+    key(ground, "location", {0: (0, 0, 0), 40: (0, 0, 0.4)})
+    replace_objects(rig, entry(rig), [ground])
+    before = scenes.joints_of(rig)
+    press(rig)
+    assert status(rig).problem is None
+    live_is_bake(rig)
+    assert (scenes.joints_of(rig) - before)[-1, :, 2].mean() > 0.1
+
+
+def test_points_without_ground_are_named(rig):
+    replace_objects(rig, entry(rig), [ramp("Short", y=(-2.0, 0.0), slope=0.0)])
+    press(rig)
+    assert "'Short' has no ground for" in status(rig).note
+
+
+def test_saved_and_opened_again(rig, tmp_path):
+    replace_objects(rig, entry(rig), [ramp(), copy_of()], "CLOSEST")
+    press(rig, "fit")
+    rig = reopen(tmp_path / "again.blend")
+    item = entry(rig)
+    assert [each.target.name for each in item.replacements] == ["Ramp", "New Floor"] and item.along == "CLOSEST"
+
+
+def test_undo_takes_it_back(rig):
+    ramp()
+    bpy.ops.ed.undo_push(message="before")
+    for ob in bpy.data.objects:
+        ob.select_set(ob.name in ("Rig", "Ramp"))
+    bpy.context.view_layer.objects.active = rig
+    rig.motion_loom_adapt.active_surface = 0
+    assert bpy.ops.motion_loom.adapt_replace_by_objects() == {"FINISHED"}
+    assert len(bpy.data.objects["Rig"].motion_loom_adapt.surfaces[0].replacements) == 1
+    assert bpy.ops.motion_loom.adapt_hide_replaced() == {"FINISHED"}
+    assert bpy.data.objects["Floor"].hide_render
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Floor", "by itself"),
+        ("Step", "in the list"),
+        ("Rig", "own environment"),
+        ("Camera", "no surface"),
+        ("Child", "moves it"),
+    ],
+)
+def test_what_cannot_replace_is_refused(rig, name, words):
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")))
+    copy_of().name = "Child"
+    bpy.data.objects["Child"].parent = rig
+    bpy.context.view_layer.update()
+    with pytest.raises(SceneError, match=words):
+        replace_objects(rig, entry(rig), [bpy.data.objects[name]])
+    assert not entry(rig).replacements
+
+
+def test_a_ground_elsewhere_or_without_faces_is_named(rig):
+    ground = ramp()
+    replace_objects(rig, entry(rig), [ground])
+    ground.location.x += 50.0
+    assert "'Ramp'" in refused(rig, "bake")
+    ground.location.x -= 50.0
+    ground.data.clear_geometry()
+    assert "'Ramp' has no faces" in refused(rig, "bake")

@@ -1,0 +1,200 @@
+"""Objects of the environment that others have taken the place of since bind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...scene.interference import refuse_dependent
+from ...scene.names import is_in_scene
+from ...scene.surfaces import expand
+from ...solvers.adapt.binding import Binding
+from ...solvers.adapt.lost_ground import LostGround, lost_ground
+from ...solvers.adapt.options import SurfaceUse
+from ...solvers.adapt.present_places import present_places
+from ...solvers.core.errors import SceneError
+from ...solvers.core.types import MeshTrack, TriangleMesh
+from ..command_line.words import counted
+from ..core.naming import listed
+
+_RUNS = 3  # stretches of frames that are named
+
+
+def is_replaced(item) -> bool:
+    """Whether something has taken the place of an entry of the list; an entry that was never filled in is nothing."""
+    return any(each.target is not None or each.name for each in item.replacements)
+
+
+def replace_objects(ob, item, targets: Sequence, along: str | None = None) -> None:
+    """Let objects take the place of an entry's one, in place of those that do.
+
+    Raises SceneError for an object that cannot, by name, and changes nothing then.
+    """
+    for target in targets:
+        _require_fit(ob, item, target)
+    expand(targets)
+    refuse_dependent(list(targets), ob)
+    item.replacements.clear()
+    for target in dict.fromkeys(targets):
+        each = item.replacements.add()
+        each.name, each.target = target.name, target
+    if along is not None:
+        item.along = along
+
+
+def _require_fit(ob, item, target) -> None:
+    name = _name_of(item)
+    if target == ob:
+        raise SceneError(f"'{ob.name}' cannot be its own environment; choose another object to replace '{name}'.")
+    if target == item.target:
+        raise SceneError(f"'{name}' cannot be replaced by itself; choose another object.")
+    others = [other for other in _list_of(item) if other != item and other.target == target]
+    if others:
+        raise SceneError(
+            f"'{target.name}' is in the list of '{ob.name}' itself, it cannot also replace '{name}'; choose a copy of "
+            "it, or take it off the list and Update Binding."
+        )
+
+
+def _list_of(item):
+    """The entries of the list that an entry is in."""
+    path = item.path_from_id().rpartition("[")[0]
+    return item.id_data.path_resolve(path)
+
+
+def _name_of(item) -> str:
+    return item.bound_name or item.name
+
+
+def present_objects(scene, ob, item) -> list:
+    """The objects that are there now for an entry of the list: itself, or those that replace it.
+
+    Raises SceneError for one that cannot be used, by name.
+    """
+    if not is_replaced(item):
+        return [item.target]
+    found = []
+    for each in item.replacements:
+        if each.target is None and not each.name:
+            continue
+        gone = "was deleted" if each.target is None else None
+        if gone is None and not is_in_scene(scene, each.target):
+            gone = "is no longer in the scene"
+        if gone:
+            name = each.target.name if each.target else each.name
+            raise SceneError(
+                f"'{name}', which replaces '{_name_of(item)}' for '{ob.name}', {gone}; undo that, choose another "
+                "object, or take it off the list Replaced By."
+            )
+        _require_fit(ob, item, each.target)
+        found.append(each.target)
+    return found
+
+
+def why_not_replaced(scene, ob, item) -> list[str]:
+    """Why what replaces an entry of the list cannot be used, a sentence or none."""
+    try:
+        present_objects(scene, ob, item)
+    except SceneError as error:
+        return [str(error)]
+    return []
+
+
+def known_objects(item) -> list:
+    """As ``present_objects`` as far as they are there, whatever is wrong with them."""
+    objects = [each.target for each in item.replacements] if is_replaced(item) else [item.target]
+    return [target for target in objects if target is not None]
+
+
+def together(parts: Sequence[MeshTrack]) -> MeshTrack:
+    """Several surfaces as one; states are repeated for those that stand still."""
+    if len(parts) == 1:
+        return parts[0]
+    states = max(len(part.vertices) for part in parts)
+    vertices = [np.broadcast_to(part.vertices, (states, *part.vertices.shape[1:])) for part in parts]
+    return MeshTrack(_names(parts), np.concatenate(vertices, axis=1), _triangles(parts))
+
+
+def together_now(parts: Sequence[TriangleMesh], triangles: np.ndarray) -> TriangleMesh:
+    """As ``together``, of one moment. triangles: of all, as they were made then."""
+    if len(parts) == 1:
+        return parts[0]
+    return TriangleMesh(_names(parts), np.concatenate([part.vertices for part in parts]), triangles)
+
+
+def _names(parts) -> str:
+    return "', '".join(part.name for part in parts)
+
+
+def _triangles(parts) -> np.ndarray:
+    starts = np.cumsum([0, *(part.vertices.shape[-2] for part in parts)])
+    return np.concatenate([part.triangles + start for part, start in zip(parts, starts[:-1], strict=True)])
+
+
+def ground_report(binding: Binding, environment: Sequence[MeshTrack], uses: Sequence[SurfaceUse]) -> list[LostGround]:
+    """What became of the points of each object that is replaced; empty where none is."""
+    if not any(use.replaced for use in uses):
+        return []
+    return lost_ground(binding, present_places(binding, environment, uses).transferred)
+
+
+def ground_notes(binding: Binding, environment: Sequence[MeshTrack], found: Sequence[LostGround]) -> list[str]:
+    """A sentence of each replacement that leaves points without ground. found: of ``ground_report``."""
+    out = []
+    for each in found:
+        if each.lost:
+            share = 100.0 * each.lost / each.points
+            lost = f"{counted(each.lost, 'point')} of {each.points} ({share:.0f} %)"
+            by, name = environment[each.number].name, binding.objects[each.number]
+            out.append(f"'{by}' has no ground for {lost} of '{name}', which do not count{_where(binding, each)}")
+    return out
+
+
+def ground_as_json(
+    binding: Binding, environment: Sequence[MeshTrack], uses: Sequence[SurfaceUse], found: Sequence[LostGround]
+) -> list[dict]:
+    """The same for a report."""
+    return [
+        {
+            "object": binding.objects[each.number],
+            "by": environment[each.number].name.split("', '"),
+            "along": uses[each.number].replaced,
+            "points": each.points,
+            "without_ground": each.lost,
+            "bones": _bones(binding, each),
+            "frames": _runs(binding.track.frames, each.missing.any(axis=1)),
+        }
+        for each in found
+    ]
+
+
+def _where(binding: Binding, each: LostGround) -> str:
+    runs = _runs(binding.track.frames, each.missing.any(axis=1))
+    if not runs:
+        return ""
+    spans = [f"{first:g} to {last:g}" if first != last else f"{first:g}" for first, last in runs[:_RUNS]]
+    more = ", ..." if len(runs) > _RUNS else ""
+    bones = _bones(binding, each)
+    named = listed(bones[:_RUNS]) + (f" and {len(bones) - _RUNS} more" if len(bones) > _RUNS else "")
+    return f": {named} at frames {', '.join(spans)}{more}"
+
+
+def _bones(binding: Binding, each: LostGround) -> list[str]:
+    """Bones that miss the ground, those for most frames first."""
+    frames = each.missing.sum(axis=0)
+    order = [joint for joint in np.argsort(-frames, kind="stable") if frames[joint]]
+    return list(dict.fromkeys(binding.track.skeleton.names[joint].removesuffix("/tail") for joint in order))
+
+
+def _runs(frames: np.ndarray, rows: np.ndarray) -> list[tuple[float, float]]:
+    """First and last of frames (F,) of each run of rows (F,) bool."""
+    change = np.flatnonzero(np.diff(rows, prepend=False, append=False))
+    return [(float(frames[start]), float(frames[end - 1])) for start, end in change.reshape(-1, 2)]
+
+
+def set_hidden(ob, hidden: bool) -> None:
+    """Hide an object in viewports and renders, or show it; raises SceneError for one that is linked."""
+    if not ob.is_editable:
+        raise SceneError(f"'{ob.name}' is linked from another file; hide it there, or its collection in the Outliner.")
+    ob.hide_viewport = ob.hide_render = hidden
