@@ -154,12 +154,13 @@ def feet_task(
     track_key: tells the track from others.  first: frame of it.  performed: the clip does not matter.  Raises
     as ``feet_inputs``.
     """
-    settings, fps = ob.motion_loom_map, clip_of(ob).fps
+    settings, fps, frames = ob.motion_loom_map, clip_of(ob).fps, clip_of(ob).frames
     target = target_of(ob)
     chosen = travel_choices(settings)
     choices = own_choices(target, chosen)
     own = *binding_store.mark(settings.learnt), *vars(choices).values(), fps
-    inputs = feet_inputs(ob, "map", settings, scene, depsgraph, own, ("" if performed else track_key, first))
+    over = ("" if performed else track_key, first)
+    inputs = feet_inputs(ob, "map", settings, scene, depsgraph, own, over, frames)
     if inputs is None:
         return None
     may_root = target.travel.estimator_of(chosen) != STAYS and target.travel.strokes_of(chosen) is None

@@ -28,7 +28,7 @@ from ...state.live_states import TrackNeed
 from ..core.base import Steps, names_what_is_too_large, relayed
 from ..core.follower import Moment
 from ..mesh import live
-from ..mesh.feet_task import FeetFound, Plant, found_of, is_known, keep, note_of_feet
+from ..mesh.feet_task import FeetFound, Plant, found_of, is_known, keep, live_task, note_of_feet
 from ..mesh.follower import MeshFollower, forget_edits
 from .feet import LiveFeet, MapFeetTask, feet_task
 from .model import (
@@ -73,12 +73,11 @@ class MapFollower(MeshFollower):
         clip = clip_of(ob)
         self._now = self._points_now(ob, moment.depsgraph)
         settings = ob.motion_loom_map
-        self._task = feet_task(
-            ob, moment.scene, moment.depsgraph, key, track, float(clip.frames[0]), settings.live_input
-        )
+        given = ob, moment.scene, moment.depsgraph, key, track, float(clip.frames[0]), settings.live_input
+        self._task, refused = live_task(lambda: feet_task(*given))
         if not moment.is_playback:  # another frame changes nothing about a range
             self._outgrown = None if settings.live_input else outgrown(moment.scene, ob)
-        self._note_of_feet = note_of_feet(settings, found_of(ob, self._task))
+        self._note_of_feet = refused or note_of_feet(settings, found_of(ob, self._task))
         is_same = settings.live_input and self._task and self._live_feet and self._live_feet[0] == self._task.key
         self._tell(self._live_feet[1].note if is_same else None)
         key = key if self._task is None else self._task.key
@@ -87,7 +86,7 @@ class MapFollower(MeshFollower):
         return TrackNeed.NOTHING if is_known(ob, settings, self._task) else TrackNeed.TRACK, key
 
     def job(self, ob, moment: Moment) -> Generator[float, None, FeetFound]:
-        return self._task.steps()
+        return self._task.live_steps()
 
     def put(self, ob, scene, result: FeetFound) -> None:
         keep(ob, ob.motion_loom_map, self._task, result)

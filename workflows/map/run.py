@@ -96,7 +96,9 @@ def _feet_steps(context, ob, clip: SourceClip | None) -> Generator[tuple[float, 
     if task is None:
         return None
     known = None if clip is not None else found_of(ob, task)
-    return known or (yield from relayed(task.steps(), 0.0, 1.0, "Holding the feet"))
+    if known is not None and known.refused is None:
+        return known
+    return (yield from relayed(task.steps(), 0.0, 1.0, "Holding the feet"))
 
 
 def _result_steps(

@@ -6,11 +6,12 @@ What a workflow adds is where the target's own motion comes from, and what it ma
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 import numpy as np
 
+from ...solvers.core.errors import MotionLoomError
 from ...solvers.core.steps import result_of, within
 from ...solvers.shapes.foot_plants import PlantChoices
 from ...solvers.shapes.plant_fields import PlantFields
@@ -33,16 +34,18 @@ Plant = tuple[PlantFields, np.ndarray, np.ndarray] | None
 @dataclass(frozen=True)
 class FeetFound:
     """planter: a text, why there is none, where nothing is held.  plants: over the clip, None there, and where only the
-    planter was asked for.  frames: (F,) the scene's, of the clip, where there are plants."""
+    planter was asked for.  frames: (F,) the scene's, of the clip, where there are plants.  refused: what the user can
+    mend, for which nothing is held meanwhile."""
 
-    planter: Planter | str
+    planter: Planter | str | None
     plants: Plants | None
     frames: np.ndarray | None = None
+    refused: str | None = None
 
     @property
     def why_not(self) -> str | None:
         """In words, why nothing is held."""
-        return self.planter if isinstance(self.planter, str) else None
+        return self.refused or (self.planter if isinstance(self.planter, str) else None)
 
     def at(self, seconds: np.ndarray) -> list[Plant]:
         """What holds the feet at each of some moments (N,) of the clip."""
@@ -107,22 +110,31 @@ class FeetTask(ABC):
         plants = yield from within(self.clip_steps(planter), 0.4, 1.0)
         return FeetFound(planter, plants, None if plants is None else self.first + plants.times * self.fps)
 
+    def live_steps(self) -> Generator[float, None, FeetFound]:
+        """The same while live: what cannot be held is free, and told, for the rest goes on following its source."""
+        try:
+            return (yield from self.steps())
+        except MotionLoomError as error:
+            return FeetFound(self.inputs.planter, None, refused=_freed(str(error)))
+
 
 def own_frames(most: int, vertices: int) -> int:
     """How many frames of a target's own motion are looked at, two at least: at most so many, of large meshes fewer."""
     return max(min(most, int(_MOST_NUMBERS / (3 * vertices))), 2)
 
 
-def feet_inputs(ob, workflow: str, settings, scene, depsgraph, own: tuple, clip: tuple) -> FeetInputs | None:
+def feet_inputs(
+    ob, workflow: str, settings, scene, depsgraph, own: tuple, clip: tuple, frames: np.ndarray
+) -> FeetInputs | None:
     """What is to be solved for an object's feet; None where they are free.
 
-    own, clip: what the planter depends on, and what the plants do besides; for comparing.  Raises as ``stand_mask`` and
-    ``ground_now``.
+    own, clip: what the planter depends on, and what the plants do besides; for comparing.  frames: (F,) the scene's, of
+    the clip.  Raises as ``stand_mask`` and ``ground_now``.
     """
     hold = hold_of(settings, True)
     if hold == FREE:
         return None
-    ground, (mark, mask) = ground_now(ob, settings, scene, depsgraph), stand_mask(ob, settings)
+    ground, (mark, mask) = ground_now(ob, settings, scene, depsgraph, frames), stand_mask(ob, settings)
     planter_key = cache.fingerprint(*own, *mark)
     key = cache.fingerprint(planter_key, *clip, ground.mark, hold)
     known = cache.get(ob.session_uid, f"{workflow} planter", planter_key)
@@ -137,7 +149,8 @@ def found_of(ob, task: FeetTask | None) -> FeetFound | None:
 def keep(ob, settings, task: FeetTask, found: FeetFound) -> None:
     """What the steps of a task returned."""
     workflow = task.inputs.workflow
-    cache.put(ob.session_uid, f"{workflow} planter", task.inputs.planter_key, found.planter)
+    if found.planter is not None:
+        cache.put(ob.session_uid, f"{workflow} planter", task.inputs.planter_key, found.planter)
     cache.put(ob.session_uid, f"{workflow} feet", task.key, found)
     if found.plants is not None or found.why_not is not None:
         say(ob, workflow, feet_report(settings, found))
@@ -150,8 +163,23 @@ def is_known(ob, settings, task: FeetTask | None) -> bool:
     own, clip = task.poses
     if clip + (own if task.inputs.planter is None else 0) > QUICK:
         return False
-    keep(ob, settings, task, result_of(task.steps()))
+    keep(ob, settings, task, result_of(task.live_steps()))
     return True
+
+
+def live_task(make: Callable[[], FeetTask | None]) -> tuple[FeetTask | None, str | None]:
+    """A task that make() returns, and None; or no task, and in words what is wrong with what was picked.
+
+    What is live goes on with free feet then: a ground that gets keys, or is deleted, is no reason to stand still.
+    """
+    try:
+        return make(), None
+    except MotionLoomError as error:
+        return None, _freed(str(error))
+
+
+def _freed(reason: str) -> str:
+    return f"Feet are free until this is mended, and Bake refuses it. {reason.removesuffix('.')}"
 
 
 def feet_report(settings, found: FeetFound | None) -> dict:

@@ -11,6 +11,7 @@ from ...scene.evaluation import evaluated_object
 from ...scene.frames import shown_frame
 from ...scene.meshes import read_surface
 from ...scene.names import is_in_scene
+from ...scene.object_motion import worlds_by_curves
 from ...scene.session import all_objects
 from ...scene.stillness import can_deform, can_move
 from ...scene.surfaces import SURFACE_TYPES
@@ -28,6 +29,8 @@ from .settings import FEET_RULES
 AS_OWN, FULL, FREE = "AS_OWN", "FULL", "FREE"
 # Of runs of frames so many are named.
 _MOST_SPANS = 4
+# Of the largest element of its matrix: what rounding changes.
+_STILL = 1e-6
 # Metres: a body that is moved over the ground by more is told in a note as well.
 _TOLD = 0.03
 _OLDER = "Learnt before feet were held, so they are free: choose how Feet are held to change that"
@@ -78,12 +81,15 @@ def older_note(settings, is_learnt: bool) -> list[str]:
     return [_OTHER_RULES] if is_learnt and settings.feet != FREE and settings.feet_rules < FEET_RULES else []
 
 
-def ground_now(ob, settings, scene, depsgraph) -> StandingGround:
-    """The ground that was picked, as it is; raises SceneError or InputError where it cannot be stood on."""
+def ground_now(ob, settings, scene, depsgraph, frames: np.ndarray) -> StandingGround:
+    """The ground that was picked, as it is at scene frames (F,).
+
+    Raises SceneError or InputError where it cannot be stood on.
+    """
     ground = settings.stands_on
     if ground is None:
         return StandingGround("", None)
-    _require_ground(ob, ground, scene)
+    _require_ground(ob, ground, scene, frames)
     evaluated_object(ground, depsgraph, instead=", or choose another ground")
     state, triangles = read_surface(ground, depsgraph, None)
     mark = cache.fingerprint(state.digest, *np.round(state.matrix, 6).ravel().tolist())
@@ -98,18 +104,24 @@ def ground_now(ob, settings, scene, depsgraph) -> StandingGround:
     return StandingGround(mark, kept(ob, "stands on", (mark,), make))
 
 
-def _require_ground(ob, ground, scene) -> None:
+def _require_ground(ob, ground, scene, frames: np.ndarray) -> None:
     if ground == ob:
         raise SceneError(f"'{ob.name}' cannot be its own ground; choose another object.")
     if not is_in_scene(scene, ground):
         raise SceneError(f"The ground '{ground.name}' is not in the scene; link it, or choose another one.")
     if ground.type not in SURFACE_TYPES | {"EMPTY"}:
         raise SceneError(f"The ground '{ground.name}' is no mesh; choose a mesh to stand on.")
-    if can_move(ground) or can_deform(ground):
+    if (can_move(ground) and not _is_kept_still(scene, ground, frames)) or can_deform(ground):
         raise SceneError(
             f"The ground '{ground.name}' may move or change its shape over time, and feet can only stand on one that "
             "does not; clear its animation and apply its modifiers, or choose another object."
         )
+
+
+def _is_kept_still(scene, ground, frames: np.ndarray) -> bool:
+    """Whether its keys leave it in one place at scene frames (F,), as one key of Auto Keying does."""
+    worlds = worlds_by_curves(scene, ground, frames)
+    return worlds is not None and bool(np.ptp(worlds, axis=0).max() <= _STILL * np.abs(worlds).max())
 
 
 # -------------------------------------------------------------------------------------------------------- what is said

@@ -93,7 +93,7 @@ def feet_task(ob, scene, depsgraph, track_key: str, track: SubjectTrack, clip: N
     settings = ob.motion_loom_transfer
     on_the_spot, whole = settings.travel == "NONE", (settings.correct, settings.stitch)
     own, over = (*binding_store.mark(settings.subjects), on_the_spot), (track_key, *whole, float(clip.frames[0]))
-    inputs = feet_inputs(ob, "transfer", settings, scene, depsgraph, own, over)
+    inputs = feet_inputs(ob, "transfer", settings, scene, depsgraph, own, over, clip.frames)
     if inputs is None:
         return None
     return TransferFeetTask(inputs, float(clip.frames[0]), clip.fps, subjects_of(ob), track, whole, on_the_spot)

@@ -21,7 +21,7 @@ from ...state.live_states import Remedy, TrackNeed
 from ..core.base import Steps, names_what_is_too_large
 from ..core.follower import LiveProblem, Moment
 from ..mesh.faces import is_split_by, require_read_mesh
-from ..mesh.feet_task import FeetFound, Plant, found_of, is_known, keep, note_of_feet
+from ..mesh.feet_task import FeetFound, Plant, found_of, is_known, keep, live_task, note_of_feet
 from ..mesh.follower import MeshFollower, forget_edits
 from ..mesh.live import require_copy, require_copy_if_live
 from .feet import TransferFeetTask, feet_task
@@ -50,7 +50,8 @@ class TransferFollower(MeshFollower):
         _require_learnt(ob)
         _require_clip(ob, moment)
         settings = ob.motion_loom_transfer
-        self._task = feet_task(ob, moment.scene, moment.depsgraph, *keyed_track(ob), clip_of(ob))
+        given = ob, moment.scene, moment.depsgraph, *keyed_track(ob), clip_of(ob)
+        self._task, refused = live_task(lambda: feet_task(*given))
         key = keyed_track(ob)[0] if self._task is None else self._task.key
         self._now = _vertices_now(ob, moment)
         fps = frames_per_second(moment.scene)
@@ -58,7 +59,7 @@ class TransferFollower(MeshFollower):
             None if is_trained(ob) else _OLD,
             None if fps == subjects_of(ob).fps else _OTHER_RATE,
             _UNSEEN if self._now is None else None,
-            note_of_feet(settings, found_of(ob, self._task)),
+            refused or note_of_feet(settings, found_of(ob, self._task)),
         )
         self.note = ". ".join(filter(None, notes)) or None
         if self._is_edited(ob, frame_now(moment.scene)) or fps != clip_of(ob).fps:
@@ -66,7 +67,7 @@ class TransferFollower(MeshFollower):
         return TrackNeed.NOTHING if is_known(ob, settings, self._task) else TrackNeed.TRACK, key
 
     def job(self, ob, moment: Moment) -> Generator[float, None, FeetFound]:
-        return self._task.steps()
+        return self._task.live_steps()
 
     def put(self, ob, scene, result: FeetFound) -> None:
         keep(ob, ob.motion_loom_transfer, self._task, result)

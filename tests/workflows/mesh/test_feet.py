@@ -170,6 +170,53 @@ def test_a_performed_walk_says_where_its_ground_ends(ob, settings, monkeypatch):
     assert live.status(ob, "map").note is None
 
 
+def test_what_follows_goes_on_with_free_feet_while_its_ground_cannot_be_stood_on(ob, settings):
+    """It stood still from the moment on at which a key was set, say by Auto Keying."""
+    hill = add_ground(slope=0.0)
+    MAP.toggle(ob)
+    free = at(ob, settings, "FREE")
+    settings.stands_on = hill
+    held = at(ob, settings, "FULL")
+    hill.keyframe_insert("location", frame=3)
+    np.testing.assert_array_equal(shown(settings.live_copy, FRAMES), held)
+    assert live.status(ob, "map").note is None and MAP.healthy(ob)
+    hill.location.z = 0.4
+    hill.keyframe_insert("location", frame=30)
+    np.testing.assert_allclose(shown(settings.live_copy, FRAMES), free, atol=1e-6)
+    note = live.status(ob, "map").note
+    assert MAP.healthy(ob) and "Feet are free until this is mended" in note and "The ground 'Hill' may move" in note
+    map_play.activate(settings.live_copy)
+    settings.bake_kind = "ABSOLUTE_KEYS"
+    with pytest.raises(RuntimeError, match="may move or change its shape"):
+        bpy.ops.motion_loom.bake(workflow="map")
+    hill.animation_data_clear()
+    hill.location = (200.0, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(shown(settings.live_copy, FRAMES), free, atol=1e-6)
+    assert MAP.healthy(ob) and "never comes to where its ground is" in live.status(ob, "map").note
+    hill.location.x = 0.0
+    bpy.context.view_layer.update()
+    np.testing.assert_array_equal(shown(settings.live_copy, FRAMES), held)
+    assert live.status(ob, "map").note is None
+
+
+def test_transfer_goes_on_with_free_feet_while_its_ground_may_move():
+    play = transfer_play
+    ob = play.TRANSFER.add_live()
+    settings = ob.motion_loom_transfer
+    hill = add_ground(slope=0.0, height=0.0)
+    settings.feet, settings.stands_on = "FULL", hill
+    bpy.context.view_layer.update()
+    before = play.TRANSFER.followed(ob)
+    hill.location.x = 1.0
+    hill.keyframe_insert("location", frame=1)
+    hill.location.x = 0.0
+    hill.keyframe_insert("location", frame=9)
+    after = play.TRANSFER.followed(ob)
+    assert "The ground 'Hill' may move" in live.status(ob, "transfer").note and play.TRANSFER.healthy(ob)
+    assert np.ptp(after, axis=0).max() > 0.3 * np.ptp(before, axis=0).max()
+
+
 @pytest.mark.parametrize("what", ["moves", "itself", "gone", "elsewhere", "wall", "no mesh", "no faces"])
 def test_a_ground_that_cannot_be_stood_on_is_told(ob, settings, what):
     hill = add_ground()
@@ -185,6 +232,8 @@ def test_a_ground_that_cannot_be_stood_on_is_told(ob, settings, what):
     }[what]
     if what == "moves":
         hill.keyframe_insert("location", frame=1)
+        hill.location.x = 0.1
+        hill.keyframe_insert("location", frame=9)
     elif what == "itself":
         settings.stands_on = ob
     elif what == "gone":
