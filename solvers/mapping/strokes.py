@@ -7,7 +7,6 @@ of its feet to and fro; so the same steps cover the same ground at every tempo a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
@@ -16,6 +15,7 @@ from scipy.ndimage import binary_opening, gaussian_filter1d
 from ..core.errors import InputError
 from ..core.lag import checked_times
 from ..shapes.mesh_feet import MeshFeet
+from .gaits import LEVELS, Gait, Recent, cycles_and_sharpness, longer, rounded
 from .rounds import cycle_length, rounds
 from .stance_speed import stance_speed
 
@@ -31,10 +31,9 @@ _ENOUGH, _AT_REST = 0.5, 0.5
 # round; over how many the RMS speed is taken live, and the gait, of which slow steps need more; a gap after which a
 # live body has stood; and how long a live body is seen before it may be said to step backward.
 _SMOOTHING, _POLE, _RESTS, _MEMORY, _GAIT_MEMORY, SILENT, _WAY_SEEN = 0.03, 0.05, 0.2, 1.0, 2.0, 0.5, 0.5
-# What is pushed is made as long as in the feet's own motion, for the way that they go to and fro, by so much at least
-# and at most, where they stand for as large a share of the time as there, and no more where that is another gait: by so
-# many times as large a share.
-_LEAST, _MOST, _SAME_GAIT, _OTHER_GAIT = 0.7, 1.4, 1.18, 1.33
+# Seconds after which it is told anew live how sharply feet turn, and frames that are too few for it; turns of feet over
+# which that is told, and the gait, and for how many seconds that is remembered at most.
+_LOOKS, _FEW, _SHAPE_TURNS, _GAIT_TURNS, _GAIT_MOST = 0.2, 4, 2.5, 1.5, 6.0
 # Of the body's height: a clip whose feet end no farther from where they began is a cycle.
 _CLOSES = 0.06
 # Moments a second between which a clip is looked at, so that its frame rate does not matter; and its own motion, once.
@@ -46,21 +45,12 @@ _ON_A_LINE, _AGREED, _BACK, _LOW, _FAR = 0.7, 0.45, 0.6, 0.3, 0.1
 _SURELY_BACK, _WIDER = 0.7, 0.6
 
 
-class Gait(NamedTuple):
-    """Means over a motion.  pushed: speed forward that strokes ask for, and to_and_fro: of feet along that line, metres
-    a second.  stands: how much of the time a foot pushes."""
-
-    pushed: float
-    to_and_fro: float
-    stands: float
-
-
 @dataclass(frozen=True)
 class Strokes:
     """feet: K of them, in metres.  forward: (2,) unit vector, the way that feet go while they are high.  speed: RMS of
     their own along it, metres a second.  on_a_line: 0 to 1, 1 - the smaller over the larger eigenvalue of their
     horizontal velocities.  agreed: -1 to 1, how surely the median foot goes forward while high, and back: how surely it
-    goes back while low, 0 where it goes nowhere.  gait: of their own.
+    goes back while low, 0 where it goes nowhere.  gaits: their own, rounded by each of ``gaits.LEVELS``.
     asked: metres a second that they go back while they stand in their own motion, see ``stance_speed``; 0 where that is
     not known, as of what an earlier version learnt."""
 
@@ -69,7 +59,7 @@ class Strokes:
     speed: float
     on_a_line: float
     agreed: float
-    gait: Gait = Gait(0.0, 0.0, 0.0)
+    gaits: tuple[Gait, ...] = (Gait(0.0, 0.0, 0.0),)
     asked: float = 0.0
     back: float = 0.0
 
@@ -96,7 +86,8 @@ class Strokes:
         cycle = cycle_length(np.stack(points, axis=1), times, _CLOSES * feet.height)
         if cycle is not None:
             points, times = rounds(points, times, cycle)
-        return replace(found, gait=found._clip(*points, times)[1], asked=found._asked(*points, times))
+        gaits = found._own_gaits(points, times, cycle is not None)
+        return replace(found, gaits=gaits, asked=found._asked(*points, times))
 
     @property
     def why_not(self) -> str | None:
@@ -116,27 +107,14 @@ class Strokes:
         weighed by how low they are and whether they move back; zero while most are still; in flight it goes straight
         from the last one known to the next.  In their own gait it is made as long as they ask for in their own motion
         while they stand, for the way that they go to and fro, or half-way to how much faster they push where that is
-        more: a map keeps how far feet go better than how fast they are when they stand.
+        more: a map keeps how far feet go better than how fast they are when they stand.  What is smoothed is held
+        against their own motion, smoothed as much; see ``gaits``.
 
         Where feet surely go forward while low and back while high, over all frames, the body steps backward: by the
         same strokes, the other way.
         """
         pushed, gait, parts = self._clip(soles, centroids, times)
-        return self._longer(gait) * pushed.reshape(-1, parts, 2).mean(axis=1)
-
-    def _longer(self, gait: Gait) -> float:
-        """By how much farther than a motion's feet push it goes."""
-        if not min(*gait, *self.gait) > 0.0:
-            return 1.0
-        to_and_fro, pushed = gait.to_and_fro / self.gait.to_and_fro, gait.pushed / self.gait.pushed
-        if self.asked > 0.0:
-            # A map through few pairs cuts off the ends of a foot's way, or rounds how fast it is between them.
-            wanted = self.asked * np.sqrt(to_and_fro * max(to_and_fro, pushed)) / gait.pushed
-        else:
-            wanted = to_and_fro / pushed
-        apart = max(gait.stands / self.gait.stands, self.gait.stands / gait.stands)
-        share = np.clip((_OTHER_GAIT - apart) / (_OTHER_GAIT - _SAME_GAIT), 0.0, 1.0)
-        return float(np.clip(wanted, _LEAST, _MOST) ** share)
+        return longer(gait, self.gaits, self.asked) * pushed.reshape(-1, parts, 2).mean(axis=1)
 
     def _clip(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, Gait, int]:
         """Velocity (N, 2) that is pushed, what it is a mean of, and N of how many each step is."""
@@ -156,8 +134,18 @@ class Strokes:
             middle = 0.5 * (fine[1:] + fine[:-1])
             pushed = np.stack([np.interp(middle, middle[known], column) for column in smooth.T], axis=1)
         pushed, to_and_fro = _smoothed(pushed, step), np.abs(along)
+        shape = _shape(soles[..., :2] @ self.forward, fine)
         gait = float((pushed @ way.forward).mean()), float(to_and_fro.mean()), float(stands.mean())
-        return pushed, Gait(*gait), parts
+        return pushed, Gait(*gait, *shape), parts
+
+    def _own_gaits(self, points: tuple[np.ndarray, np.ndarray], times: np.ndarray, cycles: bool) -> tuple[Gait, ...]:
+        first = self._clip(*points, times)[1]
+        seconds = 1.0 / max(first.often, 1.0 / float(times[-1] - times[0]))
+        blurred = (rounded(points, times, level * seconds, cycles) for level in LEVELS[1:])
+        gaits = first, *(self._clip(*of, times)[1] for of in blurred)
+        sharp = [gait.sharp for gait in gaits]
+        # Of what is no cycle, or drifts, rounding tells nothing.
+        return gaits if min(sharp) > 0.0 and max(np.diff(sharp)) < 0.0 else (first._replace(sharp=0.0),)
 
     def _asked(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> float:
         fine, _ = _moments(times, _OWN_MOMENTS)
@@ -168,17 +156,18 @@ class Strokes:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Arrays that ``from_arrays`` makes the same of."""
-        told = np.array([self.speed, self.on_a_line, self.agreed, *self.gait, self.asked, self.back])
-        return self.feet.to_arrays() | {"forward": self.forward, "told": told}
+        told = np.array([self.speed, self.on_a_line, self.agreed, *self.gaits[0][:3], self.asked, self.back])
+        return self.feet.to_arrays() | {"forward": self.forward, "told": told, "gaits": np.array(self.gaits)}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Strokes:
         """The reverse of ``to_arrays``."""
         speed, on_a_line, agreed, *rest = arrays["told"].tolist()
-        gait, forward = Gait(*rest[:3]), np.asarray(arrays["forward"], float)
+        forward = np.asarray(arrays["forward"], float)
+        gaits = tuple(Gait(*row) for row in np.asarray(arrays.get("gaits", [rest[:3]]), float).tolist())
         # What an earlier version learnt goes as it went then.
         asked, back = rest[3:] if len(rest) > 3 else (0.0, 0.0)
-        return cls(MeshFeet.from_arrays(arrays), forward, speed, on_a_line, agreed, gait, asked, back)
+        return cls(MeshFeet.from_arrays(arrays), forward, speed, on_a_line, agreed, gaits, asked, back)
 
     def stream(self) -> StrokeStream:
         """The same of a body that is seen one moment at a time; it cannot look ahead."""
@@ -218,34 +207,18 @@ class Strokes:
         return np.where(pushes[:, None], -mean, 0.0), surely, weights.mean(axis=1), still > _AT_REST
 
 
-class _Recent:
-    """Mean of what comes, the longer ago the less, over so many seconds."""
-
-    def __init__(self, nothing: float | np.ndarray, seconds: float):
-        self._sum, self._weight, self._seconds = nothing, 0.0, seconds
-
-    def step(self, value: float | np.ndarray, elapsed: float) -> float | np.ndarray:
-        """The mean with one more value, of so many seconds."""
-        kept = np.exp(-elapsed / self._seconds)
-        self._sum = kept * self._sum + (1.0 - kept) * value
-        self._weight = kept * self._weight + (1.0 - kept)
-        return self.mean
-
-    @property
-    def mean(self) -> float | np.ndarray:
-        return self._sum / self._weight
-
-
 class StrokeStream:
     """One body's strokes as they come: it knows the last moment, and how fast feet were of late."""
 
     def __init__(self, strokes: Strokes):
         self._strokes = strokes
         self._last: tuple[float, np.ndarray, np.ndarray] | None = None
-        self._square, self._gait = _Recent(0.0, _MEMORY), _Recent(np.zeros(3), _GAIT_MEMORY)
+        self._square, self._gait = Recent(0.0, _MEMORY), Recent(np.zeros(3), _GAIT_MEMORY)
         self._backward = False
-        self._votes = _Recent(np.zeros((2, 2, len(strokes.feet))), _GAIT_MEMORY)
+        self._votes = Recent(np.zeros((2, 2, len(strokes.feet))), _GAIT_MEMORY)
         self._seen = 0.0  # seconds
+        self._places: list[tuple[float, np.ndarray]] = []
+        self._shape, self._looked = (0.0, 0.0), 0.0
         self._smooth: np.ndarray | None = None
         self._known = np.zeros(2)
         self._still = 0.0  # seconds
@@ -271,7 +244,7 @@ class StrokeStream:
         way = self._way(lift, along, float(square), elapsed)
         if self._backward != (way is not self._strokes):
             # What was pushed the wrong way is no gait.
-            self._backward, self._gait = not self._backward, _Recent(np.zeros(3), _GAIT_MEMORY)
+            self._backward, self._gait = not self._backward, Recent(np.zeros(3), _GAIT_MEMORY)
         pushed, weight, stands, still = way._pushed(velocity, lift, speed)
         self._still = self._still + elapsed if still[0] else 0.0
         if weight[0] > 0.0 or self._still > _RESTS:
@@ -279,9 +252,26 @@ class StrokeStream:
         if self._smooth is None:
             self._smooth = self._known
         self._smooth = self._smooth + (1.0 - np.exp(-elapsed / _POLE)) * (self._known - self._smooth)
+        self._look_at(now[1][:, :2] @ self._strokes.forward, now[0])
         gait = np.array([self._smooth @ way.forward, np.abs(along).mean(), stands[0]])
         self._gait.step(gait, elapsed)
         return self._now()
+
+    def _look_at(self, places: np.ndarray, time: float) -> None:
+        """How sharply feet turned of late; places (K,) of soles along the way."""
+        if not self._places or time - self._places[-1][0] > SILENT:
+            self._places, self._shape, self._looked = [], (0.0, 0.0), time
+        self._places.append((time, places))
+        if time - self._looked >= _LOOKS and len(self._places) > _FEW:
+            self._looked = time
+            times, places = (np.array(of) for of in zip(*self._places, strict=True))
+            fine, parts = _moments(times)
+            self._shape = _shape(CubicSpline(times, places)(fine) if parts > 1 else places, fine)
+            # Of slow steps more must be remembered.
+            a_turn = 1.0 / max(self._shape[0], 1.0 / _GAIT_MOST)
+            self._gait.seconds = float(np.clip(_GAIT_TURNS * a_turn, _GAIT_MEMORY, _GAIT_MOST))
+            since = time - float(np.clip(_SHAPE_TURNS * a_turn, _GAIT_MEMORY, _GAIT_MOST))
+            self._places = [(then, there) for then, there in self._places if then > since]
 
     def _way(self, lift: np.ndarray, along: np.ndarray, square: float, elapsed: float) -> Strokes:
         weighed = (_votes(lift) * along)[:, 0]
@@ -295,7 +285,14 @@ class StrokeStream:
     def _now(self) -> np.ndarray:
         if self._smooth is None:
             return np.zeros(2)
-        return self._strokes._longer(Gait(*self._gait.mean)) * self._smooth
+        strokes = self._strokes
+        return longer(Gait(*self._gait.mean, *self._shape), strokes.gaits, strokes.asked) * self._smooth
+
+
+def _shape(places: np.ndarray, fine: np.ndarray) -> tuple[float, float]:
+    """See ``cycles_and_sharpness``; of places (N, K) at times (N,)."""
+    speeds = np.diff(places, axis=0) / np.diff(fine)[:, None]
+    return cycles_and_sharpness(0.5 * (places[1:] + places[:-1]), speeds, float(fine[-1] - fine[0]))
 
 
 def _votes(lift: np.ndarray) -> np.ndarray:

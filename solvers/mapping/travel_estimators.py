@@ -106,9 +106,9 @@ class TravelEstimators:
     def _by_strokes(self) -> str:
         count = len(self.strokes.feet)
         by = f"the strokes of its {f'{count} feet' if count > 1 else 'one foot'}"
-        return (
-            by if self.strokes.asked > 0.0 else f"{by} (Learn Again measures how fast they stand, which is not known)"
-        )
+        unknown = "" if self.strokes.gaits[0].often > 0.0 else "how sharply they turn"
+        unknown = unknown if self.strokes.asked > 0.0 else "how fast they stand"
+        return f"{by} (Learn Again measures {unknown}, which is not known)" if unknown else by
 
     def note_of(self, choices: TravelChoices) -> str:
         """In words, what the target's travel stands on; raises as ``estimator_of``."""

@@ -10,6 +10,7 @@ import numpy as np
 from ...scene.point_source import JOINTS, OBJECTS, VERTICES, PointSource
 from ...solvers.core.errors import InputError
 from ...solvers.core.interpolation import BetweenRows
+from ...solvers.mapping.gaits import LEVELS, Gait
 from ...solvers.mapping.source_motion import SourceModel, SourceStream
 from ...solvers.mapping.travel_estimators import FeetAt, TravelEstimators
 from ...solvers.shapes.feet_readout import FeetReadout
@@ -117,8 +118,11 @@ def unpack_target(arrays: dict[str, np.ndarray], header: dict) -> LearntTarget:
         if learnt.space.vertices_of(learnt.space.coefficients[0]).shape != (sizes["V"], 3):
             raise ValueError("the poses are of other vertices")
         if learnt.travel.strokes is not None:
-            require_shapes({"forward": learnt.travel.strokes.forward}, {"forward": "f 2"})
-            for foot in learnt.travel.strokes.feet.feet:
+            strokes = learnt.travel.strokes
+            told = {"forward": strokes.forward, "gaits": np.array(strokes.gaits)}
+            rounded = len(LEVELS) if len(strokes.gaits) > 1 else 1
+            require_shapes(told, {"forward": "f 2", "gaits": f"f {rounded} {len(Gait._fields)}"})
+            for foot in strokes.feet.feet:
                 require_indices(foot.vertices, 0, sizes["V"], "feet")
                 require_indices(foot.sole, 0, sizes["V"], "soles")
         require_counts(learnt.vertices, learnt.faces)

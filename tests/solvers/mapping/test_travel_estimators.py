@@ -225,8 +225,9 @@ def test_strokes_are_stored_and_what_was_stored_without_them_goes_as_it_went():
     assert again.note_of(TravelChoices()) == estimators.note_of(TravelChoices()) and again.cycle == estimators.cycle
     np.testing.assert_array_equal(again.strokes.forward, estimators.strokes.forward)
     earlier = TravelEstimators.from_arrays(arrays | {"strokes told": arrays["strokes told"][:6]})
-    told = [of.note_of(TravelChoices("stance")) for of in (earlier, estimators)]
-    assert "Learn Again measures" in told[0] and "Learn Again" not in told[1]
+    later = TravelEstimators.from_arrays({name: of for name, of in arrays.items() if name != "strokes gaits"})
+    told = [of.note_of(TravelChoices("stance")) for of in (earlier, later, estimators)]
+    assert "how fast they stand" in told[0] and "how sharply they turn" in told[1] and "Learn Again" not in told[2]
     before = {name: array for name, array in arrays.items() if "strokes" not in name and name != "cycle"}
     old = TravelEstimators.from_arrays(before)
     assert "earlier version" in old.note_of(TravelChoices("stance")) and old.strokes_of(TravelChoices("stride")) is None
