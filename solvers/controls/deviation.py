@@ -39,3 +39,11 @@ def deviation(meant: np.ndarray, shown: np.ndarray, bones: np.ndarray) -> Deviat
     # By the sine of half the angle, which the distance of the two rotations tells: small angles keep their digits.
     chord = np.linalg.norm(relative - np.eye(3), axis=(-2, -1))
     return Deviation(bones, away, 2.0 * np.arcsin(np.clip(chord / np.sqrt(8.0), 0.0, 1.0)))
+
+
+def points_apart(poses: np.ndarray, others: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """(F, D) the largest distance between two poses (F, D, 4, 4) of a bone's head, and of the points on its axes as far
+    from the head as it is long, (D,), so that its direction and twist count as well."""
+    away = others[..., :3, :] - poses[..., :3, :]
+    points = away[..., 3:] + away[..., :3] * lengths[:, None, None]
+    return np.maximum(np.linalg.norm(points, axis=-2).max(axis=-1), np.linalg.norm(away[..., 3], axis=-1))

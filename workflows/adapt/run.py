@@ -14,7 +14,7 @@ from ..environment.joints import joints_report
 from ..environment.problem import Problem, gather_steps
 from ..environment.replaced import ground_as_json, ground_notes, ground_report
 from ..environment.sanity import roughest_frame, unsettled_note
-from ..rig.bake import RigBakeOptions, choose_keys_of, require_bakeable, write_steps
+from ..rig.bake import CHOOSING, RigBakeOptions, choose_key_steps, require_bakeable, write_steps
 from ..rig.control_fit import FITTING, fitted_steps
 from ..rig.control_report import control_report
 from ..rig.factors import notes_of_kept_keys
@@ -67,8 +67,8 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
     fitted = control_report(result.written, result.whole) if result.written else None
     if fitted is not None:
         report["controls"] = fitted.figures()
-    yield 0.85, "Choosing keys"
-    chosen = choose_keys_of(context, [ob], workflow, solution, options)
+    steps = choose_key_steps(context, [ob], workflow, solution, options)
+    chosen = yield from relayed(steps, 0.85, 0.9, CHOOSING)
     found, told, lost = None, [], []
     if options.measure:
         yield 0.9, "Measuring"

@@ -32,7 +32,8 @@ class KeyOptions:
 @dataclass(frozen=True)
 class Keys:
     """chosen: (F, B, 3) bool, for location, rotation and scale of each bone.  sizes: (B, 3) curves of each.
-    error: metres by which what is left out moves any joint, see ``curve_reduction.reduce_keys``.
+    error: metres by which what is left out moves any joint, see ``curve_reduction.reduce_keys``; where controls get the
+    keys, any bone of the body.
     tangents: of the curves at the keys, where any is left out; without, curves run straight from frame to frame."""
 
     chosen: np.ndarray
@@ -48,8 +49,11 @@ class Keys:
         """The motion that these keys of one make; a channel without any plays on."""
         if not self.is_thinned:
             return motion
-        rows = played(motion.channels(), motion.frames, self.chosen, self.tangents)
-        return replace(motion, basis=channels_to_basis(motion.rig, *rows))
+        return replace(motion, basis=channels_to_basis(motion.rig, *self.played_channels(motion)))
+
+    def played_channels(self, motion: BoneMotion) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As ``played``, location (F, B, 3), rotation (F, B, 4) and scale (F, B, 3) as curves have them."""
+        return played(motion.channels(), motion.frames, self.chosen, self.tangents)
 
     def report(self) -> dict:
         """Numbers that JSON can hold; keys_per_curve is a mean."""

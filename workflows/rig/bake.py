@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ...scene.motion_changes import changed_bones
 from ...scene.new_names import require_name
 from ...scene.strips import require_pushable
+from ...solvers.core import steps
 from ..command_line.words import counted
 from ..core import live
 from ..core.base import relayed, too_large_named, within
@@ -15,10 +17,14 @@ from ..core.outside_frames import outside_notes
 from ..core.result_keys import KeyOptions, Keys, choose_keys
 from .action import bound_action, live_copy, source_played, write_result
 from .control_fit import FITTING, fitted_steps
+from .control_keys import control_key_steps
 from .live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live
 from .owner import require_owner
 from .problem import RigProblem, RigResult, RigSolution
 from .switch import restored_after_error
+
+# What progress says.
+CHOOSING = "Choosing keys"
 
 
 @dataclass(frozen=True)
@@ -55,8 +61,8 @@ def bake_steps(
         solution = yield from relayed(workflow.solve_steps(problem), 0.3, 0.7, workflow.doing.capitalize())
         fit = fitted_steps(context, rigs, workflow, problem, solution)
         solution = yield from relayed(fit, 0.7, 0.94, FITTING)
-        yield 0.94, "Choosing keys"
-        keys = choose_keys_of(context, rigs, workflow, solution, options)
+        chosen = choose_key_steps(context, rigs, workflow, solution, options)
+        keys = yield from relayed(chosen, 0.94, 0.97, CHOOSING)
         return (yield from write_steps(context, rigs, workflow, problem, solution, options, keys))
 
 
@@ -69,11 +75,20 @@ def require_bakeable(rigs: Sequence, workflow, options: RigBakeOptions) -> None:
             require_pushable(ob)
 
 
-def choose_keys_of(context, rigs: Sequence, workflow, solution: RigSolution, options: RigBakeOptions) -> list[Keys]:
-    """The keys that each rig's result gets."""
-    return [
-        _keys_of(context, ob, workflow, result, options.keys) for ob, result in zip(rigs, solution.results, strict=True)
-    ]
+def choose_key_steps(
+    context, rigs: Sequence, workflow, solution: RigSolution, options: RigBakeOptions
+) -> Generator[float, None, list[Keys]]:
+    """The keys that each rig's result gets, yielding shares done."""
+    found = []
+    for number, (ob, result) in enumerate(zip(rigs, solution.results, strict=True)):
+        choose = partial(_keys_of, context, ob, workflow, result)
+        if result.written:
+            chosen = control_key_steps(context, ob, workflow, result.written, options.keys, choose)
+            found.append((yield from steps.within(chosen, number / len(rigs), (number + 1) / len(rigs))))
+        else:
+            yield number / len(rigs)
+            found.append(choose(options.keys))
+    return found
 
 
 def write_steps(

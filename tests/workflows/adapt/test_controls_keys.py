@@ -1,0 +1,79 @@
+"""Keys of controls that are left out: the error is of the body, as Blender plays it."""
+
+import bpy
+import numpy as np
+import pytest
+
+from tests import adapt_play as play
+from tests import adapt_scenes as scenes
+from tests import commands, control_scenes
+
+FRAMES = control_scenes.FRAMES
+BODY = ("b", "c", "d", "e")
+
+
+@pytest.fixture(scope="module")
+def bound_file(tmp_path_factory):
+    bpy.ops.wm.read_homefile(use_empty=True)
+    rig = control_scenes.animate_leg(control_scenes.add_leg())
+    rig.scale = (2.0, 2.0, 2.0)
+    bpy.context.view_layer.update()
+    scenes.add_grid("Floor", (-2.0, 2.0), (-2.0, 2.0), cells=20)
+    bpy.context.scene.frame_end = 8
+    play.bind(rig, ("Floor",))
+    scenes.deform("Floor", lambda v: v + np.outer(0.05 * np.sin(3.0 * v[:, 1] + v[:, 0]), [0.0, 0.0, 1.0]))
+    return play.save(tmp_path_factory.mktemp("keys") / "leg.blend")
+
+
+@pytest.fixture
+def rig(bound_file):
+    bpy.ops.wm.open_mainfile(filepath=bound_file)
+    return bpy.data.objects["Rig"]
+
+
+def points(rig):
+    """(F, P, 3) of the heads of the body's bones, and of points as far from these as the bones are long; metres."""
+    out = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(int(frame))
+        shown = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        for name in BODY:
+            bone = shown.pose.bones[name]
+            matrix, length = np.array(shown.matrix_world @ bone.matrix), rig.data.bones[name].length
+            out.append([matrix[:3, 3], *(matrix[:3, 3] + length * matrix[:3, k] for k in range(3))])
+    return np.array(out).reshape(len(FRAMES), -1, 3)
+
+
+def baked(rig, capsys, *words):
+    report = commands.run(capsys, "adapt", "--rig", "Rig", *words)
+    return report, points(rig)
+
+
+def off(shown, dense):
+    return 1000.0 * np.linalg.norm(shown - dense, axis=-1).max()
+
+
+def test_an_error_that_is_asked_for_is_held_by_the_body(rig, capsys):
+    _, dense = baked(rig, capsys)
+    counts = []
+    for error in (0.02, 0.004, 0.0005):
+        report, shown = baked(rig, capsys, "--reduce", str(error))
+        assert off(shown, dense) <= 1000.0 * error + 1e-3
+        assert report["key_error_mm"] == pytest.approx(off(shown, dense), abs=2e-3)
+        counts.append(report["keys"])
+    assert counts[0] < counts[1] < counts[2] < report["keys_of_all_frames"]
+
+
+@pytest.mark.parametrize("words", [["--step", "3"], ["--keys-at-source"], ["--step", "3", "--reduce", "0.001"]])
+def test_what_no_error_bounds_is_told_as_it_is(rig, capsys, words):
+    _, dense = baked(rig, capsys)
+    report, shown = baked(rig, capsys, *words)
+    assert off(shown, dense) > 5.0 and report["key_error_mm"] == pytest.approx(off(shown, dense), abs=2e-3)
+
+
+def test_it_is_of_a_result_that_is_half_faded(rig, capsys):
+    """The body is evaluated where the channels lie between the source's and those that were fitted."""
+    rig.motion_loom_adapt.influence = 0.5
+    _, dense = baked(rig, capsys)
+    report, shown = baked(rig, capsys, "--step", "3")
+    assert report["key_error_mm"] == pytest.approx(off(shown, dense), abs=2e-3)

@@ -1,0 +1,107 @@
+"""Keys of controls that are left out: what that does to the body is measured where Blender evaluates it.
+
+How far a control moves tells little of how far it moves bones: a goal pulls a knee by twice as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...scene.control_copy import ControlCopy, control_copy
+from ...solvers.controls.deviation import points_apart
+from ...solvers.controls.trial import ControlChannels, Trial
+from ...solvers.core.vectors import mean_scale
+from ..core.result_keys import KeyOptions, Keys
+from .action import bound_action, result_in_strip, values_of_source
+from .control_report import judged
+from .control_result import ControlResult
+
+# How often keys are chosen anew with a smaller error on controls, by this share less than the body asks for.
+_ROUNDS, _SHARE = 5, 0.9
+# Frames that are evaluated at a stretch.
+_AT_A_STRETCH = 4
+
+
+def control_key_steps(
+    at, ob, workflow, written: ControlResult, options: KeyOptions, choose: Callable[[KeyOptions], Keys]
+) -> Generator[float, None, Keys]:
+    """The keys of a result on controls, yielding shares done; where any is left out their error is of the body, metres.
+
+    choose: keys with options, whose error is of controls.  Of the body it is the largest distance of the heads of the
+    bones that are judged, and of points as far from these as the bones are long, from where keys at all frames have
+    them.  Where an error is asked for, it is held: by keys at all frames where nothing less does.
+    """
+    keys = choose(options)
+    if not keys.is_thinned:
+        return keys
+    with _copied(at, ob, workflow, written) as copy:
+        body = _Body(copy, written)
+        yield from body.pose_dense()
+        found = yield from body.measured(keys)
+        asked = None if options.at_source else options.error
+        bound = asked
+        for _ in range(_ROUNDS if asked is not None else 0):
+            if found.error <= asked:
+                return found
+            bound *= _SHARE * asked / found.error
+            found = yield from body.measured(choose(replace(options, error=bound)))
+        if asked is None or found.error <= asked:
+            return found
+        return (yield from body.measured(choose(replace(options, error=None))))
+
+
+def _copied(at, ob, workflow, written: ControlResult):
+    controls = written.controls
+    names = [controls.rig.names[bone] for bone in controls.controls]
+    source, before = bound_action(ob, workflow), values_of_source(ob, workflow)
+    return control_copy(
+        at, ob, names, written.original.frames, controls.switches, written.switches, source, before,
+        result_in_strip(ob, workflow),
+    )  # fmt: skip
+
+
+@dataclass
+class _Body:
+    """The bones by which a result is judged, on a copy. dense: (F, B, 4, 4) with keys at all frames."""
+
+    copy: ControlCopy
+    written: ControlResult
+    dense: np.ndarray | None = None
+
+    def pose_dense(self) -> Generator[float, None, None]:
+        rows = np.arange(len(self.written.original.frames))
+        self.dense = yield from self._posed(rows, self.written.motion.channels())
+
+    def measured(self, keys: Keys) -> Generator[float, None, Keys]:
+        """Keys with the metres by which the curves through them move any of the bones at any frame."""
+        return replace(keys, error=(yield from self._error_of(keys))) if keys.is_thinned else keys
+
+    def _error_of(self, keys: Keys) -> Generator[float, None, float]:
+        motion, controls = self.written.motion, self.written.controls
+        channels, own = keys.played_channels(motion), controls.controls
+        both = zip(channels, motion.channels(), strict=True)
+        apart = [np.abs(new[:, own] - old[:, own]).max(axis=(1, 2)) for new, old in both]
+        rows = np.flatnonzero(np.max(apart, axis=0) > 0.0)
+        if not len(rows):
+            return 0.0
+        posed = yield from self._posed(rows, channels)
+        bones = judged(controls)
+        found = points_apart(self.dense[rows][:, bones], posed[:, bones], controls.rig.lengths[bones])
+        return float((found * mean_scale(motion.object_world[rows, :3, :3])[:, None]).max())
+
+    def _posed(self, rows: np.ndarray, channels: tuple) -> Generator[float, None, np.ndarray]:
+        """(n, B, 4, 4) poses at some rows of channels of all bones."""
+        own, parts = self.written.controls.controls, []
+        for some in _stretches(rows):
+            trial = Trial(some, ControlChannels(*(part[some][:, own] for part in channels)))
+            parts.append(self.copy.evaluate(trial))
+            yield 0.5  # how often keys are chosen is not known
+        return np.concatenate(parts)
+
+
+def _stretches(rows: np.ndarray) -> Iterator[np.ndarray]:
+    for first in range(0, len(rows), _AT_A_STRETCH):
+        yield rows[first : first + _AT_A_STRETCH]
