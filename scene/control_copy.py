@@ -21,7 +21,7 @@ from .channels import SIZES, action_times, rotation_channel
 from .evaluation import evaluated_object
 from .frames import show_frame
 from .motion import source_of
-from .playback import Before, put_back
+from .playback import Before, put_back, value_at
 from .private_copies import PrivateCopies, private_copies
 from .rigs import matrices
 from .sampling import Channels
@@ -103,7 +103,7 @@ class ControlCopy:
                 flat = np.empty(size * len(bones), np.float32)
                 bones.foreach_get(name, flat)
                 channels[name][number] = flat.reshape(-1, size)[self._rows]
-            values[number] = [float(evaluated.path_resolve(path)) for path in self.switches]
+            values[number] = [value_at(evaluated, path) for path in self.switches]
             yield (number + 1) / count
             self._require()
         rotation = np.zeros((count, len(self._rows), 4))

@@ -21,7 +21,7 @@ from .evaluation import evaluated_object
 from .frames import show_frame
 from .metarig import metarig_parents
 from .motion import source_of
-from .playback import play
+from .playback import play, put_own, value_at
 from .private_copies import PrivateCopies, private_copies
 from .reaches import BENT, Reaches
 from .rigs import matrices, read_rig
@@ -131,7 +131,7 @@ class _Posing:
         for row in reversed(range(len(frames))):
             show_frame(private.scene, float(frames[row]))
             evaluated = self._evaluated()
-            self.values[row] = [float(evaluated.path_resolve(path)) for path in switches]
+            self.values[row] = [value_at(evaluated, path) for path in switches]
         self._start = {channel: _read(evaluated.pose.bones, channel) for channel in SIZES}
         self._halt(evaluated)
         self._order = [self._bones.find(name) for name in rig.names]
@@ -145,13 +145,13 @@ class _Posing:
     def _halt(self, evaluated) -> None:
         """Nothing animates the copy any more; it stays as it was evaluated last."""
         data = self._copy.animation_data
-        held = {path: evaluated.path_resolve(path) for path in self._switches}
+        held = {path: value_at(evaluated, path) for path in self._switches}
         if data is not None:
             data.action, data.use_nla = None, False
         for channel, values in self._start.items():
             self._bones.foreach_set(channel, values.ravel())
         for path, value in held.items():
-            self._set(path, value)
+            put_own(self._copy, path, value)
 
     def measure(self, states: np.ndarray, groups: np.ndarray) -> tuple:
         """base, other, posed and unstable, see `ControlProbe`."""
@@ -162,7 +162,7 @@ class _Posing:
         shape = self._free.shape
         for number, state in enumerate(states):
             for path, value in zip(self._switches, state, strict=True):
-                self._set(path, value)
+                put_own(self._copy, path, value)
             steps = self._within_reach(rng, self._start_steps(rng))
             base[number] = self._posed(steps)
             for group in range(count):
@@ -217,12 +217,6 @@ class _Posing:
 
     def _evaluated(self) -> bpy.types.Object:
         return evaluated_object(self._copy, self._private.depsgraph)
-
-    def _set(self, path: str, value: float) -> None:
-        owner, _, name = path.rpartition("[")
-        holder = self._copy.path_resolve(owner) if owner else self._copy
-        present = holder[name[1:-2]]
-        holder[name[1:-2]] = type(present)(round(value) if isinstance(present, int) else value)
 
 
 def _turned(mode: str, start: np.ndarray, turn: np.ndarray) -> np.ndarray:

@@ -49,7 +49,7 @@ def values_before(ob: bpy.types.Object, result, result_slot, source, source_slot
 
 def values_without_curves(ob: bpy.types.Object, keys: Iterable[tuple[str, int]], action, slot) -> list[Before]:
     """The present values of those of some properties, by path and index, that an action, or none, does not animate."""
-    values = [(key, _value(ob, *key)) for key in keys]
+    values = [(key, value_at(ob, *key)) for key in keys]
     return without_curves([Before(*key, value) for key, value in values if value is not None], action, slot)
 
 
@@ -80,10 +80,10 @@ def evaluate_again(ob: bpy.types.Object) -> None:
 def put_back(ob: bpy.types.Object, values: Iterable[Before]) -> None:
     """Give properties the values from before; those that have them are left alone."""
     for before in values:
-        if _value(ob, before.path, before.index) in (None, before.value):
+        if value_at(ob, before.path, before.index) in (None, before.value):
             continue  # None: the bone or the constraint is gone, and so is what had to be put back
         if before.path.endswith('"]'):
-            _put_back_own(ob, before)
+            put_own(ob, before.path, before.value)
             continue
         holder, name = _holder(ob, before.path)
         present = getattr(holder, name)
@@ -96,22 +96,10 @@ def put_back(ob: bpy.types.Object, values: Iterable[Before]) -> None:
             present[before.index] = before.value
 
 
-def _put_back_own(ob: bpy.types.Object, before: Before) -> None:
-    """Give a custom property, which may be whole numbers, its value from before."""
-    holder, key = _own(ob, before.path)
-    holder[key] = type(holder[key])(before.value)
-
-
 def _holder(ob: bpy.types.Object, path: str) -> tuple[bpy.types.bpy_struct, str]:
     """What has the property that a data path ends with, and the property's name."""
     owner, _, name = path.rpartition(".")
     return (ob.path_resolve(owner) if owner else ob), name
-
-
-def _own(ob: bpy.types.Object, path: str) -> tuple[bpy.types.bpy_struct, str]:
-    """As ``_holder``, for a custom property."""
-    owner, _, name = path.rpartition('["')
-    return (ob.path_resolve(owner) if owner else ob), bpy.utils.unescape_identifier(name[:-2])
 
 
 @contextmanager
@@ -130,20 +118,42 @@ def _key(curve) -> tuple[str, int]:
     return curve.data_path, curve.array_index
 
 
-def _value(ob, path: str, index: int) -> float | None:
+def value_at(ob, path: str, index: int = 0) -> float | None:
+    """What a property, by its path from the object, has as a curve would: a number for a choice among several, too.
+
+    None where there is no such property, or it is none that a curve could have.
+    """
     try:
         value = ob.path_resolve(path)
     except ValueError:
         return None
     if isinstance(value, str):
         return _number_of_choice(ob, path, value)
-    return float(value) if isinstance(value, (bool, int, float)) else float(value[index])
+    if isinstance(value, (bool, int, float)):
+        return float(value)
+    try:
+        return float(value[index])
+    except (TypeError, IndexError, KeyError):
+        return None
 
 
-def _number_of_choice(ob, path: str, value: str) -> float:
-    """The number that a curve has for a choice among several, of which paths give the name."""
+def _number_of_choice(ob, path: str, value: str) -> float | None:
+    """The number that a curve has for a choice among several, of which paths give the name; None for a plain text."""
     if path.endswith('"]'):
-        holder, key = _own(ob, path)
-        return float(holder[key])
+        holder, key = own_property(ob, path)
+        return None if isinstance(holder[key], str) else float(holder[key])
     holder, name = _holder(ob, path)
     return float(holder.bl_rna.properties[name].enum_items[value].value)
+
+
+def put_own(ob: bpy.types.Object, path: str, value: float) -> None:
+    """Give a custom property, which may be whole numbers, a value."""
+    holder, key = own_property(ob, path)
+    present = holder[key]
+    holder[key] = type(present)(round(value) if isinstance(present, int) else value)
+
+
+def own_property(ob: bpy.types.Object, path: str) -> tuple[bpy.types.bpy_struct, str]:
+    """What has the custom property that a data path ends with, and the property's name."""
+    owner, _, name = path.rpartition('["')
+    return (ob.path_resolve(owner) if owner else ob), bpy.utils.unescape_identifier(name[:-2])

@@ -13,6 +13,7 @@ from .actions import HAS_SLOTS, bone_of_path, playing_curves
 from .channels import SIZES
 from .evaluation import evaluated_object
 from .frames import frame_kept, step_through
+from .playback import value_at
 from .rigs import matrices
 from .stillness import can_deform, can_move
 
@@ -131,6 +132,9 @@ def _numbers(ob: bpy.types.Object, path: str) -> list | None:
         value = ob.path_resolve(path)
     except ValueError:
         return None
+    if isinstance(value, str):
+        chosen = value_at(ob, path)
+        return None if chosen is None else [chosen]
     values = list(value) if hasattr(value, "__len__") else [value]
     return values if all(isinstance(number, (bool, int, float)) for number in values) else None
 

@@ -11,6 +11,7 @@ import numpy as np
 from . import actions
 from .bone_dependence import bone_in_path, moved_by
 from .channels import action_times
+from .playback import own_property, value_at
 from .sampling import strip_curves
 
 _INFLUENCES = (".influence", ".mute", ".weight", ".enabled")
@@ -73,12 +74,14 @@ def hold_switches(action, slot, values: dict[str, float], times: np.ndarray) -> 
 
 
 def _ends(ob, path: str) -> tuple[float, float]:
-    owner, _, name = path.rpartition("[")
     try:
-        holder = ob.path_resolve(owner) if owner else ob
-        shown = holder.id_properties_ui(name[1:-2]).as_dict()
+        holder, name = own_property(ob, path)
+        shown = holder.id_properties_ui(name).as_dict()
     except (TypeError, ValueError, KeyError):
         return 0.0, 1.0
+    choices = [float(choice[-1]) for choice in shown.get("items") or ()]
+    if choices:
+        return min(choices), max(choices)
     low, high = float(shown.get("soft_min", 0.0)), float(shown.get("soft_max", 1.0))
     return (low, high) if abs(low) < 1e3 and abs(high) < 1e3 else (0.0, 1.0)
 
@@ -107,10 +110,11 @@ def _constrained(ob, bone: str, path: str) -> list[str]:
 
 
 def _is_number(ob, path: str) -> bool:
-    """Whether a path leads to a custom property that is a number."""
+    """Whether a path leads to a custom property that is one number, or one of several choices."""
     if not path.endswith("]"):
         return False
     try:
-        return isinstance(ob.path_resolve(path), (bool, int, float))
+        is_one = isinstance(ob.path_resolve(path), (bool, int, float, str))
     except ValueError:
         return False
+    return is_one and value_at(ob, path) is not None

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 
-from tests.objects import add_object, key
+from tests.objects import add_object, key, key_custom
 from tests.rig_scenes import add_armature
 
 FRAMES = np.arange(1.0, 9.0)
@@ -59,6 +59,28 @@ def hold_to_moving(ob, bone):
     hold = ob.pose.bones[bone].constraints.new("COPY_LOCATION")
     hold.target, hold.use_offset = post, True
     return post
+
+
+def hang_by_choice(ob):
+    """The goal of the leg hangs on nothing, then on the pelvis, by a keyed choice among three; returns its path."""
+    goal, path = ob.pose.bones["g"], 'pose.bones["g"]["hangs_on"]'
+    key_custom(goal, "hangs_on", {1: 0, 4: 0, 5: 2, 8: 2})
+    names = ("ROOM", "ROOT", "PELVIS")
+    goal.id_properties_ui("hangs_on").update(items=[(name, name, "", number) for number, name in enumerate(names)])
+    hang = goal.constraints.new("CHILD_OF")
+    hang.target, hang.subtarget = ob, "b"
+    bpy.context.view_layer.update()
+    hang.inverse_matrix = ob.data.bones["b"].matrix_local.inverted()
+    add_driver(hang, "influence", ob, path, "told == 2")
+    return path
+
+
+def add_driver(owner, name, source, path, expression):
+    """A property becomes what an expression makes of `told`, a property of an object."""
+    driver = owner.driver_add(name).driver
+    variable = driver.variables.new()
+    variable.name, driver.expression = "told", expression
+    variable.targets[0].id, variable.targets[0].data_path = source, path
 
 
 def hold_to_carried(ob, bone, by):

@@ -1,13 +1,14 @@
 """What is measured of rigs by posing their controls."""
 
 import bpy
+import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene.control_probe import probe_rig
 from bl_ext.devrepo.motion_loom.scene.metarig import metarig_parents
 from bl_ext.devrepo.motion_loom.solvers.controls.measured_rig import measured_rig
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 
-from tests.control_scenes import CONTROLS, FRAMES, add_leg, animate_leg, id_counts
+from tests.control_scenes import CONTROLS, FRAMES, add_driver, add_leg, animate_leg, hang_by_choice, id_counts
 from tests.objects import drive, key, key_custom
 from tests.rig_scenes import add_chain, animate_at_random
 from tests.rigify_scenes import save_human
@@ -197,3 +198,18 @@ def test_the_states_that_occur_are_found_in_actions_and_strips(in_strip):
     assert probe.switches == (path,) and id_counts() == before
     assert {0.0, 1.0} <= set(probe.occurring.ravel().tolist())
     assert sorted(probe.states.ravel().tolist()) == [0.0, 1.0]
+
+
+def test_a_choice_among_several_is_a_switch_in_the_states_that_occur():
+    """As the parents that Rigify offers: only those that are keyed are posed, and a text is none."""
+    ob = animate_leg(add_leg())
+    path = hang_by_choice(ob)
+    ob["text"] = "none"
+    add_driver(ob.pose.bones["e"].constraints[0], "influence", ob, '["text"]', "1.0 if told else 1.0")
+    probe = probe_rig(bpy.context, ob, FRAMES)
+    assert probe.switches == (path,) and probe.ends.tolist() == [[0.0, 2.0]]
+    assert probe.states.ravel().tolist() == [0.0, 2.0] and not probe.limb_switches.any()
+    assert ob.pose.bones["g"]["hangs_on"] == 2, "what the rig was posed by on its copy is not the user's"
+    goal, pelvis = (list(probe.rig.names).index(name) for name in "gb")
+    moved = probe.posed[:, probe.groups[0, list(probe.controls).index(pelvis)], goal] - probe.base[:, goal]
+    assert np.abs(moved[0]).max() < 1e-6 < 1e-3 < np.abs(moved[1]).max(), "it hangs on the pelvis in the second alone"

@@ -5,12 +5,13 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom.scene import actions
 
 from benchmarks import _control_home as home
 from benchmarks.control_rigs import key_clip, posed_clip
 from tests import adapt_play as play
 from tests import adapt_scenes as scenes
-from tests import commands
+from tests import commands, control_scenes
 from tests import rigify_scenes as rigify
 from tests.linked import linked
 from tests.rig_scenes import fingerprint
@@ -111,3 +112,20 @@ def test_legs_in_ik_with_poles_follow_by_bones_whose_names_tell_nothing(shapes, 
     rows = [[bone.name for bone in rig.data.bones if bone.use_deform].index(name) for name in feet.values()]
     np.testing.assert_allclose((heads(rig) - before)[:, rows, 2], 0.07, atol=0.01)
     assert told["silenced_constraints"] == [] and told["controls"]["away_mm"] < 0.5, told["controls"]
+
+
+def test_a_keyed_choice_of_what_a_goal_hangs_on_counts_and_stays(capsys):
+    """As a keyed parent of Rigify, a choice among several: the goal is keyed in the one, then in the other."""
+    bpy.ops.wm.read_homefile(use_empty=True)
+    rig = control_scenes.animate_leg(control_scenes.add_leg())
+    path = control_scenes.hang_by_choice(rig)
+    scenes.add_grid("Floor", (-1.0, 1.0), (-1.0, 1.0), cells=4)
+    bpy.context.scene.frame_end = 8
+    play.bind(rig, ("Floor",))
+    bpy.data.objects["Floor"].location.z = 0.04
+    bpy.context.view_layer.update()
+    found = commands.run(capsys, "adapt", "--rig", "Rig")
+    assert found["controls"]["away_mm"] < 1.0 and "g" in found["controls"]["written"]
+    both = rig.motion_loom_adapt.source, rig.animation_data.action
+    curves = [actions.find_curve(each, play.slot_of(each), path, 0) for each in both]
+    np.testing.assert_array_equal(*map(actions.keys_of, curves))
