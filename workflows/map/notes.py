@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .model import target_of
 from .pairs import odd_one, odd_text
+from .shared_frames import shared_notes
 from .unmet import told_contradiction, unmet_notes
 
 
@@ -11,7 +12,7 @@ def notes_of_pairs(ob) -> list[str]:
     """Of the pairs; raises as ``target_of``, and InputError for one that cannot be."""
     odd, contradiction = odd_one(ob), told_contradiction(ob)
     told = [_sentence(text) for text in (contradiction, odd and odd_text(odd)) if text]
-    return told + unmet_notes(ob)
+    return told + shared_notes(ob) + unmet_notes(ob)
 
 
 def _sentence(text: str) -> str:

@@ -27,6 +27,7 @@ from .model import (
     source_track_of,
     target_of,
 )
+from .shared_frames import shared_notes
 from .unmet import told_contradiction
 from .weighing import weights_of
 
@@ -243,9 +244,9 @@ def _performed(context, ob) -> str:
 
 
 def _told(ob, text: str) -> str:
-    """With a warning where pairs contradict each other."""
-    odd = odd_one(ob)
-    return "; ".join(filter(None, (text, told_contradiction(ob), odd and odd_text(odd))))
+    """With a warning where pairs contradict each other or share a frame."""
+    odd, shared = odd_one(ob), [note.removesuffix(".") for note in shared_notes(ob)]
+    return "; ".join(filter(None, (text, told_contradiction(ob), odd and odd_text(odd), *shared)))
 
 
 PAIRS = EntryList(

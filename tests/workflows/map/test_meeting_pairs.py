@@ -54,6 +54,32 @@ def reported(capfd, *words):
     return json.loads(written.out.splitlines()[-1]), written
 
 
+def test_pairs_that_share_a_frame_are_named(capfd):
+    """Two of one target frame made a target that hardly moves, two of one source frame are met by neither."""
+    ob = make(((5, 9), (11, 9)))
+    settings = ob.motion_loom_map
+    assert "Pairs of one target frame, though their sources are unlike: 1 and 2 (9)" in panel_texts(ob)
+    report, _ = reported(capfd)
+    assert any("1 and 2 (9)" in note for note in report["notes"])
+    capfd.readouterr()
+    play.pair(ob, (5, 9))
+    assert "Pairs of one source frame: 1 and 3 (5)" in capfd.readouterr().out
+    settings.pairs[2].use = False
+    settings.pairs[1].target_frame = 15
+    assert "of one" not in panel_texts(ob)
+    settings.pairs[2].use, settings.pairs[2].target_frame = True, 20
+    assert "pairs 1 and 3 contradict" in panel_texts(ob).lower() and "of one" not in panel_texts(ob)
+
+
+def test_a_pose_that_comes_again_is_no_pair_too_many():
+    """The same moment of two cycles."""
+    shapes, faces = play.worm_shapes()
+    places = (play.dots() - play.dots().mean(axis=1, keepdims=True))[:20]
+    ob = play.learn(play.add_target("Worm", shapes, faces), play.add_dots("Again", np.concatenate((places, places))))
+    play.pair(ob, (5, 1), (11, 8), (17, 15), (25, 1), (31, 8), (37, 15))
+    assert "of one target frame" not in panel_texts(ob)
+
+
 def test_the_target_takes_the_paired_poses():
     """Those of its own frames, that the components hold, at the source's frames; where pairs are noisy it does not."""
     ob = make()
