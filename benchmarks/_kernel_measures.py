@@ -111,9 +111,9 @@ def _believed(inputs, outputs, kernel, stretch, spread=SPREAD) -> GaussianProces
 _FITS = {BELIEVED: _believed, EVIDENCE: partial(_believed, spread=None), LEFT_OUT: _by_stretches}
 
 
-def kernels_compared() -> Iterator[Compared]:
-    """Of every case and each number of pairs."""
-    for case in kernel_cases():
+def kernels_compared(quick: bool = False) -> Iterator[Compared]:
+    """Of every case, or one of each group, and each number of pairs."""
+    for case in kernel_cases(quick):
         for seed, (count, how) in enumerate(CONFIGURATIONS):
             settings = (BELIEVED, EVIDENCE, LEFT_OUT) if (count, how) == (6, SUGGESTED) else (BELIEVED, EVIDENCE)
             yield compared(case, count, how, seed, settings)

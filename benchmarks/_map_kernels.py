@@ -40,9 +40,9 @@ class MapCompared:
     unseen: dict[str, float]
 
 
-def map_compared() -> Iterator[MapCompared]:
-    """Of each pair of rigs and each number of pairs."""
-    for number, case in enumerate(rig_cases()):
+def map_compared(quick: bool = False) -> Iterator[MapCompared]:
+    """Of each pair of rigs, or one that was looked at and one that was not, and each number of pairs."""
+    for number, case in enumerate(rig_cases(quick)):
         space = result_of(
             learn_target_steps(case.target.astype(np.float32), case.triangles, same=staying_together(case.target))
         )

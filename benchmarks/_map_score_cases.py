@@ -98,9 +98,13 @@ class ScoreCase:
         return BetweenRows.at(rows, np.arange(float(len(self.target)))).of(self.target)
 
 
-def rig_cases() -> Iterator[ScoreCase]:
-    """Of rigs that play the same clips, a loop the first of them; each is made when it is asked for."""
-    for rig in _RIGS:
+def rig_cases(quick: bool = False) -> Iterator[ScoreCase]:
+    """Of rigs that play the same clips, a loop the first of them; each is made when it is asked for.
+
+    quick: one that was held out, one that was not.
+    """
+    last = {rig[-1]: rig for rig in _RIGS}
+    for rig in last.values() if quick else _RIGS:
         yield _of_rigs(*rig)
 
 

@@ -28,10 +28,6 @@ Errors are those of the unseen clip's vertices in the torso's frame. *Ratio*: th
 *As Transfer*: parameters near typical ones (a fifth, as logarithms) by the greatest posterior. *Evidence alone*: by the greatest likelihood of each kernel. *A stretch left out*: reach and noise by what each kernel misses between two pairs that it has not learnt from, of six suggested pairs. Two captured dancers are in [the other measures](transfer_measures.md#two-kernels).
 
 """  # noqa: E501
-_PARAMETERS = """
-What other parameters change, of either kernel, over those that Transfer has:
-
-"""
 _CHOICE = """
 ### Choosing by a clip that is left out
 
@@ -71,7 +67,7 @@ The scored set, with one body leaning: its whole world tilted about a horizontal
 
 """  # noqa: E501
 _LEANS_VERDICT = """
-What is not told: the bearing of a target that leans across its heading, where it bends far as well, for an offset of its torso is not a lean of the whole then; and a lean that no part of the source shows. Map looks for no tilt: a source that is tilted throughout is learnt as it is, but one that is tilted and changes heading between what is paired and what is performed is to be set upright first.
+What is not told: the bearing of a target that leans across its heading, where it bends far as well, for an offset of its torso is not a lean of the whole then; and a lean that no part of the source shows. Map levels nothing: it says that a source that turns all round upright seems tilted, and how to turn it; one that goes straight on is learnt as it is.
 """  # noqa: E501
 
 
@@ -149,16 +145,6 @@ def _numbers(kernels: Sequence[Compared]) -> str:
         some = [each for each in kernels if each.group.endswith(HELD_OUT) and (each.count, each.how) == (count, how)]
         rows.append([f"{count} {how}", *_summary(some, ratio)])
     return "All held out, parameters as Transfer, by pairs a clip:\n\n" + _table(("pairs", *_COLUMNS), rows)
-
-
-def _parameters(kernels: Sequence[Compared]) -> str:
-    rows = []
-    for setting in (EVIDENCE, LEFT_OUT):
-        for kernel in (NETWORK, EXPONENTIAL):
-            for name, group in list(_groups(kernels).items())[:2]:
-                figures = _summary(group, _over((setting, kernel), (BELIEVED, kernel)))
-                rows.append([setting, kernel.replace("_", " "), name, *figures])
-    return _table(("parameters", "kernel", "of", *_COLUMNS), rows)
 
 
 def _chosen(kernels: Sequence[Compared]) -> str:
