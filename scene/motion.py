@@ -189,6 +189,20 @@ def present_channels(ob: bpy.types.Object, rig: Rig) -> dict[str, np.ndarray]:
 def read_curves(scene, ob, action, slot, frames, values) -> BoneMotion:
     """By curves; values: see `motion_by_curves`."""
     rig = read_rig(ob)
+    channels = curve_channels(scene, ob, rig, action, slot, frames, values)
+    placing = [curve for curve in actions.playing_curves(action, slot) if actions.bone_of_path(curve.data_path) is None]
+    basis = channels_to_basis(rig, *channels)
+    world, fps = object_world(ob, placing, action_times(scene, frames)), _rows_per_second(scene, frames)
+    return BoneMotion(rig, basis, world, fps, frames, channels[1][0], _signs(channels[2][0]), None)
+
+
+def curve_channels(
+    scene: bpy.types.Scene, ob: bpy.types.Object, rig: Rig, action, slot, frames: np.ndarray, values: dict
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The channels, see `BoneMotion.channels`, that an action's curves have at scene frames (F,), as they are keyed.
+
+    values: of channels without a curve, by path and index, in place of those that they have now.
+    """
     times = action_times(scene, frames)
     index = {name: number for number, name in enumerate(rig.names)}
     present = present_channels(ob, rig)
@@ -197,17 +211,11 @@ def read_curves(scene, ob, action, slot, frames, values) -> BoneMotion:
         if bone is not None and bone[0] in index and bone[1] in SIZES:
             present[bone[1]][index[bone[0]], component] = value
     channels = {name: np.repeat(now[None], len(frames), axis=0) for name, now in present.items()}
-    placing = []
     for curve in actions.playing_curves(action, slot):
         bone = actions.bone_of_path(curve.data_path)
-        if bone is None:
-            placing.append(curve)
-        elif bone[0] in index and bone[1] in SIZES and curve.array_index < SIZES[bone[1]]:
+        if bone is not None and bone[0] in index and bone[1] in SIZES and curve.array_index < SIZES[bone[1]]:
             channels[bone[1]][:, index[bone[0]], curve.array_index] = actions.sample(curve, times)
-    rotation = rotation_now(rig, channels)
-    basis = channels_to_basis(rig, channels["location"], rotation, channels["scale"])
-    world, fps = object_world(ob, placing, times), _rows_per_second(scene, frames)
-    return BoneMotion(rig, basis, world, fps, frames, rotation[0], _signs(channels["scale"][0]), None)
+    return channels["location"], rotation_now(rig, channels), channels["scale"]
 
 
 def motion_of_channels(rig: Rig, channels: tuple[np.ndarray, np.ndarray, np.ndarray], like: BoneMotion) -> BoneMotion:

@@ -49,17 +49,24 @@ def written_channels(
     return needed
 
 
-def moves_outside(scene: bpy.types.Scene, source: tuple, rig: Rig, frames: np.ndarray) -> np.ndarray:
-    """(B, 3) bool: the channels of each bone whose curves in an action go on before the first or after the last frame.
+def moves_outside(
+    scene: bpy.types.Scene, source: tuple, rig: Rig, frames: np.ndarray, endless: bool = True, least: float = MET
+) -> np.ndarray:
+    """(2, B, 3) bool: the channels of each bone whose curves in an action go on before the first and after the last
+    frame.
 
     Keys that differ by rounding alone hold still.
 
     source: action and slot, None and None for none.  frames: (F,) scene frames.
+    endless: whether curves that go on beyond all keys count outside of the scene's range as well.  least: scene frames
+    by which curves go on, at least.
     """
-    out = np.zeros((len(rig.names), 3), bool)
+    out = np.zeros((2, len(rig.names), 3), bool)
     if source[0] is None:
         return out
     first, last = action_times(scene, frames[[0, -1]])
+    least = float(action_times(scene, np.array([least]))[0])
+    seen = action_times(scene, np.array([scene.frame_start, scene.frame_end], float))
     channel_of = {
         (rig.names[bone], channel): (bone, column)
         for bone in range(len(rig.names))
@@ -67,9 +74,14 @@ def moves_outside(scene: bpy.types.Scene, source: tuple, rig: Rig, frames: np.nd
     }
     for curve in actions.playing_curves(*source):
         place, ends = channel_of.get(actions.bone_of_path(curve.data_path)), extent(curve)
-        if place is not None and ends is not None and (ends[0] < first - MET or ends[1] > last + MET):
-            out[place] |= varies(curve, _SAMPLED * (size_of(rig) if place[1] == 0 else 1.0))
-    out[rig.use_connect, 0] = False  # it has no effect
+        if place is None or ends is None:
+            continue
+        if not endless:
+            ends = tuple(end if np.isfinite(end) else bound for end, bound in zip(ends, seen, strict=True))
+        sides = ends[0] < first - least, ends[1] > last + least
+        if any(sides) and varies(curve, _SAMPLED * (size_of(rig) if place[1] == 0 else 1.0)):
+            out[(slice(None), *place)] |= sides
+    out[:, rig.use_connect, 0] = False  # it has no effect
     return out
 
 

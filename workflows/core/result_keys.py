@@ -69,12 +69,19 @@ class Keys:
 
 
 def choose_keys(
-    context, ob, motion: BoneMotion, original: BoneMotion, options: KeyOptions, body: np.ndarray | None = None
+    context,
+    ob,
+    motion: BoneMotion,
+    original: BoneMotion,
+    options: KeyOptions,
+    body: np.ndarray | None = None,
+    bound: slice | None = None,
 ) -> Keys:
     """The keys of a motion that replaces the original, which the object plays.
 
     body: (K,) bones that hold still together outside of the frames.  Where any channel gets keys, so do those of theirs
     that the source moves there.
+    bound: the rows of the bound frames, whose first and last always have keys; all where None.
     Raises InputError for a step below one or an error that is no length.
     """
     if options.step < 1:
@@ -82,15 +89,18 @@ def choose_keys(
     kept = original if options.only_changed else None
     keyed = written_channels(context, ob, motion, source_of(ob), kept)
     if keyed.any() and body is not None:
-        keyed[body] |= moves_outside(context.scene, source_of(ob), motion.rig, motion.frames)[body]
+        keyed[body] |= moves_outside(context.scene, source_of(ob), motion.rig, motion.frames).any(axis=0)[body]
     channels, frames = motion.channels(), motion.frames
     unit = mean_scale(motion.object_world[:, :3, :3])
     step, error = (1, None) if options.at_source else (options.step, options.error)
-    rows = np.unique([*range(0, len(frames), step), len(frames) - 1])
+    first, last = (0, len(frames) - 1) if bound is None else (bound.start, bound.stop - 1)
+    rows = np.unique([*range(first % step, len(frames), step), 0, first, last, len(frames) - 1])
     chosen = np.zeros((len(frames), *keyed.shape), bool)
     chosen[rows] = keyed
     if options.at_source:
-        chosen &= rows_of_keys(context.scene, source_of(ob), motion.rig, frames)
+        there = rows_of_keys(context.scene, source_of(ob), motion.rig, frames)
+        there[[first, last]] = True
+        chosen &= there
     if error is not None:
         some = tuple(values[rows] for values in channels)
         chosen[rows], found = reduce_keys(motion.rig, some, frames[rows], unit[rows], keyed, error)
