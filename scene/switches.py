@@ -11,6 +11,7 @@ import numpy as np
 from . import actions
 from .bone_dependence import bone_in_path, moved_by
 from .channels import action_times
+from .curve_splice import splice
 from .playback import own_property, value_at
 from .sampling import strip_curves
 
@@ -62,15 +63,36 @@ def are_in_strips(ob: bpy.types.Object, switches: tuple[str, ...]) -> bool:
     return any(curve.data_path in switches for curve in strip_curves(ob))
 
 
-def hold_switches(action, slot, values: dict[str, float], times: np.ndarray) -> None:
-    """Key properties, by path, to values over action times (2,), in place of what an action says of them."""
+def hold_switches(
+    action,
+    slot,
+    values: dict[str, float],
+    times: np.ndarray,
+    sides: tuple[bool, bool] = (False, False),
+    source: tuple = (None, None),
+    present: dict[str, float] | None = None,
+    frame: float = 1.0,
+) -> None:
+    """Key properties, by path, to values over action times (2,), in place of what an action says of them.
+
+    sides: whether they are as the source, action and slot, has them before and after; present: those that it does not
+    key.  frame: how long one takes.
+    """
     holder = actions.curve_list(action, slot, create=True)
     for path, value in values.items():
         for curve in [curve for curve in holder.fcurves if curve.data_path == path]:
             holder.fcurves.remove(curve)
         bone = bone_in_path(path)
         group = actions.group_named(holder, bone) if bone else None
-        actions.write_curve(holder, path, 0, group, list(times), [value] * len(times), actions.CONSTANT)
+        own = None if source[0] is None else actions.find_curve(*source, path)
+        keys = {time: value for time in times.tolist()}
+        # The step to the next frame is where the property changes.
+        for time, is_open in zip((times[0] - frame, times[1] + frame), sides, strict=True):
+            if is_open:
+                keys[float(time)] = present[path] if own is None else own.evaluate(time)
+        at = sorted(keys)
+        curve = actions.write_curve(holder, path, 0, group, at, [keys[time] for time in at], actions.CONSTANT)
+        splice(curve, own, sides, (at[0], at[-1]))
 
 
 def _ends(ob, path: str) -> tuple[float, float]:

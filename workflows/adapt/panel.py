@@ -92,6 +92,7 @@ def _draw_bind(layout, shown: Shown) -> None:
     chosen = shown.chosen
     if draw_range(layout, chosen):
         _draw_range_warning(layout, shown)
+        _draw_way_back(layout, chosen)
     if chosen.binding is not None:
         _draw_bound(layout.box().column(align=True), shown)
         if is_chosen_anew(shown.ob, shown.workflow):
@@ -138,6 +139,14 @@ def _draw_overriding(layout, shown: Shown) -> None:
         text = f"{what_overrides(shown.ob, found)}: Bind measures its controls, and results are written to these"
         draw_text(layout, shown.context, text, "INFO")
         layout.operator("motion_loom.copy_deform_bones", icon="OUTLINER_OB_ARMATURE")
+
+
+def _draw_way_back(layout, chosen) -> None:
+    """What becomes of the frames outside of a range; holding still is offered where an older file has it."""
+    if chosen.holds_outside:
+        layout.prop(chosen, "holds_outside")
+    else:
+        layout.prop(chosen, "range_blend")
 
 
 def _draw_range_warning(layout, shown: Shown) -> None:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from ...scene.motion import BoneMotion
 from ..command_line.words import counted
 from ..core.base import names_what_is_too_large, relayed, run_to_end, within
-from ..core.result_keys import Keys
 from ..environment.joints import joints_report
 from ..environment.problem import Problem, gather_steps
 from ..environment.replaced import ground_as_json, ground_notes, ground_report
 from ..environment.sanity import roughest_frame, unsettled_note
-from ..rig.bake import CHOOSING, RigBakeOptions, choose_key_steps, require_bakeable, write_steps
+from ..rig.bake import CHOOSING, Chosen, RigBakeOptions, choose_key_steps, require_bakeable, write_steps
 from ..rig.control_fit import FITTING, fitted_steps
 from ..rig.control_report import control_report
 from ..rig.factors import notes_of_kept_keys
@@ -74,7 +73,7 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         yield 0.9, "Measuring"
         report["measures"], found = measure_written(problem, _played(result, chosen[0]))
         told = [*_unsettled(problem, solution), *control_remarks(fitted)]
-        told += remarks(found, chosen[0].is_thinned, problem.options.upright)
+        told += remarks(found, chosen[0].keys.is_thinned, problem.options.upright)
         report["warnings"] = [remark.doubt for remark in told if remark.doubt]
         lost = note_of_given_up(found)
     report |= joints_report(ob, workflow)
@@ -89,9 +88,9 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
     return report | written | {"notes": notes, "seconds": time.perf_counter() - began}
 
 
-def _played(result: RigResult, keys: Keys) -> BoneMotion:
+def _played(result: RigResult, chosen: Chosen) -> BoneMotion:
     """The motion as its keys play it; where they are of controls, as the rig was evaluated with a key a frame."""
-    return result.motion if result.written else keys.played(result.motion)
+    return result.motion if result.written else chosen.played()
 
 
 def _unsettled(problem: Problem, solution: Solution) -> Iterator[Remark]:

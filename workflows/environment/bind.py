@@ -12,6 +12,7 @@ from ...scene.discarding import discard
 from ...scene.interference import refuse_dependent
 from ...scene.meshes import sweep_environment
 from ...scene.motion import source_of
+from ...scene.other_motions import other_motions
 from ...scene.restored import restored_after_error
 from ...scene.rigs import require_armature, require_editable
 from ...scene.surfaces import expand
@@ -20,8 +21,8 @@ from ...solvers.adapt.binding import fit_steps
 from ...solvers.core.errors import SceneError
 from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed, run_to_end
-from ..core.outside_frames import outside_notes
 from ..rig.action import to_bind_played
+from ..rig.beyond import notes_at_bind
 from ..rig.choose_joints import joint_radii, read_source
 from ..rig.control_list import list_controls
 from ..rig.controls import KnownControls
@@ -32,6 +33,7 @@ from ..rig.source import hung_names
 from .body import time_stretch
 from .changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
 from .joints import choices_of, joints_report, list_joints
+from .older_ranges import note_known_range
 from .sanity import require_in_reach, require_set_in_reach
 from .store import Stored, kept_surface, not_kept, pack
 from .surface_notes import avoided_among, surface_notes
@@ -71,12 +73,15 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
     limits = workflow.settings_of(ob).limits
     with to_bind_played(ob, workflow):
         frames = bound_frames(context, ob, start, end)
-        left_out = outside_notes(context.scene, ob, source_of(ob), frames, "bound")
     yield 0.0, "Reading the motion"
     with to_bind_played(ob, workflow):
         controls = measured_controls(context, ob, frames, limits)
         source = read_source(context, ob, frames, choices_of(ob, workflow), controls)
         require_written_plays(ob, source.track.skeleton.names, limits, controls)
+        bones = source.bones[source.bones >= 0] if controls is None else controls.controls
+        played = source_of(ob)
+        left_out = notes_at_bind(context.scene, ob, workflow, played, source.motion, bones, controls)
+        others = other_motions(ob, played, (workflow.settings_of(ob).result,))
     yield 0.1, "Reading the environment"
     before = bound_before(ob, workflow)
     known = bound_triangles_of(before, ob, workflow)
@@ -105,7 +110,8 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
     with restored_after_error(ob):
         list_joints(ob, workflow, source)
         doubts = surface_notes(binding, environment, avoided_among(ob, workflow, objects))
-        notes = (*source.notes, *doubts, *left_out, *not_kept(stored), *counted_anew(moved))
+        beside = _alone(ob, played, others)
+        notes = (*source.notes, *doubts, *left_out, *beside, *not_kept(stored), *counted_anew(moved))
         line = store_binding(ob, workflow, stored, objects, notes)
         note_bound(context, ob, workflow, source.motion)
         list_controls(ob, workflow, controls)
@@ -133,6 +139,14 @@ class _Use:
             each.name, each.target = name, target
 
 
+def _alone(ob, source: tuple, others: Sequence[str]) -> tuple[str, ...]:
+    """Says what other motions there are on a rig. source: action and slot that it plays."""
+    if not others:
+        return ()
+    bound = "the NLA strips that play" if source[0] is None else f"the action '{source[0].name}'"
+    return (f"Bound is {bound}; what else is on '{ob.name}' gets no result: {', '.join(others)}",)
+
+
 def store_binding(ob, workflow, stored: Stored, objects, notes: Sequence[str]) -> str:
     """Keep a binding with the rig; returns what is bound, in words, with the notes."""
     settings = workflow.settings_of(ob)
@@ -148,6 +162,7 @@ def store_binding(ob, workflow, stored: Stored, objects, notes: Sequence[str]) -
     binding = stored.binding
     frames = binding.track.frames
     note_known(settings)
+    note_known_range(settings)
     settings.summary = (
         f"{counted(len(binding.points), 'point')} on {counted(len(binding.objects), 'object')}, "
         f"{counted(len(binding.track.skeleton.names), 'joint')}, frames {frames[0]:g} to {frames[-1]:g}"

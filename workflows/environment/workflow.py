@@ -20,6 +20,7 @@ from .body import Body, placed_body
 from .changes import question_of_bind
 from .choices import choices_of
 from .model import stored_of
+from .older_ranges import is_older_range, settle_older_ranges
 from .problem import Problem, gather_now, gather_steps
 from .surroundings import BoundSurroundings
 from .update import objects_in_list, question_of_update, update_in_words, update_steps
@@ -47,6 +48,7 @@ class EnvironmentWorkflow(RigWorkflow):
 
     def on_load(self) -> None:
         settle_older(self)
+        settle_older_ranges(self)
 
     def fit(self, context) -> Steps:
         ob = context.object
@@ -81,6 +83,10 @@ class EnvironmentWorkflow(RigWorkflow):
 
     def controls_of(self, ob) -> KnownControls | None:
         return None if self.settings_of(ob).binding is None else stored_of(ob, self).controls
+
+    def holds_outside(self, ob) -> bool:
+        settings = self.settings_of(ob)
+        return settings.holds_outside or is_older_range(settings)
 
     def heeds_limits(self, ob) -> bool:
         return self.settings_of(ob).limits

@@ -16,6 +16,7 @@ from ...scene.restored import restored_after_error
 from ...scene.switches import hold_switches
 from ...solvers.core.errors import SceneError
 from ..core.naming import result_name
+from .way_back import WayBack, go_back
 
 
 def remember_source(ob, workflow) -> None:
@@ -152,23 +153,26 @@ class Written:
 
 
 def write_action(
-    context, ob, workflow, name: str | None, kind: str, motion, keys=None, tangents=None, switches=None
+    context, ob, workflow, name: str | None, kind: str, motion, way: WayBack, keys, tangents=None, switches=None
 ) -> Written:
     """A copy of the source action that moves the rig as a motion says; after an error nothing is left of it.
 
-    name: of the action, made from the source's and the kind where None.  keys, tangents: see ``write_motion``;
-    all channels that the source keys at all frames where None.  switches: values of properties, by path.
+    name: of the action, made from the source's and the kind where None.  motion: with the frames of the way back to the
+    source.  keys, tangents: see ``write_motion``.  switches: values of properties, by path.
     """
     with source_played(ob, workflow):
         source, source_slot = source_of(ob)
         origin = source.name if source else ob.name
         # What the user keyed while live belongs to the result.
         base, base_slot = live_copy(ob, workflow) or (source, source_slot)
-        times = action_times(context.scene, motion.frames[[0, -1]])
+        times = action_times(context.scene, motion.frames[way.bound][[0, -1]])
+        frame = float(action_times(context.scene, np.ones(1))[0])
+        present = {path: playback.value_at(ob, path) for path in switches or {}}
         with restored_after_error(ob):
             name = name or result_name(origin, kind)
             new = write_motion(context, ob, name, motion, source=(base, base_slot), keys=keys, tangents=tangents)
             slot = _slot_in(new, base_slot)
+            go_back(context.scene, new, slot, (source, source_slot), motion, keys.any(axis=0), way)
             if kind != LIVE:
                 for name in workflow.factors:
                     # The motion has them in it; muted, they are there for the next bake.
@@ -176,7 +180,7 @@ def write_action(
                 new.property_unset(workflow.settings_name)  # notes on a live action
             silenced = silenced_constraints(ob, workflow)
             switch_off(new, slot, silenced, float(times[0]))
-            hold_switches(new, slot, switches or {}, times)
+            hold_switches(new, slot, switches or {}, times, way.sides, (source, source_slot), present, frame)
             before = playback.values_before(ob, new, slot, source, source_slot)
     return Written(new, slot, origin, before, silenced, times)
 
@@ -187,20 +191,21 @@ def write_result(
     workflow,
     name: str | None,
     motion,
+    way: WayBack,
     assign: bool,
-    keys=None,
+    keys,
     strip: bool = False,
     tangents=None,
     switches=None,
 ):
     """The new action of a motion, and "bone: constraint" for each constraint that it switches off.
 
-    keys, tangents, switches: see ``write_action``.
+    motion, way, keys, tangents, switches: see ``write_action``.
     strip: an NLA strip of it instead of assigning it, mute where assign is false.
     Returns (name of the source, action, list). After an error nothing is left of it.
     """
     with restored_after_error(ob):
-        written = write_action(context, ob, workflow, name, workflow.done, motion, keys, tangents, switches)
+        written = write_action(context, ob, workflow, name, workflow.done, motion, way, keys, tangents, switches)
         new, slot = written.action, written.slot
         if strip:
             span = _span(new, slot, written.times)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from ...scene.motion import BoneMotion
 from ...scene.motion_changes import changed_bones
 from ...scene.new_names import require_name
 from ...scene.strips import require_pushable
@@ -13,15 +14,16 @@ from ...solvers.core import steps
 from ..command_line.words import counted
 from ..core import live
 from ..core.base import relayed, too_large_named, within
-from ..core.outside_frames import outside_notes
 from ..core.result_keys import KeyOptions, Keys, choose_keys
-from .action import bound_action, live_copy, source_played, write_result
+from .action import live_copy, source_played, write_result
+from .beyond import notes_outside, outside_report, way_back
 from .control_fit import FITTING, fitted_steps
 from .control_keys import control_key_steps
 from .live_action import adopt_copy, leave_live, owns_live, play_live, rewrite_live
 from .owner import require_owner
 from .problem import RigProblem, RigResult, RigSolution
 from .switch import restored_after_error
+from .way_back import WayBack
 
 # What progress says.
 CHOOSING = "Choosing keys"
@@ -75,19 +77,35 @@ def require_bakeable(rigs: Sequence, workflow, options: RigBakeOptions) -> None:
             require_pushable(ob)
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """What is written of one result. motion: with the frames of the way back to its source.  keys: of that."""
+
+    motion: BoneMotion
+    way: WayBack
+    keys: Keys
+
+    def played(self) -> BoneMotion:
+        """The bound frames as the keys play them."""
+        return self.way.cut(self.keys.played(self.motion))
+
+
 def choose_key_steps(
     context, rigs: Sequence, workflow, solution: RigSolution, options: RigBakeOptions
-) -> Generator[float, None, list[Keys]]:
-    """The keys that each rig's result gets, yielding shares done."""
+) -> Generator[float, None, list[Chosen]]:
+    """What is written of each rig's result, and the keys that it gets, yielding shares done."""
     found = []
     for number, (ob, result) in enumerate(zip(rigs, solution.results, strict=True)):
-        choose = partial(_keys_of, context, ob, workflow, result)
+        way = way_back(context.scene, ob, workflow, result)
+        motion = way.extended(result.keyed)
+        choose = partial(_keys_of, context, ob, workflow, result, way, motion)
         if result.written:
-            chosen = control_key_steps(context, ob, workflow, result.written, options.keys, choose)
-            found.append((yield from steps.within(chosen, number / len(rigs), (number + 1) / len(rigs))))
+            chosen = control_key_steps(context, ob, workflow, result.written, way, options.keys, choose)
+            keys = yield from steps.within(chosen, number / len(rigs), (number + 1) / len(rigs))
         else:
             yield number / len(rigs)
-            found.append(choose(options.keys))
+            keys = choose(options.keys)
+        found.append(Chosen(motion, way, keys))
     return found
 
 
@@ -98,22 +116,23 @@ def write_steps(
     problem: RigProblem,
     solution: RigSolution,
     options: RigBakeOptions,
-    chosen: Sequence[Keys],
+    chosen: Sequence[Chosen],
     keep: Callable[[list[dict]], None] = lambda _reports: None,
 ) -> Generator[tuple[float, str], None, list[dict]]:
     """Write a solution to new actions, after the last step only; returns a report of each rig that JSON can hold.
 
-    chosen: the keys of each.  keep: notes with the rigs what else belongs to the results; undone with them where it
+    keep: notes with the rigs what else belongs to the results; undone with them where it
     fails.  What is live ends by it where the results are assigned, or is brought up to date.
     """
     yield 0.97, "Writing the action"
     left_out = [
-        outside_notes(context.scene, ob, bound_action(ob, workflow), problem.frames, workflow.bound_word) for ob in rigs
+        notes_outside(context.scene, ob, workflow, result, each.way)
+        for ob, result, each in zip(rigs, solution.results, chosen, strict=True)
     ]
     with restored_after_error(rigs, workflow):
         written = [
-            _written(context, ob, workflow, options, result, keys)
-            for ob, result, keys in zip(rigs, solution.results, chosen, strict=True)
+            _written(context, ob, workflow, options, result, each)
+            for ob, result, each in zip(rigs, solution.results, chosen, strict=True)
         ]
         if any(ended for _, ended in written):
             live.end(rigs[0], workflow.id)
@@ -142,14 +161,18 @@ def key_summary(report: dict) -> str:
     return f"{text}, as NLA strip" if report["strip"] else text
 
 
-def _keys_of(context, ob, workflow, result: RigResult, options: KeyOptions) -> Keys:
+def _keys_of(
+    context, ob, workflow, result: RigResult, way: WayBack, motion: BoneMotion, options: KeyOptions
+) -> Keys:
+    """motion: of the result, with the way back to its source."""
     with source_played(ob, workflow):
         # What the user has keyed while live, in bones that did not have to change, is not to be written over.
-        body = None if live_copy(ob, workflow) else result.body
-        return choose_keys(context, ob, result.keyed, result.keyed_original, options, body)
+        body = None if live_copy(ob, workflow) or any(way.sides) else result.body
+        original = way.source_of(result.keyed_original)
+        return choose_keys(context, ob, motion, original, options, body, way.bound)
 
 
-def _written(context, ob, workflow, options: RigBakeOptions, result: RigResult, keys: Keys) -> tuple[dict, bool]:
+def _written(context, ob, workflow, options: RigBakeOptions, result: RigResult, chosen: Chosen) -> tuple[dict, bool]:
     """Write one result, and play it or the live one; returns the report, and whether it is live no more."""
     was_live = workflow.settings_of(ob).live
     adopt_copy(ob, workflow)
@@ -162,11 +185,12 @@ def _written(context, ob, workflow, options: RigBakeOptions, result: RigResult, 
         ob,
         workflow,
         options.name,
-        result.keyed,
+        chosen.motion,
+        chosen.way,
         options.assign,
-        keys.chosen,
+        chosen.keys.chosen,
         options.strip,
-        keys.tangents,
+        chosen.keys.tangents,
         result.switches,
     )
     ended = was_live and (options.assign or options.strip)
@@ -178,7 +202,8 @@ def _written(context, ob, workflow, options: RigBakeOptions, result: RigResult, 
         "action": new.name,
         "strip": options.strip,
         "frames": len(result.motion.frames),
-        **keys.report(),
+        **chosen.keys.report(),
+        **outside_report(chosen.way, result),
         "changed_bones": changed_bones(result.keyed_original, result.keyed),
         "silenced_constraints": silenced,
     }

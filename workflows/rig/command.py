@@ -22,6 +22,10 @@ def add_bake_arguments(parser, done: str) -> None:
         "--reduce", metavar="METRES", help="leave out keys as long as no joint moves farther than this (0: keep all)"
     )
     parser.add_argument(
+        "--blend", type=int, metavar="FRAMES",
+        help="frames outside of the bound ones in which the result goes back to the source (default: 10)",
+    )  # fmt: skip
+    parser.add_argument(
         "--only-changed", action=argparse.BooleanOptionalAction, default=True,
         help="channels that do not change keep the curves of the source",
     )  # fmt: skip
@@ -58,6 +62,9 @@ def apply_bake(settings, args) -> None:
         settings.bake_reduce = error > 0.0
         if error > 0.0:
             settings.bake_error = require_between("--reduce", args.reduce, 1e-5, 1000.0)
+    if args.blend is not None:
+        settings.range_blend = int(require_between("--blend", args.blend, 0, 100_000))
+        settings.holds_outside = False
     settings.bake_at_keys = settings.bake_at_keys or args.keys_at_source
     _apply_controls(settings, args)
     settings.bake_strip = settings.bake_strip or args.strip

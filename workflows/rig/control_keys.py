@@ -18,6 +18,7 @@ from ..core.result_keys import KeyOptions, Keys
 from .action import bound_action, result_in_strip, values_of_source
 from .control_report import judged
 from .control_result import ControlResult
+from .way_back import WayBack
 
 # How often keys are chosen anew with a smaller error on controls, by this share less than the body asks for.
 _ROUNDS, _SHARE = 5, 0.9
@@ -26,10 +27,11 @@ _AT_A_STRETCH = 4
 
 
 def control_key_steps(
-    at, ob, workflow, written: ControlResult, options: KeyOptions, choose: Callable[[KeyOptions], Keys]
+    at, ob, workflow, written: ControlResult, way: WayBack, options: KeyOptions, choose: Callable[[KeyOptions], Keys]
 ) -> Generator[float, None, Keys]:
     """The keys of a result on controls, yielding shares done; where any is left out their error is of the body, metres.
 
+    way: back to the source outside of the frames, where the error stays that of controls.
     choose: keys with options, whose error is of controls.  Of the body it is the largest distance of the heads of the
     bones that are judged, and of points as far from these as the bones are long, from where keys at all frames have
     them.  Where an error is asked for, it is held: by keys at all frames where nothing less does.
@@ -38,7 +40,7 @@ def control_key_steps(
     if not keys.is_thinned:
         return keys
     with _copied(at, ob, workflow, written) as copy:
-        body = _Body(copy, written)
+        body = _Body(copy, written, way)
         yield from body.pose_dense()
         found = yield from body.measured(keys)
         asked = None if options.at_source else options.error
@@ -69,6 +71,7 @@ class _Body:
 
     copy: ControlCopy
     written: ControlResult
+    way: WayBack
     dense: np.ndarray | None = None
 
     def pose_dense(self) -> Generator[float, None, None]:
@@ -81,7 +84,8 @@ class _Body:
 
     def _error_of(self, keys: Keys) -> Generator[float, None, float]:
         motion, controls = self.written.motion, self.written.controls
-        channels, own = keys.played_channels(motion), controls.controls
+        played, own = keys.played_channels(self.way.extended(motion)), controls.controls
+        channels = tuple(part[self.way.bound] for part in played)
         both = zip(channels, motion.channels(), strict=True)
         apart = [np.abs(new[:, own] - old[:, own]).max(axis=(1, 2)) for new, old in both]
         rows = np.flatnonzero(np.max(apart, axis=0) > 0.0)

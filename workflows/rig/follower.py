@@ -10,14 +10,13 @@ import numpy as np
 
 from ...scene.control_copy import CopyGoneError
 from ...scene.evaluation import is_updated
-from ...scene.motion import why_unread
 from ...scene.rigs import require_armature
 from ...solvers.core.errors import MotionLoomError
 from ...state.cache import fingerprint
 from ...state.live_states import TrackNeed
 from ..core import live
 from ..core.follower import Again, Follower, Moment
-from .action import bound_action
+from .beyond import live_note, way_back
 from .factors import present_setting
 from .frame import LiveFrames, row_at
 from .inputs import Inputs, are_alike
@@ -162,7 +161,9 @@ class RigFollower(Follower):
             watch.note(rig, stamp_of(track, number))
         self._track, self._keyed = track, keyed
         self._shown = self._shown and _Shown((), self._shown.frames)
-        self._outside = next(filter(None, (self._held_outside(rig, scene, track) for rig in rigs)), None)
+        pairs = zip(rigs, track.solution.results, strict=True)
+        said = (live_note(scene, rig, self._workflow, result) for rig, result in pairs)
+        self._outside = next(filter(None, said), None)
 
     def _watching(self, rigs: list) -> list[RigWatch]:
         for rig in rigs:
@@ -191,10 +192,12 @@ class RigFollower(Follower):
     def _frames_of(self, rigs: list, moment: Moment, inputs: tuple[Inputs, ...]) -> LiveFrames:
         """For the inputs as they are now: those of the track, or others that it was not solved for."""
         track, before = self._track, self._shown and self._shown.frames
+        pairs = zip(rigs, track.solution.results, strict=True)
+        ways = [way_back(moment.scene, rig, self._workflow, result) for rig, result in pairs]
         if are_alike(inputs, track.inputs, "solved"):
-            return LiveFrames(rigs, track.frames, self._keyed, before)
+            return LiveFrames(rigs, track.frames, self._keyed, ways, before)
         solver = self._workflow.frame_solver_now(rigs, moment, track, self._reuse(rigs, inputs))
-        return LiveFrames(rigs, solver, [noted_channels(rig, self._workflow) for rig in rigs], before)
+        return LiveFrames(rigs, solver, [noted_channels(rig, self._workflow) for rig in rigs], ways, before)
 
     def _reuse(self, rigs: list, inputs: tuple[Inputs, ...]) -> Reuse:
         """How much of what the track was solved with still holds, its sources being as they were."""
@@ -245,12 +248,3 @@ class RigFollower(Follower):
         if reason is None and untold is not None:
             return f"The keys of '{untold.name}' do not tell its motion"
         return reason
-
-    def _held_outside(self, ob, scene, track: Track) -> str | None:
-        """Says so where the source goes on outside of the bound frames and the track holds still there."""
-        frames = track.problem.frames
-        first, last = frames[[0, -1]]
-        outside = why_unread(scene, ob, bound_action(ob, self._workflow), frames, least=1.0)
-        if not any(each.changed.any() for each in track.solution.results) or not any(outside):
-            return None
-        return f"Frames outside {first:g} to {last:g} hold the pose of the nearest one"

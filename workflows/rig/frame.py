@@ -11,6 +11,7 @@ from ...scene.influence import factor_now
 from ...scene.pose_channels import PoseWriter
 from ...scene.state_track import ObjectState
 from .problem import RigProblem, RigSolution
+from .way_back import WayBack
 
 Channels = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Location (B, 3), rotation (B, 4) in each bone's mode and scale (B, 3)."""
@@ -51,10 +52,17 @@ class FrameSolver(ABC):
 class LiveFrames:
     """Shows single frames on the rigs of a run."""
 
-    def __init__(self, rigs: Sequence, solver: FrameSolver, keyed: Sequence[np.ndarray], before: LiveFrames | None):
-        """keyed: of each rig (B, 3) bool, the channels that its live action holds.
+    def __init__(
+        self,
+        rigs: Sequence,
+        solver: FrameSolver,
+        keyed: Sequence[np.ndarray],
+        ways: Sequence[WayBack],
+        before: LiveFrames | None,
+    ):
+        """keyed: of each rig (B, 3) bool, the channels that its live action holds.  ways: back to its source.
         before: what this takes over from; it is not to be used any more."""
-        self._solver = solver
+        self._solver, self._ways = solver, ways
         if before is not None and before._solver is not solver:
             solver.take_over(before._solver)
         self._writers = [
@@ -72,8 +80,11 @@ class LiveFrames:
         """
         if solution is None:
             self._solver.look(states)
-        rows, share = rows_at(scene.frame_current_final, self._solver.problem.frames)
-        for number, (ob, writer) in enumerate(zip(rigs, self._writers, strict=True)):
+        frame = scene.frame_current_final
+        for number, (ob, writer, way) in enumerate(zip(rigs, self._writers, self._ways, strict=True)):
+            if way.is_source(frame):
+                continue  # which plays there whatever is solved
+            rows, share = rows_at(frame, way.frames)
             influence = factor_now(ob, path, depsgraph)
             values = self._channels(number, rows[0], influence, solution)
             if share:
@@ -83,6 +94,20 @@ class LiveFrames:
             writer.write(ob, depsgraph, tuple(part.astype(np.float32) for part in values))
 
     def _channels(self, number: int, row: int, influence: float, solution, start: np.ndarray | None = None) -> Channels:
+        """row: of the frames with those of the way back to the source."""
+        way, frames = self._ways[number], self._solver.problem.frames
+        bound = row - way.bound.start
+        if 0 <= bound < len(frames):
+            return self._bound(number, bound, influence, solution, start)
+        end = 0 if bound < 0 else len(frames) - 1
+        known = self._solver.problem.influences[number]
+        if np.ptp(known):  # it is keyed, or driven: what counts is how far it goes at the end of the range
+            influence = float(known[end])
+        fade = way.fades[0 if bound < 0 else 1]
+        changed = self._bound(number, end, influence, solution)
+        return tuple(part[row if bound < 0 else bound - len(frames)] for part in fade.channels(changed))
+
+    def _bound(self, number: int, row: int, influence: float, solution, start: np.ndarray | None = None) -> Channels:
         if solution is not None:
             return self._solver.solved_channels(solution, number, row, influence, start)
         return self._solver.channels(number, row, influence, start)

@@ -23,7 +23,8 @@ class Inputs:
     """All that a solved track depends on but the surroundings and the source action's keys, as digests.
 
     bound: tells what the rig is bound to.  bones: of that, and of the rig apart from its pose.  place: of its object.
-    choices: the user's.  influence: by its keys, or by its value where it has none.  fades: a driver says how far, at
+    choices: the user's.  influence: by its keys, or by its value where it has none, and how
+    the result goes back to its source.  fades: a driver says how far, at
     each frame anew.
     """
 
@@ -104,7 +105,7 @@ class InputsReader:
             fingerprint(*stretch, *bound, *bones_state(ob, animated), offsets, *self._held),
             fingerprint(*place_state(ob, depsgraph, animated)),
             fingerprint(*workflow.choices(ob, depsgraph)),
-            fingerprint(mark_of_setting(ob, workflow, "influence")),
+            fingerprint(mark_of_setting(ob, workflow, "influence"), *_way_back(ob, workflow)),
             is_driven(ob, workflow.influence_path),
         )
 
@@ -117,6 +118,11 @@ def _relied_on(ob, workflow, scene) -> set[int]:
         found += [parent, parent.data]
         parent = parent.parent
     return {each.session_uid for each in found if each is not None}
+
+
+def _way_back(ob, workflow) -> tuple:
+    """What is chosen for the frames outside of the bound ones; nothing where that is as it always was."""
+    return () if workflow.holds_outside(ob) else (workflow.settings_of(ob).range_blend,)
 
 
 def _offsets(ob, joints: Sequence[str], animated: Animated) -> np.ndarray:

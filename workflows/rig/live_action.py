@@ -32,8 +32,10 @@ from .action import (
     values_of,
     write_action,
 )
+from .beyond import way_back
 from .live_source import forget_motion
 from .problem import RigResult
+from .way_back import WayBack, go_back
 
 # Who uses a live action that one rig plays: its animation and its settings.
 _USERS = 2
@@ -138,12 +140,14 @@ def play_live(context, ob, workflow, result: RigResult) -> None:
     if plays_result(ob, workflow):
         play_source(ob, workflow)
     with source_played(ob, workflow):
+        way = way_back(context.scene, ob, workflow, result)
+        motion, original = way.extended(motion), way.source_of(original)
         keyed = written_channels(context, ob, motion, source_of(ob), original)
         # Whatever solving may come to change, now or later, goes back to where it was.
         idle = playback.values_without_curves(ob, curve_keys(motion.rig, result.solvable), *source_of(ob))
     played, _ = played_action(ob)
-    touched = _write_own(context, ob, workflow, motion, keyed)
-    _switch_limbs(context.scene, ob, workflow, result)
+    touched = _write_own(context, ob, workflow, motion, way, keyed)
+    _switch_limbs(context.scene, ob, workflow, result, way)
     notes_of(ob, workflow).keyed = touched
     if played is not None and not played.users:
         played.use_fake_user = True  # it is the user's
@@ -156,7 +160,7 @@ def play_live(context, ob, workflow, result: RigResult) -> None:
     _note_keys(ob, workflow, motion.rig.names, keyed, keyed & ~changed_channels(original, motion))
 
 
-def _write_own(context, ob, workflow, motion, keyed: np.ndarray) -> bool:
+def _write_own(context, ob, workflow, motion, way: WayBack, keyed: np.ndarray) -> bool:
     """Write the live action that is there for the rig alone, else a new one, and play it.
 
     Returns whether there are keys of the user in it.
@@ -168,31 +172,38 @@ def _write_own(context, ob, workflow, motion, keyed: np.ndarray) -> bool:
         solved, _ = _noted_keys(ob, workflow, motion.rig.names)
         touched = notes_of(ob, workflow).keyed or _is_touched(ob, workflow)
     if kept:
-        _play_again(context.scene, ob, workflow, motion, keyed)
+        _play_again(context.scene, ob, workflow, motion, way, keyed)
     else:
-        _play_new(context, ob, workflow, motion, keyed)
+        _play_new(context, ob, workflow, motion, way, keyed)
     restore(settings.live_action, live_slot(ob, workflow), *bound_action(ob, workflow), motion.rig, solved & ~keyed)
     _switch_off_more(context.scene, ob, workflow, motion)
     return touched
 
 
-def _play_new(context, ob, workflow, motion, keyed: np.ndarray) -> None:
+def _play_new(context, ob, workflow, motion, way: WayBack, keyed: np.ndarray) -> None:
     settings = workflow.settings_of(ob)
     keys = np.broadcast_to(keyed, (len(motion.frames), *keyed.shape))
-    written = write_action(context, ob, workflow, None, LIVE, motion, keys)
+    written = write_action(context, ob, workflow, None, LIVE, motion, way, keys)
     actions.assign(ob, written.action, written.slot)
     settings.live_action, settings.live_slot = written.action, playback.handle_of(written.slot)
     remember_values(settings.live_before, written.before)
 
 
-def _play_again(scene, ob, workflow, motion, keyed: np.ndarray) -> None:
+def _play_again(scene, ob, workflow, motion, way: WayBack, keyed: np.ndarray) -> None:
     settings = workflow.settings_of(ob)
     action, slot = settings.live_action, live_slot(ob, workflow)
     with source_played(ob, workflow):
         before = playback.values_before(ob, action, slot, *source_of(ob))
     actions.assign(ob, action, slot)
-    rewrite(scene, action, slot, motion, keyed)
+    _rewrite(scene, ob, workflow, motion, way, keyed)
     remember_values(settings.live_before, before)
+
+
+def _rewrite(scene, ob, workflow, motion, way: WayBack, keyed: np.ndarray) -> None:
+    """Write a motion, with the way back to its source, into the live action."""
+    action, slot = workflow.settings_of(ob).live_action, live_slot(ob, workflow)
+    rewrite(scene, action, slot, motion, keyed)
+    go_back(scene, action, slot, bound_action(ob, workflow), motion, keyed, way)
 
 
 def _note_keys(ob, workflow, names: tuple[str, ...], keyed: np.ndarray, always: np.ndarray) -> None:
@@ -231,7 +242,7 @@ def _switch_off_more(scene, ob, workflow, motion) -> None:
     remember_values(settings.live_before, values_of(settings.live_before) + before)
 
 
-def _switch_limbs(scene, ob, workflow, result: RigResult) -> None:
+def _switch_limbs(scene, ob, workflow, result: RigResult, way: WayBack) -> None:
     """Key the switches of limbs that are written to other controls, and have the others as the source has them."""
     known = workflow.controls_of(ob)
     if known is None:
@@ -241,7 +252,10 @@ def _switch_limbs(scene, ob, workflow, result: RigResult) -> None:
     _remember(ob, workflow, [(path, 0) for path in switches])
     left = [(path, 0) for path in known.switches if path not in switches]
     restore_curves(action, slot, *bound_action(ob, workflow), left)
-    hold_switches(action, slot, switches, action_times(scene, result.keyed.frames[[0, -1]]))
+    times = action_times(scene, result.keyed.frames[[0, -1]])
+    frame = float(action_times(scene, np.ones(1))[0])
+    present = {value.path: value.value for value in values_of(workflow.settings_of(ob).live_before)}
+    hold_switches(action, slot, switches, times, way.sides, bound_action(ob, workflow), present, frame)
 
 
 def _remember(ob, workflow, keys: list[tuple[str, int]]) -> None:
@@ -276,19 +290,19 @@ def rewrite_live(scene, ob, workflow, result: RigResult) -> np.ndarray:
     Channels that are no longer changed get the source's curves again, or are where they were.
     Returns the channels written, (B, 3) bool.
     """
-    settings = workflow.settings_of(ob)
-    action, slot = settings.live_action, live_slot(ob, workflow)
+    action, slot = workflow.settings_of(ob).live_action, live_slot(ob, workflow)
     if _is_touched(ob, workflow):
         notes_of(ob, workflow).keyed = True
-    motion = result.keyed
+    way = way_back(scene, ob, workflow, result)
+    motion = way.extended(result.keyed)
     before, always = _noted_keys(ob, workflow, motion.rig.names)
     keyed = result.changed | always
     # Where it is written to other controls than when it went live.
     _remember(ob, workflow, curve_keys(motion.rig, keyed & ~before))
     restore(action, slot, *bound_action(ob, workflow), motion.rig, before & ~keyed)
-    rewrite(scene, action, slot, motion, keyed)
+    _rewrite(scene, ob, workflow, motion, way, keyed)
     _switch_off_more(scene, ob, workflow, motion)
-    _switch_limbs(scene, ob, workflow, result)
+    _switch_limbs(scene, ob, workflow, result, way)
     _put_back_idle(ob, workflow)
     _note_keys(ob, workflow, motion.rig.names, keyed, always)
     return keyed

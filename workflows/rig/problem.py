@@ -46,7 +46,8 @@ class RigResult:
     original: its source motion.  whole: the new one.  motion: that as far as the influence goes.
     solvable: (B, 3) bool, which of location, rotation and scale of each bone solving may change.
     changed: (B, 3) bool, which of them differ from the original's.
-    body: (K,) bones that hold still together outside of the frames.
+    body: (K,) bones that hold still together outside of the frames, or go back to the source there.
+    motion_parents (B,), placed (P,): see ``skeleton.pose_blend.blend_motion``.
     written: to the controls of a rig whose bones are moved by them; solvable, changed and body are theirs then.
     """
 
@@ -56,6 +57,8 @@ class RigResult:
     solvable: np.ndarray
     changed: np.ndarray
     body: np.ndarray
+    motion_parents: np.ndarray
+    placed: np.ndarray
     written: ControlResult | None = None
 
     @property
@@ -81,12 +84,12 @@ class RigResult:
     ) -> RigResult:
         """influence: (F,).  motion_parents (B,), placed (P,): see ``skeleton.pose_blend.blend_motion``."""
         motion, parents = whole, whole.rig.parents if motion_parents is None else motion_parents
+        places = np.asarray(placed, int)
         if (influence != 1.0).any():
-            places = np.asarray(placed, int)
             motion = replace(
                 whole, basis=blend_motion(whole.rig, original.basis, whole.basis, influence, parents, places)
             )
-        return cls(original, whole, motion, solvable, changed_channels(original, motion), body)
+        return cls(original, whole, motion, solvable, changed_channels(original, motion), body, parents, places)
 
 
     @property

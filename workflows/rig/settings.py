@@ -104,6 +104,16 @@ class RigResultSettings:
     )
     controls: bpy.props.CollectionProperty(type=MotionLoomControl, override=LIST)
     active_control: bpy.props.IntProperty(name="Control", override=OWN)
+    range_blend: bpy.props.IntProperty(
+        name="Blend", description="Frames before and after the bound ones in which the result goes back to the "
+        "source, where that goes on there: the change at the end of the range fades to nothing, and beyond it the "
+        "source's keys stay as they are. 0: the source at once, with a jump",
+        default=10, min=0, soft_max=100, override=OWN, update=noted,
+    )  # fmt: skip
+    holds_outside: bpy.props.BoolProperty(
+        name="Hold Outside", description="Before and after the bound frames the nearest pose of the result is held, as "
+        "older versions did, instead of going back to the source", override=OWN, update=noted,
+    )  # fmt: skip
     bake_strip: bpy.props.BoolProperty(
         name="NLA Strip", description="Push the result to a new NLA track instead of assigning it", override=OWN
     )

@@ -85,6 +85,10 @@ class RigWorkflow(Workflow):
         """Whether rotation limits of bones are kept, so that a result does not switch them off."""
         return False
 
+    def holds_outside(self, ob) -> bool:
+        """Whether a result holds still before and after the bound frames where its source goes on there."""
+        return self.settings_of(ob).holds_outside
+
     def choices(self, ob, depsgraph) -> Iterable:
         """Texts, numbers and arrays: the user's choices that a result depends on, and what they name that is still."""
         raise NotImplementedError

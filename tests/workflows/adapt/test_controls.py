@@ -320,3 +320,20 @@ def test_what_is_broken_off_while_controls_are_fitted_leaves_nothing(human):
     steps.close()
     assert (set(bpy.data.objects), set(bpy.data.scenes), set(bpy.data.actions)) == known
     assert human.animation_data.action == played and bpy.context.scene.frame_current == 1
+
+
+@pytest.mark.parametrize("write_to", ["AS_KEYED", "FK"])
+def test_after_the_bound_frames_the_source_plays_on(human, write_to):
+    """Over some frames what was changed fades, and switches go back to what they are in the source."""
+    human.motion_loom_adapt.write_to = write_to
+    human.motion_loom_adapt.range_blend = 5
+    before = poses(human, rigify.FRAMES)
+    wave()
+    play.press(human, "live" if write_to == "AS_KEYED" else "bake")
+    shown = poses(human, rigify.FRAMES)
+    away = np.abs(shown - before)[..., :3, 3].max(axis=(1, 2))
+    assert away[:4].min() > 0.01 and away[10:].max() < 2e-5
+    if write_to == "AS_KEYED":
+        assert away[4:9].max() < away[3] + 0.005 and (np.diff(away[4:10]) < 0.0).all()
+        play.press(human, "bake")
+        np.testing.assert_allclose(poses(human, rigify.FRAMES), shown, atol=SAME)

@@ -310,11 +310,14 @@ def test_a_source_that_is_sampled_from_now_on_is_named(bound):
     assert status(bound).note is None
 
 
-HELD = "Frames outside 6 to 18 hold the pose of the nearest one"
+OUTSIDE = {
+    True: "Frames outside 6 to 18 hold the pose of the nearest one",
+    False: "Frames outside 6 to 18 go back to the source over 10 frames",
+}
 
 
 @pytest.mark.parametrize("strips", [False, True])
-def test_frames_outside_of_those_that_are_bound_are_said_to_hold_still(rig, strips):
+def test_what_frames_outside_of_those_that_are_bound_show_is_said(rig, strips):
     if strips:
         rigs.with_strips_alone(rig)
     settings = rig.motion_loom_adapt
@@ -322,7 +325,7 @@ def test_frames_outside_of_those_that_are_bound_are_said_to_hold_still(rig, stri
     go_live(rig)
     assert strips or status(rig).note is None  # nothing has changed: the source plays on
     lift(0.1)
-    assert is_ready(rig) and status(rig).note == HELD
+    assert is_ready(rig) and status(rig).note == OUTSIDE[strips]
     if strips:
         return
     lift(-0.1)
@@ -330,7 +333,7 @@ def test_frames_outside_of_those_that_are_bound_are_said_to_hold_still(rig, stri
     lift(0.1)
     drive(rig, "motion_loom_adapt.influence", "frame / 24")
     at(12)
-    assert status(rig).note == f"A driver tells the influence. {HELD}"
+    assert status(rig).note == f"A driver tells the influence. {OUTSIDE[False]}"
 
 
 def test_a_range_between_whole_frames_is_no_part(rig):

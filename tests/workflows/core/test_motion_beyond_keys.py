@@ -232,6 +232,7 @@ def test_a_repeated_walk_follows_over_the_scenes_range(rig, capsys):
 def test_a_part_of_it_is_told_and_the_whole_body_holds_still_outside(rig, capsys):
     """Bones that had to change stood still there once, while the others walked on."""
     repeat(rig)
+    rig.motion_loom_adapt.holds_outside = True
     report = bind(capsys, "--start", "3", "--end", "24")
     assert "before frame 3 and after frame 24" in report["notes"][0]
     bpy.data.objects["Step"].location.z += LIFT[2]
@@ -256,6 +257,7 @@ def test_a_strip_that_does_not_hold_is_told(rig, capsys):
 def test_live_says_where_a_part_of_a_repeated_walk_holds_still(rig):
     repeat(rig)
     settings = rig.motion_loom_adapt
+    settings.holds_outside = True
     settings.use_range, settings.start, settings.end = True, 1, 24
     play.press(play.bind(rig))
     lift()
