@@ -80,7 +80,7 @@ def uneven(clip: str) -> Scene:
 
 
 def playground(clip: str) -> Scene:
-    """CMU 01_06 or 01_10, 30 fps: climbing, hanging, sitting on bars and a seat placed at the contacts."""
+    """CMU 01_03, 01_06, 01_08 or 01_10, 30 fps: climbing, hanging, sitting on bars and a seat at the contacts."""
     file, axis, seat = _PLAYGROUNDS[clip]
     track = _bvh(f"mocap_bvh/cmu/{file}.bvh", 0.01, _CMU_DROPPED)
     high = [rest.place for rest in rests(track, ["ltoes", "rtoes"]) if rest.place[2] > 0.2]
@@ -232,6 +232,8 @@ CMU_FULL_DROPPED += (
 _PLAYGROUNDS = {
     "01_06": ("01_06_climb_sit_dangle_legs_30fps", "x", (0.75, -2.24, 1.47)),
     "01_10": ("01_10_climb_swing_leanback_30fps", "y", (-0.55, 0.48, 1.55)),
+    "01_03": ("01_03_climb_hang_swing_30fps", "y", (-0.75, 0.52, 1.71)),
+    "01_08": ("01_08_climb_sit_rock_lower_30fps", "y", (-0.81, 0.27, 1.55)),
 }
 
 

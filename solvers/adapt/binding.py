@@ -18,6 +18,7 @@ from ..surface.track import SurfaceTrack
 from ..surface.turned_away import turned_away
 from ..warp.collision import SPACING, BodySamples
 from . import clearance
+from .body_contacts import body_parts, resting_joints
 from .contacts import touched
 from .covered_places import covered_over_time
 from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
@@ -27,6 +28,10 @@ from .relationship import Relations, relate
 from .straight_limbs import StraightLimbs
 
 CONTACT_WEIGHT = 5.0
+# Seconds over which what a body sits or lies on begins and ceases to hold it.
+RESTING = 0.1
+# Times what holds an effector to what it touches, of a trunk that rests.
+LOAD = 4.0
 # Joints farther than this from a surface (metres at 1.8 m) place no descriptor on it.
 SAMPLING_REACH = 0.9
 # Metres at 1.8 m within which points between joints are measured; joints are within clearance.REACH.
@@ -57,6 +62,8 @@ class Binding:
     radii: (J,) of the capsule around the bone that leads to each joint, metres.
     covered: (N,) bool, points that were inside another object at some frame; None where that is not known of objects
     that moved, and where nothing did.
+    rests: (O, F, J) bool, where joints that are no effectors rest, see ``body_contacts``; None in what was stored
+    before that was looked for: only effectors touch then.
     """
 
     track: JointTrack
@@ -73,6 +80,7 @@ class Binding:
     slow: np.ndarray
     radii: np.ndarray
     covered: np.ndarray | None = None
+    rests: np.ndarray | None = None
 
     @property
     def scale(self) -> float:
@@ -106,18 +114,26 @@ class Binding:
 
     @cached_property
     def contact(self) -> np.ndarray:
-        """(O, F, J) in [0, 1]: how much each effector touches each object."""
+        """(O, F, J) in [0, 1]: how much each joint touches each object."""
         return self.touching(clearance.CONTACT_FAR * self.scale)
 
     def touching(self, reach: float) -> np.ndarray:
         """(O, F, J) in [0, 1]: as ``contact``, rising from ``reach`` metres from where each effector touches."""
         strength = clearance.contact_strength(self.joint_distance, self.offsets, self.scale, reach)
-        return np.where(self.hidden, 0.0, strength)
+        strength = np.where(self.hidden, 0.0, strength)
+        return np.maximum(strength, self._rest_strength) if self.rests is not None and reach > 0 else strength
+
+    @cached_property
+    def _rest_strength(self) -> np.ndarray:
+        """(O, F, J) in [0, 1]: how much joints that are no effectors rest, which begins and ends smoothly."""
+        rests = np.moveaxis(self.rests, 1, -1).astype(float)
+        return np.moveaxis(smoothed(rests, self.dt, RESTING), -1, 1)
 
     @cached_property
     def touched(self) -> np.ndarray:
         """(O, F, J) bool: contacts as they are counted."""
-        return touched(self.joint_distance, self.slow, self.hidden, self.effectors, self.scale)
+        found = touched(self.joint_distance, self.slow, self.hidden, self.effectors, self.scale)
+        return found if self.rests is None else found | self.rests
 
     @cached_property
     def resting(self) -> np.ndarray:
@@ -125,6 +141,13 @@ class Binding:
         surface as low as it stands on it does not."""
         slow = np.moveaxis(self.slow, 1, -1).astype(float)
         return np.moveaxis(np.minimum(2.0 * smoothed(slow, self.dt), 1.0), -1, 1)
+
+    @cached_property
+    def load(self) -> np.ndarray:
+        """(J,) how much more than an effector each joint holds to what it rests on: a trunk that sits carries more than
+        a hand beside it."""
+        trunk, _ = body_parts(self.track, self.effectors, self.scale)
+        return np.where(trunk, LOAD, 1.0)
 
     @cached_property
     def legs(self) -> Legs:
@@ -183,6 +206,7 @@ class Binding:
             origins=self.origins[:, chosen],
             axes=self.axes[:, chosen],
             covered=None if self.covered is None else self.covered[chosen],
+            rests=None if self.rests is None else self.rests[kept],
             **{name: getattr(self, name)[kept] for name in ("distance", "side", "hidden", "slow")},
         )
 
@@ -266,7 +290,9 @@ def fit_steps(
     if radii is None:
         radii = np.zeros(len(track.skeleton.names))
     covered = _covered_at_some_frame(descriptors, environment, surfaces, frames, scale)
-    parts = (*frames, effective, stored, side, hidden, slow, radii, covered)
+    joints = stored[:, :, at].astype(float) * scale
+    rests = resting_joints(track, effectors, joints, slow, hidden, scale)
+    parts = (*frames, effective, stored, side, hidden, slow, radii, covered, rests)
     return Binding(track, effectors, height, names, descriptors, *parts)
 
 

@@ -12,9 +12,10 @@ from scipy.ndimage import maximum_filter1d
 from ..core.types import MeshTrack
 from ..rotations import quaternions as quat
 from ..skeleton.hinges import hinges
-from ..skeleton.trunk import trunk_ends
+from ..skeleton.trunk import trunk_ends, trunk_path
 from . import worst_events
 from .binding import Binding
+from .body_contacts import LIMB_BONE
 from .contacts import ContactCount
 from .measures import Comparison, compare
 from .options import SurfaceUse
@@ -25,8 +26,6 @@ from .worst_events import DOWN, Event, worst
 JUMP, TURN, TILT, CONTACTS = 0.03, 15.0, 6.0, 0.9
 # Degrees from which on a knee or elbow is straight; and the share of frames in which one may be that the source bends.
 STRAIGHT, STRETCHED = 172.0, 0.1
-# Metres at 1.8 m: a limb bends between bones that are longer.
-_LONG = 0.2
 # Percent of frames with a sample inside an object beyond the source's, for a body of its size and for another; times
 # the source's jerk, likewise; percent of frames with clearance lost; percent of all contacts kept.
 DEEPER, JERK, NEARER, ALL_CONTACTS = (1.0, 2.0), (1.25, 1.35), 10.0, 95.0
@@ -187,7 +186,7 @@ def find(
         worst_events.tilts(source, positions, root, trunk, gravity),
         worst_events.balance_shifts(source, positions, centres, stance, root, size, gravity),
         trunk,
-        binding.joint_distance[:, :, _between(parents, trunk)].min(axis=(0, 2)) > CLEAR * scale,
+        binding.joint_distance[:, :, trunk_path(parents, trunk)].min(axis=(0, 2)) > CLEAR * scale,
         worst_events.leanings(source, trunk, gravity) <= LEANING,
         _sloped(turns, binding.touched.any(axis=0), gravity, binding.dt),
         _stretched(binding, positions, lengths, trunk),
@@ -210,18 +209,10 @@ def _sloped(turns, touched, gravity, dt):
 def _stretched(binding, positions, lengths, trunk):
     """(F, J) bool."""
     parents = binding.track.skeleton.parents
-    found = hinges(parents, lengths, binding.effectors, _between(parents, trunk), _LONG * binding.scale)
+    found = hinges(parents, lengths, binding.effectors, trunk_path(parents, trunk), LIMB_BONE * binding.scale)
     before, after = (
         worst_events.is_straight(joints, parents, found, STRAIGHT) for joints in (binding.track.positions, positions)
     )
     out = np.zeros(positions.shape[:2], bool)
     out[:, found[:, 0]] = after & ~before
     return out
-
-
-def _between(parents, ends):
-    """The joints from the upper end of the trunk down to the lower one."""
-    path = [ends[1]]
-    while path[-1] != ends[0]:
-        path.append(int(parents[path[-1]]))
-    return path

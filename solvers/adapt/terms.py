@@ -317,7 +317,8 @@ class AdaptTerms:
         least = np.minimum(original, np.minimum(radius, seen * (unit * size))[:, None])
         attached = np.array([self.uses[k].mode == ATTACH for k in self.heeded])[:, None, None]
         hold = np.zeros(original.shape)
-        touching = (self.contact[self.heeded, rows] * binding.resting[self.heeded, rows])[:, :, tree.order]
+        touching = self.contact[self.heeded, rows] * binding.resting[self.heeded, rows] * binding.load
+        touching = touching[:, :, tree.order]
         hold[:, samples.at_joints] = np.moveaxis(touching, 1, -1) * influence * attached
         hold[~np.isfinite(original)] = 0.0
         for pin in self.options.pins:
@@ -380,6 +381,6 @@ def _lowered(least, covered, joints):
 def _affinities(binding, uses, options, contact):
     influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
     heed = np.array([use.heed for use in uses])
-    contact = contact * influence[:, None, None]
+    contact = contact * influence[:, None, None] * binding.load
     out = clearance.affinities(binding.joint_distance, contact, heed, CONTACT_WEIGHT, binding.scale, binding.dt)
     return out if options.joint_weight is None else out * options.joint_weight

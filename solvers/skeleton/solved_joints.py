@@ -96,7 +96,7 @@ def solved_joints(
     new = np.array([rank.get(int(up[joint]), -1) for joint in order])
     rig_parents = track.skeleton.parents
     hung = np.array([joint < bones and parents[joint] != rig_parents[joint] for joint in order])
-    return SolvedJoints(order, new, _effectors(new), (new < 0) | hung)
+    return SolvedJoints(order, new, effectors(new), (new < 0) | hung)
 
 
 def _require_apart(names, parents, keep, lengths, solve, height):
@@ -291,7 +291,7 @@ def _kept_parents(parents, keep):
     return out
 
 
-def _effectors(parents):
+def effectors(parents: np.ndarray) -> np.ndarray:
     """Ends of limbs and the joints before them (toes and ankles, knuckles and wrists), roots left out."""
     leaf = np.ones(len(parents), bool)
     leaf[parents[parents >= 0]] = False

@@ -50,6 +50,14 @@ def trunk_ends(parents: np.ndarray, lengths: np.ndarray, places: np.ndarray) -> 
     return base, top
 
 
+def trunk_path(parents: np.ndarray, ends: tuple[int, int]) -> list[int]:
+    """The joints from the upper end of a trunk down to the lower one. ends: see ``trunk_ends``."""
+    path = [ends[1]]
+    while path[-1] != ends[0]:
+        path.append(int(parents[path[-1]]))
+    return path
+
+
 def _chain(joint, parents):
     """The joints from one on, as far as none branches."""
     out = [joint]

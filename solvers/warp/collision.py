@@ -72,7 +72,7 @@ class BodySamples:
 class DistanceGoals:
     """Wanted distances of P samples to O objects over F frames, metres.
 
-    least: (O, P, F) never nearer than this.  hold: (O, P, F) in [0, 1], how much ``held`` (O, P, F) is kept both ways.
+    least: (O, P, F) never nearer than this.  hold: (O, P, F) how much ``held`` (O, P, F) is kept both ways, from 0.
     side: (O, P, F) the triangle each sample was nearest to at bind, -1 for none.
     """
 

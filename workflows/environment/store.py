@@ -34,6 +34,9 @@ _SHAPES = {
     "radii": "f J", "object_world": "f W 4 4",
 }  # fmt: skip
 
+# What files from before it was looked for lack.
+_OPTIONAL = {"covered": "b N", "rests": "b O F J"}
+
 
 @dataclass(frozen=True)
 class Stored:
@@ -96,8 +99,8 @@ def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:
         "radii": binding.radii,
         "object_world": stored.object_world,
     }
-    if binding.covered is not None:
-        arrays["covered"] = binding.covered
+    optional = {name: getattr(binding, name) for name in _OPTIONAL}
+    arrays |= {name: array for name, array in optional.items() if array is not None}
     arrays |= {f"triangles {k}": triangles for k, triangles in enumerate(stored.triangles)}
     parts = {f"{part} {k}": getattr(kept, part, None) for k, kept in enumerate(stored.surfaces) for part in _SURFACE}
     arrays |= {name: array for name, array in parts.items() if array is not None}
@@ -127,8 +130,9 @@ def unpack(arrays: dict[str, np.ndarray], header: dict) -> Stored:
 def _require_sound(arrays: dict[str, np.ndarray], header: dict) -> None:
     sizes = require_shapes(arrays, _SHAPES)
     joints, objects = sizes["J"], sizes["O"]
-    if "covered" in arrays:
-        require_shapes(arrays, {"covered": f"b {sizes['N']}"})
+    for name, axes in _OPTIONAL.items():
+        if name in arrays:
+            require_shapes(arrays, {name: " ".join(str(sizes.get(axis, axis)) for axis in axes.split())})
     require_rising(arrays["frames"])
     require_positive(header, "fps", "height")
     for name, count in (("names", joints), ("objects", objects), ("fingerprints", objects)):
@@ -169,7 +173,7 @@ def _unpacked(arrays: dict[str, np.ndarray], header: dict) -> Stored:
     track = JointTrack(skeleton, arrays["positions"], header["fps"], arrays["frames"])
     points = DescriptorPoints(arrays["object_index"], arrays["triangle"], arrays["barycentric"])
     names = ("origins", "axes", "effective", "distance", "side", "hidden", "slow", "radii")
-    parts = (*(arrays[name] for name in names), arrays.get("covered"))
+    parts = (*(arrays[name] for name in names), *(arrays.get(name) for name in _OPTIONAL))
     binding = Binding(track, arrays["effectors"], header["height"], tuple(header["objects"]), points, *parts)
     solved = SolvedJoints(np.arange(len(skeleton.names)), skeleton.parents, arrays["effectors"], arrays["placed"])
     triangles = [arrays[f"triangles {k}"] for k in range(len(header["objects"]))]

@@ -85,6 +85,8 @@ def update_steps(context, ob, workflow, objects) -> Generator[tuple[float, str],
         known = stored.binding
         fitting = fit_steps(known.track, environment, known.effectors, known.height, known.radii)
         binding = yield from relayed(fitting, 0.3, 0.95, "Binding")
+        if known.rests is None:
+            binding = replace(binding, rests=None)  # what was bound before they were looked for stays as it is
     yield 0.99, "Storing"
     updated = _updated(stored, binding, entries, environment)
     notes = [*_new_note(entries), *_edited_notes(stored, entries, environment)]

@@ -1,0 +1,126 @@
+"""Where a body sits, kneels and leans, and that it goes with what it sits on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks import edits
+from benchmarks.props import box, flat_ground
+from benchmarks.scenes import sitting
+from solvers.adapt.binding import fit
+from solvers.adapt.measures import compare
+from solvers.adapt.solve import AdaptOptions, adapt
+from solvers.core.types import JointTrack, Skeleton
+from solvers.skeleton.solved_joints import effectors
+from tests.adapt_bound import gap
+
+FRAMES, FPS = 60, 30.0
+NAMES = ("pelvis", "chest", "head", "hip.L", "knee.L", "foot.L", "toe.L", "hip.R", "knee.R", "foot.R", "toe.R")
+PARENTS = np.array([-1, 0, 1, 0, 3, 4, 5, 0, 7, 8, 9])
+ENDS = effectors(PARENTS)
+PELVIS, KNEE = NAMES.index("pelvis"), NAMES.index("knee.L")
+
+
+def seated(wander=0.03):
+    """A body that sits on a thin seat at 0.5 m: its pelvis comes nearer to it and goes farther, slowly."""
+    leg = [[0.1, 0, 0.6], [0.1, 0.42, 0.55], [0.1, 0.42, 0.1], [0.1, 0.56, 0.04]]
+    rest = np.array([[0, 0, 0.6], [0, 0, 1.0], [0, 0, 1.3], *leg, *(np.array(leg) * [-1, 1, 1])])
+    upper = np.array([1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0])
+    time = np.arange(FRAMES) / FPS
+    sway = wander * np.sin(2.0 * time)[:, None, None] * upper[:, None] * [0, 0, 1]
+    return JointTrack(Skeleton(NAMES, PARENTS), rest + sway, FPS, np.arange(FRAMES))
+
+
+def surroundings(track):
+    return [flat_ground(track.positions), box("Seat", [-0.3, -0.3, 0.3], [0.3, 0.15, 0.5])]
+
+
+def bound(track, meshes=None):
+    return fit(track, meshes or surroundings(track), ENDS, 1.8)
+
+
+def moved_along(track, metres_a_second):
+    along = metres_a_second * np.arange(FRAMES)[:, None, None] / FPS * [1, 0, 0]
+    return replace(track, positions=track.positions + along)
+
+
+def test_a_pelvis_whose_distance_varies_rests_all_the_time():
+    binding = bound(seated())
+    assert np.ptp(binding.joint_distance[1, :, PELVIS]) > 0.05
+    assert binding.rests[1, :, PELVIS].all() and binding.contact[1, :, PELVIS].min() > 0.99
+
+
+def test_what_passes_a_seat_does_not_rest():
+    track = moved_along(seated(), 0.6)
+    long_seat = box("Seat", [-1, -0.3, 0.3], [3, 0.15, 0.5])
+    assert not bound(track, [flat_ground(track.positions), long_seat]).rests.any()
+
+
+def test_a_stop_of_a_moment_is_no_rest():
+    track = seated(0.0)
+    speed = np.full(FRAMES, 0.6)
+    speed[30:34] = 0.0
+    positions = track.positions + (np.cumsum(speed) / FPS)[:, None, None] * [1, 0, 0]
+    long_seat = box("Seat", [-1, -0.3, 0.3], [3, 0.15, 0.5])
+    assert not bound(replace(track, positions=positions), [flat_ground(positions), long_seat]).rests.any()
+
+
+def test_feet_are_no_seats_and_a_knee_beside_nothing_does_not_rest():
+    rests = bound(seated()).rests
+    assert not rests[:, :, ENDS].any() and not rests[:, :, KNEE].any() and not rests[0].any()
+
+
+def test_a_knee_that_is_put_on_a_box_rests_there():
+    track = seated(0.0)
+    meshes = [*surroundings(track), box("Box", [0, 0.3, 0.2], [0.3, 0.41, 0.49])]
+    assert bound(track, meshes).rests[2, :, KNEE].all()
+
+
+@pytest.mark.parametrize("metres", [-0.1, 0.1, 0.2])
+def test_a_body_goes_with_its_seat_and_its_feet_stay(metres):
+    track = seated()
+    binding, (ground, seat) = bound(track), surroundings(track)
+    after = [ground, replace(seat, vertices=seat.vertices + [0, 0, metres])]
+    motion = adapt(binding, after)
+    shift = (motion.positions - track.positions)[:, :, 2]
+    assert np.abs(shift[:, PELVIS] - metres).max() < 0.02
+    assert np.abs(shift[:, [NAMES.index("toe.L"), NAMES.index("toe.R")]]).max() < 0.02
+    assert compare(binding, motion.positions, after, 1.0).contacts.kept[:, PELVIS].all()
+
+
+def test_nothing_moves_where_nothing_changes():
+    track = seated()
+    assert gap(adapt(bound(track), surroundings(track)).positions, track.positions) < 1e-6
+
+
+def test_what_was_bound_before_knows_hands_and_feet_alone():
+    binding = bound(seated())
+    older = replace(binding, rests=None)
+    assert not older.touched[:, :, PELVIS].any() and older.contact[:, :, PELVIS].max() == 0.0
+    assert np.array_equal(older.contact[:, :, ENDS], binding.contact[:, :, ENDS])
+
+
+def test_a_contact_reach_of_nothing_holds_no_seat():
+    binding = bound(seated())
+    assert binding.touching(0.0).max() == 0.0
+    ground, seat = surroundings(binding.track)
+    after = [ground, replace(seat, vertices=seat.vertices + [0, 0, 0.1])]
+    held, free = (adapt(binding, after, AdaptOptions(contact_reach=reach)).positions for reach in (None, 0.0))
+    assert gap(held, free) > 0.01
+
+
+def test_a_captured_body_rises_with_its_chair():
+    try:
+        scene = sitting()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    track = edits.sub_clip(scene.track, 0, 314, 4)
+    meshes = list(scene.environment.values())
+    binding = fit(track, meshes, effectors(track.skeleton.parents), scene.height)
+    hips = track.skeleton.names.index("hips")
+    rests = binding.rests[1, :, hips]
+    assert 0.6 < rests.mean() < 0.9
+    after = list(edits.applied(scene.environment, {"Chair": edits.lifted(0.2)}).values())
+    shift = (adapt(binding, after).positions - track.positions)[rests, hips, 2]
+    assert np.abs(shift - 0.2).max() < 0.02
