@@ -21,6 +21,8 @@ from .contacts import touched
 LASTS = 0.2
 # Metres at 1.8 m: a limb bends between bones that are longer.
 LIMB_BONE = 0.2
+# Share of all bones, by length, that a body has among what belongs to none.
+MOST = 0.8
 
 
 def resting_joints(
@@ -44,13 +46,23 @@ def resting_joints(
 
 
 def body_parts(track: JointTrack, effectors: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """(J,) bool each: the roots and the trunk; knees and elbows. Neither has effectors (J,) among them."""
+    """(J,) bool each: the root and the trunk; knees and elbows. Neither has effectors (J,) among them.
+
+    Of several trees, as two hands are, only one that is most of all by length has any, and a chain no more than its
+    root: it may be a limb.
+    """
     parents, positions = track.skeleton.parents, track.positions
     lengths = np.median(np.linalg.norm(positions - positions[:, np.maximum(parents, 0)], axis=-1), axis=0)
-    path = trunk_path(parents, trunk_ends(parents, lengths, positions[0]))
-    trunk, bent = parents < 0, np.zeros(len(parents), bool)
-    trunk[path] = True
-    found = hinges(parents, lengths, effectors, path, LIMB_BONE * scale)[:, 0]
-    # Of a long clavicle the shoulder is one as well.
-    bent[found[~np.isin(found, parents[found])]] = True
+    trunk, bent = np.zeros((2, len(parents)), bool)
+    root = np.arange(len(parents))
+    while (above := parents[root] >= 0).any():
+        root[above] = parents[root[above]]
+    each = np.bincount(root, lengths, len(parents))
+    if each.max() > MOST * each.sum():
+        branches = np.bincount(parents[parents >= 0], minlength=1).max() > 1
+        path = trunk_path(parents, trunk_ends(parents, lengths, positions[0])) if branches else []
+        trunk[[each.argmax(), *path]] = True
+        found = hinges(parents, lengths, effectors, path, LIMB_BONE * scale)[:, 0]
+        # Of a long clavicle the shoulder is one as well.
+        bent[found[~np.isin(found, parents[found])]] = True
     return trunk & ~effectors, bent & ~trunk & ~effectors

@@ -34,6 +34,7 @@ from .body import time_stretch
 from .changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
 from .joints import choices_of, joints_report, list_joints
 from .older_ranges import note_known_range
+from .older_seats import note_seats_known
 from .sanity import require_in_reach, require_set_in_reach
 from .store import Stored, kept_surface, not_kept, pack
 from .surface_notes import avoided_among, surface_notes
@@ -168,4 +169,5 @@ def store_binding(ob, workflow, stored: Stored, objects, notes: Sequence[str]) -
         f"{counted(len(binding.track.skeleton.names), 'joint')}, frames {frames[0]:g} to {frames[-1]:g}"
     )
     settings.notes = "\n".join(notes)
+    note_seats_known(settings, binding.rests is not None)
     return ". ".join((settings.summary, *notes))

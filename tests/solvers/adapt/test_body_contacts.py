@@ -110,11 +110,9 @@ def test_a_contact_reach_of_nothing_holds_no_seat():
     assert gap(held, free) > 0.01
 
 
+@pytest.mark.captures
 def test_a_captured_body_rises_with_its_chair():
-    try:
-        scene = sitting()
-    except FileNotFoundError as error:
-        pytest.skip(str(error))
+    scene = sitting()
     track = edits.sub_clip(scene.track, 0, 314, 4)
     meshes = list(scene.environment.values())
     binding = fit(track, meshes, effectors(track.skeleton.parents), scene.height)
