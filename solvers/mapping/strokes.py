@@ -23,7 +23,7 @@ from .stance_speed import stance_speed
 _STANDS, _LIFTED = 0.2, 0.6
 # Of the RMS speed of feet: what moves back as fast pushes with all its weight; what moves slower at all may rest.
 _PUSHES = 0.35
-# Of the RMS speed in the feet's own motion: slower ones tremble.
+# Of the RMS speed in the feet's own motion, or of their way: slower ones, and shorter ones, tremble.
 _TREMBLES = 0.2
 # Feet that count together before their speed is the body's, and the share of all that make it rest.
 _ENOUGH, _AT_REST = 0.5, 0.5
@@ -40,9 +40,10 @@ _CLOSES = 0.06
 _MOMENTS, _OWN_MOMENTS = 120.0, 480.0
 # Feet that go to and fro on one line, and forward while they are high, make strokes; so do those that go back while
 # they are low, by so much of the way up, over so much of the body's height: in a run they are high behind, too.  Where
-# they do so more surely still, the line may be wider, as of who runs and turns.
+# they do so more surely still, the line may be wider, as of who runs and turns.  Feet that do the opposite, both so
+# surely at least, step backward.
 _ON_A_LINE, _AGREED, _BACK, _LOW, _FAR = 0.7, 0.45, 0.6, 0.3, 0.1
-_SURELY_BACK, _WIDER = 0.7, 0.6
+_SURELY_BACK, _WIDER, _BOTH = 0.7, 0.6, 0.2
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,8 @@ class Strokes:
         velocity, step = _velocity(soles, fine), float(np.diff(fine).mean())
         lift, speed = _lift(self.feet, centroids), self._speed(velocity)
         along = velocity @ self.forward
-        way = self._way(_agreed(_votes(lift), along), float(np.mean(along**2)))
+        to_and_fro, shape = np.abs(along), _shape(soles[..., :2] @ self.forward, fine)
+        way = self._way(_agreed(_votes(lift), along), float(to_and_fro.mean()), shape[0])
         pushed, weight, stands, still = way._pushed(velocity, lift, speed)
         rests = (weight == 0.0) & binary_opening(still, np.ones(max(round(_RESTS / step), 1)))
         known, weight = (weight > 0.0) | rests, np.where(rests, 1.0, weight)[:, None]
@@ -133,8 +135,7 @@ class Strokes:
             smooth = _smoothed(weight * pushed, step)[known] / _smoothed(weight, step)[known]
             middle = 0.5 * (fine[1:] + fine[:-1])
             pushed = np.stack([np.interp(middle, middle[known], column) for column in smooth.T], axis=1)
-        pushed, to_and_fro = _smoothed(pushed, step), np.abs(along)
-        shape = _shape(soles[..., :2] @ self.forward, fine)
+        pushed = _smoothed(pushed, step)
         gait = float((pushed @ way.forward).mean()), float(to_and_fro.mean()), float(stands.mean())
         return pushed, Gait(*gait, *shape), parts
 
@@ -173,17 +174,23 @@ class Strokes:
         """The same of a body that is seen one moment at a time; it cannot look ahead."""
         return StrokeStream(self)
 
-    def _way(self, agreed: np.ndarray, square: float) -> Strokes:
+    def _way(self, agreed: np.ndarray, to_and_fro: float, often: float) -> Strokes:
         """These strokes, or the same the other way where feet surely step backward.
 
-        agreed: (2, K), see ``_votes``.  square: mean of the squared speeds of feet along forward.
+        agreed: (2, K), see ``_votes``.  to_and_fro and often: see ``Gait``.
         """
         while_high, while_low = np.median(agreed, axis=1)
         # Of a run's feet one vote is unsure, and so is each of a part of a cycle: what the other denies does not count.
         surely = max(while_high, -while_low) < 0.0 and (while_high < -_AGREED or while_low > _BACK)
-        if not surely or square <= (_TREMBLES * self.speed) ** 2:
-            return self
-        return replace(self, forward=-self.forward)
+        surely = surely or max(while_high, -while_low) < -_BOTH
+        return replace(self, forward=-self.forward) if surely and not self._trembles(to_and_fro, often) else self
+
+    def _trembles(self, to_and_fro: float, often: float) -> bool:
+        """Whether feet go nowhere: for how often, at whatever tempo, where that is known."""
+        own = self.gaits[0]
+        if min(often, own.often) > 0.0:
+            return to_and_fro / often <= _TREMBLES * own.to_and_fro / own.often
+        return to_and_fro <= _TREMBLES * own.to_and_fro
 
     def _speed(self, velocity: np.ndarray) -> float:
         return max(float(np.sqrt(np.mean((velocity @ self.forward) ** 2))), _TREMBLES * self.speed)
@@ -214,6 +221,7 @@ class StrokeStream:
         self._strokes = strokes
         self._last: tuple[float, np.ndarray, np.ndarray] | None = None
         self._square, self._gait = Recent(0.0, _MEMORY), Recent(np.zeros(3), _GAIT_MEMORY)
+        self._along = Recent(0.0, _GAIT_MEMORY)
         self._backward = False
         self._votes = Recent(np.zeros((2, 2, len(strokes.feet))), _GAIT_MEMORY)
         self._seen = 0.0  # seconds
@@ -240,8 +248,9 @@ class StrokeStream:
         lift = _lift(self._strokes.feet, np.stack((last[2], now[2])))
         along = velocity @ self._strokes.forward
         square = self._square.step(float(np.mean(along**2)), elapsed)
+        self._along.step(float(np.abs(along).mean()), elapsed)
         speed = max(float(np.sqrt(square)), _TREMBLES * self._strokes.speed)
-        way = self._way(lift, along, float(square), elapsed)
+        way = self._way(lift, along, elapsed)
         if self._backward != (way is not self._strokes):
             # What was pushed the wrong way is no gait.
             self._backward, self._gait = not self._backward, Recent(np.zeros(3), _GAIT_MEMORY)
@@ -273,14 +282,14 @@ class StrokeStream:
             since = time - float(np.clip(_SHAPE_TURNS * a_turn, _GAIT_MEMORY, _GAIT_MOST))
             self._places = [(then, there) for then, there in self._places if then > since]
 
-    def _way(self, lift: np.ndarray, along: np.ndarray, square: float, elapsed: float) -> Strokes:
+    def _way(self, lift: np.ndarray, along: np.ndarray, elapsed: float) -> Strokes:
         weighed = (_votes(lift) * along)[:, 0]
         sums = self._votes.step(np.stack((weighed, np.abs(weighed))), elapsed)
         self._seen += elapsed
         # A part of a step tells no way.
         if self._seen < _WAY_SEEN:
             return self._strokes
-        return self._strokes._way(sums[0] / np.maximum(sums[1], 1e-300), square)
+        return self._strokes._way(sums[0] / np.maximum(sums[1], 1e-300), self._along.mean, self._shape[0])
 
     def _now(self) -> np.ndarray:
         if self._smooth is None:

@@ -123,6 +123,30 @@ def test_a_clip_played_backwards_goes_as_far_back(gait, live_within, tempo):
     np.testing.assert_allclose(ways[1], -ways[0], rtol=live_within, atol=1e-9)
 
 
+def test_slow_steps_backward_are_no_trembling(learnt):
+    """A run told of a walk at a third of its tempo: feet go as far, at a seventh of the speed."""
+    feet, strokes = learnt
+    vertices, times = frames(3, 24, 1 / 7)
+    there = way(strokes, feet, vertices, times)
+    assert there[1] < -0.9 * 3 * CYCLE * SPEED
+    np.testing.assert_allclose(way(strokes, feet, vertices[::-1], times), -there, rtol=0.03, atol=1e-9)
+    middle = vertices.mean(axis=0)
+    trembling = middle + (vertices[::-1] - middle) * [1.0, 0.1, 1.0]
+    assert way(strokes, feet, trembling, times)[1] <= 0.0
+
+
+@pytest.mark.parametrize(
+    ("while_high", "while_low", "back"),
+    ((-0.3, 0.3, True), (-0.1, 0.7, True), (-0.1, 0.3, False), (0.1, 0.7, False), (-0.5, -0.1, False)),
+)
+def test_feet_step_backward_where_one_vote_is_sure_or_both_are_nearly(learnt, while_high, while_low, back):
+    strokes = learnt[1]
+    own = strokes.gaits[0]
+    votes = np.repeat([[while_high], [while_low]], 4, axis=1)
+    found = strokes._way(votes, own.to_and_fro, own.often)
+    np.testing.assert_array_equal(found.forward, -strokes.forward if back else strokes.forward)
+
+
 def test_live_steps_turn_round(learnt):
     """Forward, then backward, then forward again, each for longer than is remembered."""
     feet, strokes = learnt
