@@ -106,15 +106,23 @@ def rounded(arrays: tuple[np.ndarray, ...], times: np.ndarray, seconds: float, c
     return tuple(one(array) for array in arrays)
 
 
-def longer(gait: Gait, gaits: tuple[Gait, ...], asked: float) -> float:
-    """By how much farther than a motion's feet push it goes.
+class Length(NamedTuple):
+    """by: how much farther than a motion's feet push it goes.  own: 0 to 1, how surely it is the feet's own gait, or
+    none; in another one it goes as far as they push."""
+
+    by: float
+    own: float
+
+
+def longer(gait: Gait, gaits: tuple[Gait, ...], asked: float) -> Length:
+    """How far a motion goes for what its feet push.
 
     gaits: the feet's own, rounded by each of ``LEVELS``, or the first alone where that tells nothing, as of what an
     earlier version learnt.  asked: metres a second that they ask for in their own motion, 0 where that is not known.
     """
     own = _as_rounded(gait.sharp, gaits) if min(gait.sharp, gaits[0].sharp) > 0.0 else gaits[0]
     if not min(*gait[:3], *own[:3]) > 0.0:
-        return 1.0
+        return Length(1.0, 1.0)
     to_and_fro, pushed = gait.to_and_fro / own.to_and_fro, gait.pushed / own.pushed
     if asked > 0.0:
         # A map through few pairs cuts off the ends of a foot's way, or rounds how fast it is between them.
@@ -122,10 +130,10 @@ def longer(gait: Gait, gaits: tuple[Gait, ...], asked: float) -> float:
     else:
         wanted = to_and_fro / pushed
     apart = max(gait.stands / own.stands, own.stands / gait.stands)
-    share = np.clip((_OTHER_GAIT - apart) / (_OTHER_GAIT - _SAME_GAIT), 0.0, 1.0)
+    share = float(np.clip((_OTHER_GAIT - apart) / (_OTHER_GAIT - _SAME_GAIT), 0.0, 1.0))
     # What was rounded pushes by so much less.
     most = _MOST * max(gaits[0].pushed / own.pushed, 1.0)
-    return float(np.clip(wanted, _LEAST, most) ** share)
+    return Length(float(np.clip(wanted, _LEAST, most) ** share), share)
 
 
 @functools.lru_cache(maxsize=64)  # live, it changes a few times a second

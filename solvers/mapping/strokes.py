@@ -7,6 +7,7 @@ of its feet to and fro; so the same steps cover the same ground at every tempo a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
@@ -44,6 +45,15 @@ _MOMENTS, _OWN_MOMENTS = 120.0, 480.0
 # surely at least, step backward.
 _ON_A_LINE, _AGREED, _BACK, _LOW, _FAR = 0.7, 0.45, 0.6, 0.3, 0.1
 _SURELY_BACK, _WIDER, _BOTH = 0.7, 0.6, 0.2
+
+
+class Steps(NamedTuple):
+    """velocity (F - 1, 2): metres a second.  way: 1 where feet step forward, -1 backward, 0 where that is not clear and
+    forward is taken.  own_gait: 0 to 1, see ``gaits.Length``."""
+
+    velocity: np.ndarray
+    way: int
+    own_gait: float
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,10 @@ class Strokes:
         return "its feet do not go one way while high and back while low"
 
     def velocity(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """See ``steps``."""
+        return self.steps(soles, centroids, times).velocity
+
+    def steps(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> Steps:
         """Ground velocity (F - 1, 2) between frames, metres a second, of soles and centroids (F, K, 3) of the feet.
 
         soles, centroids: of a pose without place and heading.  times: (F,) seconds.  Minus the mean velocity of feet,
@@ -114,11 +128,12 @@ class Strokes:
         Where feet surely go forward while low and back while high, over all frames, the body steps backward: by the
         same strokes, the other way.
         """
-        pushed, gait, parts = self._clip(soles, centroids, times)
-        return longer(gait, self.gaits, self.asked) * pushed.reshape(-1, parts, 2).mean(axis=1)
+        pushed, gait, parts, way = self._clip(soles, centroids, times)
+        by, own = longer(gait, self.gaits, self.asked)
+        return Steps(by * pushed.reshape(-1, parts, 2).mean(axis=1), way, own)
 
-    def _clip(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, Gait, int]:
-        """Velocity (N, 2) that is pushed, what it is a mean of, and N of how many each step is."""
+    def _clip(self, soles: np.ndarray, centroids: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, Gait, int, int]:
+        """Velocity (N, 2) that is pushed, what it is a mean of, N of how many each step is, and ``Steps.way``."""
         fine, parts = _moments(times)
         if parts > 1:
             soles, centroids = (CubicSpline(times, points)(fine) for points in (soles, centroids))
@@ -126,7 +141,8 @@ class Strokes:
         lift, speed = _lift(self.feet, centroids), self._speed(velocity)
         along = velocity @ self.forward
         to_and_fro, shape = np.abs(along), _shape(soles[..., :2] @ self.forward, fine)
-        way = self._way(_agreed(_votes(lift), along), float(to_and_fro.mean()), shape[0])
+        told = self._way(_agreed(_votes(lift), along), float(to_and_fro.mean()), shape[0])
+        way = self._turned(told)
         pushed, weight, stands, still = way._pushed(velocity, lift, speed)
         rests = (weight == 0.0) & binary_opening(still, np.ones(max(round(_RESTS / step), 1)))
         known, weight = (weight > 0.0) | rests, np.where(rests, 1.0, weight)[:, None]
@@ -137,7 +153,7 @@ class Strokes:
             pushed = np.stack([np.interp(middle, middle[known], column) for column in smooth.T], axis=1)
         pushed = _smoothed(pushed, step)
         gait = float((pushed @ way.forward).mean()), float(to_and_fro.mean()), float(stands.mean())
-        return pushed, Gait(*gait, *shape), parts
+        return pushed, Gait(*gait, *shape), parts, told
 
     def _own_gaits(self, points: tuple[np.ndarray, np.ndarray], times: np.ndarray, cycles: bool) -> tuple[Gait, ...]:
         first = self._clip(*points, times)[1]
@@ -174,16 +190,21 @@ class Strokes:
         """The same of a body that is seen one moment at a time; it cannot look ahead."""
         return StrokeStream(self)
 
-    def _way(self, agreed: np.ndarray, to_and_fro: float, often: float) -> Strokes:
-        """These strokes, or the same the other way where feet surely step backward.
-
-        agreed: (2, K), see ``_votes``.  to_and_fro and often: see ``Gait``.
-        """
+    def _way(self, agreed: np.ndarray, to_and_fro: float, often: float) -> int:
+        """See ``Steps.way``; agreed (2, K): see ``_votes``.  to_and_fro and often: see ``Gait``."""
         while_high, while_low = np.median(agreed, axis=1)
+        if self._trembles(to_and_fro, often):
+            return 1
         # Of a run's feet one vote is unsure, and so is each of a part of a cycle: what the other denies does not count.
-        surely = max(while_high, -while_low) < 0.0 and (while_high < -_AGREED or while_low > _BACK)
-        surely = surely or max(while_high, -while_low) < -_BOTH
-        return replace(self, forward=-self.forward) if surely and not self._trembles(to_and_fro, often) else self
+        backward = while_high < -_AGREED or while_low > _BACK or max(while_high, -while_low) < -_BOTH
+        forward = while_high > _AGREED or while_low < -_BACK or min(while_high, -while_low) > _BOTH
+        if max(while_high, -while_low) < 0.0 and backward:
+            return -1
+        return 1 if min(while_high, -while_low) > 0.0 and forward else 0
+
+    def _turned(self, way: int) -> Strokes:
+        """These strokes, or the same the other way where feet step backward."""
+        return replace(self, forward=-self.forward) if way < 0 else self
 
     def _trembles(self, to_and_fro: float, often: float) -> bool:
         """Whether feet go nowhere: for how often, at whatever tempo, where that is known."""
@@ -215,14 +236,16 @@ class Strokes:
 
 
 class StrokeStream:
-    """One body's strokes as they come: it knows the last moment, and how fast feet were of late."""
+    """One body's strokes as they come: it knows the last moment, and how fast feet were of late.
+
+    backward: whether it steps backward now."""
 
     def __init__(self, strokes: Strokes):
         self._strokes = strokes
         self._last: tuple[float, np.ndarray, np.ndarray] | None = None
         self._square, self._gait = Recent(0.0, _MEMORY), Recent(np.zeros(3), _GAIT_MEMORY)
         self._along = Recent(0.0, _GAIT_MEMORY)
-        self._backward = False
+        self.backward = False
         self._votes = Recent(np.zeros((2, 2, len(strokes.feet))), _GAIT_MEMORY)
         self._seen = 0.0  # seconds
         self._places: list[tuple[float, np.ndarray]] = []
@@ -251,9 +274,9 @@ class StrokeStream:
         self._along.step(float(np.abs(along).mean()), elapsed)
         speed = max(float(np.sqrt(square)), _TREMBLES * self._strokes.speed)
         way = self._way(lift, along, elapsed)
-        if self._backward != (way is not self._strokes):
+        if self.backward != (way is not self._strokes):
             # What was pushed the wrong way is no gait.
-            self._backward, self._gait = not self._backward, Recent(np.zeros(3), _GAIT_MEMORY)
+            self.backward, self._gait = not self.backward, Recent(np.zeros(3), _GAIT_MEMORY)
         pushed, weight, stands, still = way._pushed(velocity, lift, speed)
         self._still = self._still + elapsed if still[0] else 0.0
         if weight[0] > 0.0 or self._still > _RESTS:
@@ -289,13 +312,14 @@ class StrokeStream:
         # A part of a step tells no way.
         if self._seen < _WAY_SEEN:
             return self._strokes
-        return self._strokes._way(sums[0] / np.maximum(sums[1], 1e-300), self._along.mean, self._shape[0])
+        agreed = sums[0] / np.maximum(sums[1], 1e-300)
+        return self._strokes._turned(self._strokes._way(agreed, self._along.mean, self._shape[0]))
 
     def _now(self) -> np.ndarray:
         if self._smooth is None:
             return np.zeros(2)
         strokes = self._strokes
-        return longer(Gait(*self._gait.mean, *self._shape), strokes.gaits, strokes.asked) * self._smooth
+        return longer(Gait(*self._gait.mean, *self._shape), strokes.gaits, strokes.asked).by * self._smooth
 
 
 def _shape(places: np.ndarray, fine: np.ndarray) -> tuple[float, float]:

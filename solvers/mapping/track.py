@@ -52,12 +52,13 @@ class MotionMap:
 @dataclass(frozen=True)
 class MapTrack:
     """What a target does. times: (F,) seconds.  coefficients: (F, D).  positions: (F, 2) metres on the ground and
-    headings: (F,) radians, from 0 at the first frame."""
+    headings: (F,) radians, from 0 at the first frame.  notes: on its steps, in words."""
 
     times: np.ndarray
     coefficients: np.ndarray
     positions: np.ndarray
     headings: np.ndarray
+    notes: tuple[str, ...] = ()
 
     def sampled(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coefficients (N, D), positions (N, 2) and headings (N,) at times (N,), on the line between frames.
@@ -80,8 +81,8 @@ def map_track(
     feet_at: see ``TravelEstimators.track``.
     """
     coefficients = mapping.coefficients(source.features)
-    positions, headings = travel.track(coefficients, source.times, source.translation, source.yaw, choices, feet_at)
-    return MapTrack(source.times, coefficients, positions, headings)
+    found = travel.track(coefficients, source.times, source.translation, source.yaw, choices, feet_at)
+    return MapTrack(source.times, coefficients, *found)
 
 
 def placed(place: np.ndarray, pivot: np.ndarray, position: np.ndarray, heading: np.ndarray) -> np.ndarray:

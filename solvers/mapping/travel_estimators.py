@@ -11,7 +11,7 @@ from ..core.errors import InputError
 from ..core.lag import rates
 from ..rotations.rigid import turned
 from ..shapes.mesh_feet import find_feet, lowest_ground
-from .strokes import Strokes
+from .strokes import Steps, Strokes
 from .travel import LAG, STANCE, STAYS, STRIDE, TRANSLATION, Travel, cycle_seconds, integrated, learn_travel
 
 AUTO, SOURCE = "auto", "source"
@@ -22,8 +22,12 @@ _STAYS = 0.3  # of its radius: what goes no farther over its whole range does no
 _OWN, _ALONG = (0.6, 1.6), 0.9
 # Of what its feet ask for: what goes farther itself is not on the spot.
 _ON_THE_SPOT = 0.3
+BACKWARD = "Its feet step backward, and it goes back by the same strokes"
 _BY_RATES = "how fast its pose changes, which tells less at another tempo"
 _EARLIER = "learnt by an earlier version, which knew none; Learn Again looks for them"
+
+# Of a clip's gait, how surely it is not the feet's own before that is told.
+_ANOTHER = 0.5
 
 # Soles and whole feet, both (F, K, 3) world, of a target's coefficients (F, D); see ``FeetReadout``.
 FeetAt = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -118,15 +122,21 @@ class TravelEstimators:
             if self.strokes is not None:
                 return f"by {self._by_strokes()}: {note}"
             return f"by its lowest vertices, which tells less at another tempo: {note}; strokes: {self.no_strokes}"
+        by = self._by_strokes() if self.strokes_of(choices) else f"{_BY_RATES}; strokes: {self._refused()}"
         if estimator == TRANSLATION:
-            by = self._by_strokes() if self.strokes_of(choices) else _BY_RATES
             return f"by its own travel: {self.learnt[TRANSLATION].note}, told by {by}"
         if estimator == STRIDE:
-            by = self._by_strokes() if self.strokes_of(choices) else _BY_RATES
             return f"by a length of stride: {choices.stride:.3g} m for each cycle of its own motion, told by {by}"
         if estimator == SOURCE:
             return "as far as its source goes"
-        return f"it stays: {self.note}" if choices.estimator == AUTO else "it stays, as chosen"
+        if choices.estimator != AUTO:
+            return "it stays, as chosen"
+        told = f"it stays: {self.note}"
+        return told if self.strokes is not None or not self.no_strokes else f"{told}; strokes: {self.no_strokes}"
+
+    def _refused(self) -> str:
+        """Why it does not go by strokes."""
+        return self.no_strokes if self.strokes is None else "they ask for another way than it went itself"
 
     def velocity(self, coefficient_rates: np.ndarray, choices: TravelChoices) -> np.ndarray:
         """Ground velocity (..., 2), metres a second in the target's own heading, of rates (..., D) a second.
@@ -148,8 +158,9 @@ class TravelEstimators:
         yaw: np.ndarray,
         choices: TravelChoices,
         feet_at: FeetAt | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Positions (F, 2) on the ground, metres, and headings (F,), radians, both from 0 at the first frame.
+    ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+        """Positions (F, 2) on the ground, metres, and headings (F,), radians, both from 0 at the first frame; and what
+        is worth knowing of its steps, in words.
 
         coefficients: (F, D) of the target.  times: (F,) seconds.  translation: (F, 2) metres and yaw: (F,) of the
         source's ground motion.  feet_at: of the target; called where it goes by strokes, and needed there.
@@ -158,13 +169,15 @@ class TravelEstimators:
         turned_by = yaw - yaw[0]
         heading = choices.turn_ratio * turned_by
         if self.estimator_of(choices) == SOURCE:
-            return _summed(along_source(np.diff(translation, axis=0), _halfway(heading - turned_by), choices)), heading
+            steps = along_source(np.diff(translation, axis=0), _halfway(heading - turned_by), choices)
+            return _summed(steps), heading, ()
         strokes = self.strokes_of(choices)
         if strokes is not None and len(times) > 1:
-            velocity = self.stroke_scale(choices) * strokes.velocity(*feet_at(coefficients), times)
-            return _summed(turned(velocity, _halfway(heading)) * np.diff(times)[:, None]), heading
+            steps = strokes.steps(*feet_at(coefficients), times)
+            velocity = self.stroke_scale(choices) * steps.velocity
+            return _summed(turned(velocity, _halfway(heading)) * np.diff(times)[:, None]), heading, _told(steps)
         velocity = self.velocity(rates(coefficients, times, LAG), choices)
-        return integrated(velocity, heading, times), heading
+        return integrated(velocity, heading, times), heading, ()
 
     def estimator_of(self, choices: TravelChoices) -> str:
         """The estimator that is taken; raises InputError where the target's motion does not give it."""
@@ -199,6 +212,19 @@ class TravelEstimators:
         strokes = Strokes.from_arrays(of_strokes) if of_strokes else None
         told = str(arrays["auto"]), str(arrays["note"]), strokes, str(arrays.get("no strokes", _EARLIER))
         return cls(estimators, missing, *told, *(float(arrays.get(name, 0.0)) for name in ("cycle", "own")))
+
+
+def _told(steps: Steps) -> tuple[str, ...]:
+    notes = []
+    if steps.way < 0:
+        notes.append(BACKWARD)
+    elif steps.way == 0:
+        notes.append("Whether its feet step forward or backward is not clear, and forward is taken")
+    if steps.own_gait < _ANOTHER:
+        notes.append(
+            "Its feet stand for another share of the time than in its own motion, so that it goes as far as they push"
+        )
+    return tuple(notes)
 
 
 def along_source(steps: np.ndarray, turn: np.ndarray, choices: TravelChoices) -> np.ndarray:

@@ -90,7 +90,7 @@ def run(context, args) -> dict:
         print(f"motion_loom map: {_contradiction(report)}", file=sys.stderr)
     suggestions, notes = _next_pairs(context.scene, ob)
     notes += [*filter(None, [report["outgrown"]]), *notes_of_choices(settings), *source_doubts(ob)]
-    notes += [*notes_of_target(ob), *notes_of_pairs(ob)]
+    notes += [*notes_of_target(ob), *notes_of_pairs(ob), *report["travel_notes"]]
     given = [ob, *((settings.source,) if args.source is not None else ())]
     notes += shared_names(context.scene, given) + names_of_collections(context.scene, given[1:])
     read = {"read": settings.clip_summary, "learnt": settings.learnt_summary}

@@ -65,7 +65,7 @@ class MapFeetTask(FeetTask):
         if not len(feet):
             return NONE_FOUND
         still = np.zeros((len(times), 3))
-        places, _ = target.travel.track(coefficients, times, still[:, :2], still[:, 0], self.choices, target.feet_at)
+        places, *_ = target.travel.track(coefficients, times, still[:, :2], still[:, 0], self.choices, target.feet_at)
         points = own[:, np.concatenate([foot.vertices for foot in feet.feet])].astype(float)
         points[..., :2] += places[:, None]
         rest = _in_world(space.rest, target.place)

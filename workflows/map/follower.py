@@ -21,7 +21,7 @@ from ...solvers.mapping.source_motion import SourceModel, SourceStream, SourceTr
 from ...solvers.mapping.strokes import SILENT, Strokes, StrokeStream
 from ...solvers.mapping.track import lifted, placed
 from ...solvers.mapping.travel import Path
-from ...solvers.mapping.travel_estimators import SOURCE, FeetAt, along_source
+from ...solvers.mapping.travel_estimators import BACKWARD, SOURCE, FeetAt, along_source
 from ...solvers.shapes.planter import moved
 from ...state.cache import fingerprint
 from ...state.live_states import TrackNeed
@@ -59,6 +59,7 @@ class MapFollower(MeshFollower):
         self._source: tuple[str, PointSource] | None = None
         self._now: np.ndarray | None = None
         self._performance: tuple[str, Performance] | None = None
+        self._is_performed = False
         self._task: MapFeetTask | None = None
         self._live_feet: tuple[str, LiveFeet] | None = None
         self._outgrown: str | None = None
@@ -73,6 +74,7 @@ class MapFollower(MeshFollower):
         clip = clip_of(ob)
         self._now = self._points_now(ob, moment.depsgraph)
         settings = ob.motion_loom_map
+        self._is_performed = settings.live_input
         given = ob, moment.scene, moment.depsgraph, key, track, float(clip.frames[0]), settings.live_input
         self._task, refused = live_task(lambda: feet_task(*given))
         if not moment.is_playback:  # another frame changes nothing about a range
@@ -114,7 +116,9 @@ class MapFollower(MeshFollower):
 
     def _tell(self, of_ground: str | None) -> None:
         """What is worth knowing, and that of the ground below what is performed."""
-        self.note = ". ".join(filter(None, (self._outgrown, self._note_of_feet, of_ground))) or None
+        backward = self._is_performed and self._performance is not None and self._performance[1].steps_backward
+        of_steps = BACKWARD if backward else None
+        self.note = ". ".join(filter(None, (self._outgrown, self._note_of_feet, of_ground, of_steps))) or None
 
     def recent(self) -> tuple[np.ndarray, np.ndarray] | None:
         """The source's points (J, 3) a tenth of a second ago and now, of what is performed; None before that."""
@@ -171,7 +175,7 @@ class MapFollower(MeshFollower):
         feet = self._feet(ob)
         if feet is not None:
             vertices, world = feet.moved(vertices, world, position, time.monotonic())
-            self._tell(feet.note)
+        self._tell(feet and feet.note)
         world = above_ground(ob, vertices, world, feet is not None)
         live_mesh.write(ob.motion_loom_map.live_copy, moment.depsgraph, vertices, world)
 
@@ -231,6 +235,11 @@ class Performance:
     def recent(self) -> tuple[np.ndarray, np.ndarray]:
         """The points a tenth of a second ago and now, both (J, 3)."""
         return self._poses[0][1], self._poses[-1][1]
+
+    @property
+    def steps_backward(self) -> bool:
+        """Whether the strokes of its feet go backward now."""
+        return self._strokes is not None and self._strokes[1].backward
 
     def _stroked(self, strokes: Strokes, feet_at: FeetAt, now: float) -> np.ndarray:
         """Velocity (2,) that the strokes of its feet ask for at a time in seconds."""

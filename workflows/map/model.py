@@ -23,6 +23,7 @@ from ..core.kept import kept, kept_by, unpacked
 from ..mesh.faces import require_read_mesh
 from .store import LearntTarget, SourceClip, unpack_clip, unpack_target
 
+_TRACK = "map track"
 _KINDS = {"ARMATURE": JOINTS, "MESH": VERTICES}
 _ESTIMATORS = {
     "AUTO": "auto", "LEARNT": "translation", "FEET": "stance", "STRIDE": "stride", "SOURCE": "source", "NONE": "stays"
@@ -181,9 +182,13 @@ def track_over(ob, clip: SourceClip) -> MapTrack:
 
 def keyed_track(ob) -> tuple[str, MapTrack]:
     """A key of all that it depends on, and what the target does over the clip."""
+    key = _track_key(ob)
+    return key, kept_by(ob, _TRACK, key, lambda: _track(ob, travel_choices(ob.motion_loom_map)))
+
+
+def _track_key(ob) -> str:
     choices = travel_choices(ob.motion_loom_map)
-    key = cache.fingerprint(*pairs_mark(ob), ob.motion_loom_map.edge, *vars(choices).values())
-    return key, kept_by(ob, "map track", key, lambda: _track(ob, choices))
+    return cache.fingerprint(*pairs_mark(ob), ob.motion_loom_map.edge, *vars(choices).values())
 
 
 def _track(ob, choices: TravelChoices) -> MapTrack:
@@ -207,6 +212,12 @@ def travel_choices(settings) -> TravelChoices:
 def travel_note(ob) -> str:
     """In words, what the target's travel stands on; raises as ``target_of``, and for what its motion does not give."""
     return target_of(ob).travel.note_of(travel_choices(ob.motion_loom_map))
+
+
+def steps_notes(ob) -> tuple[str, ...]:
+    """What is worth knowing of its steps over the clip, in words, once it was mapped; raises as ``travel_note``."""
+    track = cache.get(ob.session_uid, _TRACK, _track_key(ob))
+    return () if track is None else track.notes
 
 
 def pairs_mark(ob) -> tuple:

@@ -6,7 +6,7 @@ from ...solvers.core.errors import InputError, MotionLoomError
 from ..interface.panel_parts import Shown, draw_notes, draw_range, draw_status, draw_text, draw_toggles, is_live
 from ..mesh.panel import draw_bake, draw_feet, draw_mesh, draw_problem, is_baked
 from .doubts import source_doubts
-from .model import confidence_now, travel_note
+from .model import confidence_now, steps_notes, travel_note
 from .notes import notes_of_pairs, notes_of_target
 from .pairs import left_unknown, suggested_gains
 from .run import costs_of
@@ -140,12 +140,14 @@ def _draw_live(layout, shown: Shown) -> None:
 
 
 def _draw_travel(layout, shown: Shown) -> None:
-    """What its travel stands on."""
+    """What its travel stands on, and what is worth knowing of its steps."""
     try:
         note = travel_note(shown.ob)
+        draw_text(layout, shown.context, note[:1].upper() + note[1:], "INFO")
+        for note in () if shown.chosen.live_input else steps_notes(shown.ob):
+            draw_text(layout, shown.context, note, "INFO")
     except MotionLoomError:
         return  # the buttons say so
-    draw_text(layout, shown.context, note[:1].upper() + note[1:], "INFO")
 
 
 # --------------------------------------------------------------------------------------------------------- bake

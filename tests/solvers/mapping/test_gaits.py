@@ -59,10 +59,10 @@ def gaits():
 
 def test_what_is_rounded_goes_as_far_and_what_is_shorter_does_not(gaits):
     own, some = gaits[0], gaits[4]
-    assert longer(own, gaits, 2.1) * own.pushed == pytest.approx(2.1)
-    assert longer(some, gaits, 2.1) * some.pushed == pytest.approx(2.1, rel=0.02)
+    assert longer(own, gaits, 2.1).by * own.pushed == pytest.approx(2.1)
+    assert longer(some, gaits, 2.1).by * some.pushed == pytest.approx(2.1, rel=0.02)
     unknown = (own._replace(sharp=0.0),)
-    assert longer(some, unknown, 2.1) * some.pushed < 0.96 * 2.1
+    assert longer(some, unknown, 2.1).by * some.pushed < 0.96 * 2.1
     for of in (own, some):
         short = of._replace(pushed=0.8 * of.pushed, to_and_fro=0.8 * of.to_and_fro)
         assert longer(short, gaits, 2.1) == pytest.approx(longer(of, gaits, 2.1), rel=1e-9)
@@ -78,4 +78,4 @@ def test_what_is_sharper_than_its_own_or_not_known_is_not_rounded(gaits):
         == longer(own._replace(sharp=0.0), gaits, 2.1)
         == longer(own, (own._replace(sharp=0.0),), 2.1)
     )
-    assert longer(own._replace(stands=0.8), gaits, 3.0) == 1.0
+    assert longer(own._replace(stands=0.8), gaits, 3.0) == (1.0, 0.0)

@@ -136,15 +136,30 @@ def test_slow_steps_backward_are_no_trembling(learnt):
 
 
 @pytest.mark.parametrize(
-    ("while_high", "while_low", "back"),
-    ((-0.3, 0.3, True), (-0.1, 0.7, True), (-0.1, 0.3, False), (0.1, 0.7, False), (-0.5, -0.1, False)),
+    ("while_high", "while_low", "told"),
+    ((-0.3, 0.3, -1), (-0.1, 0.7, -1), (-0.1, 0.3, 0), (0.1, 0.7, 0), (-0.5, -0.1, 0), (0.3, -0.3, 1), (0.1, -0.7, 1)),
 )
-def test_feet_step_backward_where_one_vote_is_sure_or_both_are_nearly(learnt, while_high, while_low, back):
+def test_feet_step_backward_where_one_vote_is_sure_or_both_are_nearly(learnt, while_high, while_low, told):
     strokes = learnt[1]
     own = strokes.gaits[0]
     votes = np.repeat([[while_high], [while_low]], 4, axis=1)
-    found = strokes._way(votes, own.to_and_fro, own.often)
-    np.testing.assert_array_equal(found.forward, -strokes.forward if back else strokes.forward)
+    assert strokes._way(votes, own.to_and_fro, own.often) == told
+    assert strokes._way(votes, 0.1 * own.to_and_fro, own.often) == 1
+
+
+def test_steps_say_which_way_they_go_and_whether_they_are_of_their_own_gait(learnt):
+    feet, strokes = learnt
+
+    def told(vertices, times):
+        steps = strokes.steps(feet.soles(vertices), feet.centroids(vertices), times)
+        return steps.way, steps.own_gait
+
+    vertices, times = frames(4, 24, 0.5)
+    assert told(vertices, times) == (1, 1.0) and told(vertices[::-1], times)[0] == -1
+    assert told(*frames(6, 120, duty=0.2)) == (1, 0.0)
+    sliding = vertices.copy()
+    sliding[:, 8:, 1] = vertices[0, 8:, 1] + 0.3 * np.sin(2 * np.pi * 5.3 * times)[:, None]
+    assert told(sliding, times)[0] == 0
 
 
 def test_live_steps_turn_round(learnt):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.core.errors import InputError
-from solvers.mapping.travel_estimators import AUTO, ESTIMATORS, SOURCE, TravelChoices, TravelEstimators
+from solvers.mapping.travel_estimators import AUTO, BACKWARD, ESTIMATORS, SOURCE, TravelChoices, TravelEstimators
 from tests.stepping_bodies import CYCLE, SPEED, TRIANGLES, stepper
 
 FPS = 30.0
@@ -32,7 +32,7 @@ def estimators():
 def end(estimators, choices, translation=None, yaw=None, poses=None):
     translation = np.zeros((91, 2)) if translation is None else translation
     yaw = np.zeros(91) if yaw is None else yaw
-    positions, headings = estimators.track(hopper()[0] if poses is None else poses, TIMES, translation, yaw, choices)
+    positions, headings, _ = estimators.track(hopper()[0] if poses is None else poses, TIMES, translation, yaw, choices)
     np.testing.assert_array_equal(positions[0], 0.0)
     assert headings[0] == 0.0
     return positions[-1]
@@ -161,10 +161,14 @@ def test_a_body_that_steps_on_the_spot_goes_by_its_strokes():
             (TravelChoices(), CYCLE * SPEED), (TravelChoices(scale=2.0), 2 * CYCLE * SPEED),
             (TravelChoices("stride", stride=3.0), 3.0),
         ):  # fmt: skip
-            position, _ = estimators.track(stepping(times)[0], times / tempo, *still, choices, feet_at)
+            position, *_ = estimators.track(stepping(times)[0], times / tempo, *still, choices, feet_at)
             np.testing.assert_allclose(position[-1], [0.0, -2 * cycle], atol=0.08 * 2 * cycle)
+    assert estimators.track(stepping(times)[0], times, *still, TravelChoices(), feet_at)[2] == ()
+    back = [of[::-1] for of in feet_at(None)]
+    turned = estimators.track(stepping(times)[0], times, *still, TravelChoices(), lambda _: back)
+    assert turned[0][-1, 1] == pytest.approx(2 * CYCLE * SPEED, rel=0.08) and turned[2] == (BACKWARD,)
     yaw = np.linspace(0.0, 2 * np.pi, 25)
-    position, _ = estimators.track(stepping(times)[0], times, still[0], yaw, TravelChoices(), feet_at)
+    position, *_ = estimators.track(stepping(times)[0], times, still[0], yaw, TravelChoices(), feet_at)
     assert np.linalg.norm(position[-1]) < 0.15 * CYCLE * SPEED
 
 
@@ -193,7 +197,7 @@ def test_a_body_that_travels_goes_by_its_strokes_as_far_as_it_went():
         return feet.soles(vertices), feet.centroids(vertices)
 
     for tempo in (1 / 3, 1.0, 2.0):
-        position, _ = estimators.track(poses, times / tempo, still, yaw, choices, feet_at)
+        position, *_ = estimators.track(poses, times / tempo, still, yaw, choices, feet_at)
         np.testing.assert_allclose(position[-1], gone[-1], atol=0.03 * abs(gone[-1, 1]))
     carried = TravelEstimators.learn(poses, times, 10.0 * gone, yaw, vertices, triangles)
     assert carried.strokes_of(choices) is None and "how fast its pose changes" in carried.note_of(choices)

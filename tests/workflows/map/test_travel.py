@@ -27,13 +27,14 @@ def places(frames, tempo=1.0):
 
 
 def make(tempo=1.0):
-    """The stepper, driven by a smaller one at a tempo, with a pair for each of its frames, 24 a second."""
+    """The stepper, driven by a smaller one at a tempo, backward below zero; a pair for each frame, 24 a second."""
     bpy.ops.wm.read_homefile(use_empty=True)
     bpy.context.scene.render.fps = FPS
     ob = play.add_target("Stepper", stepper(np.arange(2 * ROUND + 1) / ROUND), TRIANGLES)
-    frames = np.arange(1, round(4 * ROUND / tempo) + 2)
+    frames = np.arange(1, round(4 * ROUND / abs(tempo)) + 2)
     play.learn(ob, play.add_dots(places=places(frames, tempo), frames=frames))
-    play.pair(ob, *((1 + round((ROUND + at) / tempo), 1 + ROUND + at) for at in range(ROUND)))
+    paired = range(ROUND) if tempo > 0 else range(-3 * ROUND, -2 * ROUND)
+    play.pair(ob, *((1 + round((ROUND + at) / tempo), 1 + (ROUND + at) % (2 * ROUND)) for at in paired))
     return ob
 
 
@@ -72,6 +73,33 @@ def test_live_is_what_is_baked_and_both_say_what_it_stands_on(capfd):
     capfd.readouterr()
     assert jobs.main(["map", "--target", "Stepper", "--bake", "absolute-keys", "--json"]) == 0
     assert told in capfd.readouterr().out
+
+
+def test_steps_backward_are_told_in_panel_report_and_while_performed(monkeypatch, capfd):
+    """Of a source that walks backward, to which it is paired so; nothing of the kind is said of one that walks."""
+    said = "step backward"
+    ob = make()
+    play.toggle(ob)
+    assert said not in panel_texts(ob)
+    play.toggle(ob)
+    ob = make(-1.0)
+    assert gone(ob) == pytest.approx(-1.0, abs=0.12)
+    assert jobs.main(["map", "--target", "Stepper", "--bake", "absolute-keys", "--json"]) == 0
+    assert said in capfd.readouterr().out
+    play.toggle(ob)
+    assert said in panel_texts(ob)
+    ob.motion_loom_map.live_input = True
+    clock = [100.0]
+    monkeypatch.setattr(follower.time, "monotonic", lambda: clock[0])
+    empties = list(bpy.data.collections["Dots"].objects)
+    for empty in empties:
+        empty.animation_data_clear()
+    for place in places(np.arange(1.0, 2 * ROUND), -1.0):
+        for empty, at in zip(empties, place, strict=True):
+            empty.location = at
+        clock[0] += 1.0 / FPS
+        play.now(ob)
+    assert said in panel_texts(ob)
 
 
 def test_a_stride_is_as_long_as_it_is_said_to_be():
