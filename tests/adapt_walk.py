@@ -23,6 +23,29 @@ def walk(frames: np.ndarray = FRAMES, fps: float = 24.0) -> JointTrack:
     right, left = _foot(np.clip(2 * t, 0, 1), -0.5, STEP_HEIGHT), _foot(np.clip(2 * t - 1, 0, 1), 0.0, STEP_HEIGHT)
     ankles = {"L": left + [0.1, 0, 0.1], "R": right + [-0.1, 0, 0.1]}
     hips = np.stack([0 * t, -0.05 + 0.5 * t, 0.86 + 0.1 * t - 0.03 * np.cos(4 * np.pi * t)], axis=1)
+    return _track(frames, fps, hips, ankles, t)
+
+
+def march(steps: int = 6, stride: float = STRIDE, step_frames: int = 16, fps: float = 30.0) -> JointTrack:
+    """Steps ahead along y on a floor at 0, each foot planted exactly while the other one swings."""
+    frames = np.arange(steps * step_frames + 1)
+    t = frames / step_frames
+    feet = {"R": -0.5 * stride + 0 * t, "L": 0.5 * stride + 0 * t}
+    lift = {"R": 0 * t, "L": 0 * t}
+    for step in range(steps):
+        share = np.clip(1.25 * (t - step) - 0.1, 0.0, 1.0)
+        side = "RL"[step % 2]
+        feet[side] = feet[side] + 2.0 * stride * share * share * (3.0 - 2.0 * share)
+        lift[side] = lift[side] + 0.1 * np.sin(np.pi * share)
+    ankles = {
+        side: np.stack([0 * t + x, feet[side], 0.1 + lift[side]], axis=1) for side, x in (("L", 0.1), ("R", -0.1))
+    }
+    hips = np.stack([0 * t, stride * t, 0.84 - 0.02 * np.cos(2 * np.pi * t)], axis=1)
+    return _track(frames, fps, hips, ankles, 0.5 * t)
+
+
+def _track(frames, fps, hips, ankles, t):
+    """The body on hips (F, 3) and ankles (F, 3) by side. t: (F,) strides done."""
     at = {"hips": hips}
     for name, height in (("spine", 0.1), ("chest", 0.3), ("neck", 0.52), ("head", 0.6), ("crown", 0.8)):
         at[name] = hips + [0, 0.02 * height, height]

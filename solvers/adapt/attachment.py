@@ -12,6 +12,7 @@ from .binding import Binding
 from .options import ATTACH, SurfaceUse
 from .pushes import smoothed
 from .relationship import Relations
+from .standing import Standing
 
 # Seconds over which a joint that touches one object leaves the others, and goes back to them as it takes off.
 OWNER_SMOOTHING = 0.3
@@ -30,12 +31,21 @@ class Attachment:
     objects: np.ndarray
     origins: np.ndarray
 
-    def counting(self, rows: slice, share: np.ndarray | None) -> Attachment:
-        """Of some frames, each descriptor counting by its share (N,), see ``Relations.counting``."""
-        if share is None and rows == slice(None):
+    def over(self, rows: slice, share: np.ndarray | None, standing: Standing | None) -> Attachment:
+        """Of some frames, each descriptor counting by its share (N,), see ``Relations.counting``, and feet holding to
+        the M places where they stand, which come after the N descriptors."""
+        if share is None and standing is None and rows == slice(None):
             return self
         relations = self.relations.part(rows)
-        return Attachment(relations if share is None else relations.counting(share), self.objects, self.origins)
+        relations = relations if share is None else relations.counting(share)
+        if standing is None:
+            return Attachment(relations, self.objects, self.origins)
+        origins = np.broadcast_to(standing.origins, (len(self.origins), *standing.origins.shape))
+        return Attachment(
+            standing.standing(relations, rows),
+            np.concatenate((self.objects, standing.stances.number)),
+            np.concatenate((self.origins, origins), axis=1),
+        )
 
     def part(self, rows: slice) -> Relations:
         """The relations of some frames that follow each other."""

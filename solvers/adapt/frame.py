@@ -23,7 +23,7 @@ from ..warp.frame_warp import FramePose, FrameTree, warp_frame
 from .binding import Binding
 from .covered_places import TRAVEL, CoveredPlaces, covered_places, is_closed, margins
 from .options import AdaptOptions, checked_uses
-from .present_places import LOST, transfer
+from .present_places import Replaced, replace_by, shares, stood
 from .solve import SmoothedMoves
 from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, AdaptTerms
 
@@ -65,6 +65,8 @@ class FrameAdapter:
         ]
         self._origins, self._axes = np.empty((1, len(points), 3)), np.empty((1, len(points), 3, 3))
         self._found = np.ones(len(points), bool)
+        self._replaced: dict[int, Replaced] = {}
+        self._feet: tuple[np.ndarray, np.ndarray] | None = None
         self._carry = np.empty((1, len(points), self._terms.carry_width)) if len(binding.origins) == 1 else None
         self._surfaces: PresentSurfaces | None = None
         self._covered: CoveredPlaces | None = None
@@ -91,6 +93,8 @@ class FrameAdapter:
         if not self._is_placed:
             changed = range(len(environment))
         self._place_points(environment, changed)
+        if any(self._uses[k].replaced for k in changed):
+            self._stand(environment)
         if len(changed) and self._options.collision:
             self._cover(surfaces, environment, changed)
         # After an error nothing is known, so that the next update reads everything again.
@@ -115,9 +119,10 @@ class FrameAdapter:
         if not 0 <= row < count:
             raise InputError(f"Row {row} is not one of the {count} that were bound.")
         terms, rows = self._terms, slice(row, row + 1)
+        for k, each in self._replaced.items():
+            terms.face(k, rows, each.ground.faced(self._binding, k, rows))
         covered = terms.covered(rows, self._covered, self._axes[..., 0], self._face_normals)
-        share = None if self._found.all() else np.where(self._found, 1.0, LOST)
-        shift, turn = terms.shifts(rows, self._carry_at(row), self._axes[..., 0], share)
+        shift, turn = terms.shifts(rows, self._carry_at(row), self._normals, shares(self._found), terms.standing)
         if covered is not None:
             shift = shift + covered.shift
         turns = terms.turns(rows, turn)
@@ -151,14 +156,29 @@ class FrameAdapter:
 
     def _frames_on(self, number, mesh):
         """Origins and axes of the descriptors of an object, or of what has taken its place."""
-        how = self._uses[number].replaced
-        if not how:
+        if not self._uses[number].replaced:
             return descriptor_frames(self._points[number], [mesh])
-        points = self._moves.transferred.get(number)
-        if points is None:
-            points = transfer(self._binding, number, mesh, how, self._options.gravity)
-        self._found[self._columns[number]] = points.found
-        return points.frames(mesh)
+        known = self._moves.places
+        found = known and known.replaced[number]
+        if found is None:
+            found = replace_by(self._binding, number, mesh, self._uses[number], self._options.gravity)
+        self._replaced[number] = found
+        self._found[self._columns[number]] = found.points.found
+        return found.points.frames(mesh)
+
+    def _stand(self, environment):
+        """Feet on what has taken the place of objects."""
+        known = self._moves.places
+        standing = known.standing if known else stood(self._binding, self._uses, self._replaced)
+        self._terms.stand(standing)
+        self._feet = standing.frames(environment)
+
+    @property
+    def _normals(self):
+        """(1, N + M, 3) of the descriptors now and, behind them, of where feet stand."""
+        if self._feet is None:
+            return self._axes[..., 0]
+        return np.concatenate((self._axes[..., 0], self._feet[1][..., 0]), axis=1)
 
     def _cover(self, surfaces, environment, changed):
         """What is inside something now."""
@@ -184,10 +204,15 @@ class FrameAdapter:
 
     def _carry_at(self, row):
         """(1, N, 12 or 24) of a row, see ``AdaptTerms.carries``."""
-        if self._carry is not None:
-            return self._carry
-        origins, axes = (part[row : row + 1] for part in (self._binding.origins, self._binding.axes))
-        return self._terms.carries((origins, axes), (self._origins, self._axes))
+        carry = self._carry
+        if carry is None:
+            origins, axes = (part[row : row + 1] for part in (self._binding.origins, self._binding.axes))
+            carry = self._terms.carries((origins, axes), (self._origins, self._axes))
+        if self._feet is None:
+            return carry
+        standing = self._terms.standing
+        feet = self._terms.carries((standing.origins[None], standing.axes[None]), self._feet)
+        return np.concatenate((carry, feet), axis=1)
 
     def _obstacles(self, row, covered):
         terms, samples = self._terms, self._binding.samples

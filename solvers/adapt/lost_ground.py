@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..surface.point_transfer import TransferredPoints
 from .binding import Binding
-from .present_places import columns_of
+from .present_places import Replaced, columns_of
 
 # Of what a joint holds to an object by.
 _SHARE = 0.5
@@ -29,11 +28,11 @@ class LostGround:
     missing: np.ndarray
 
 
-def lost_ground(binding: Binding, transferred: Mapping[int, TransferredPoints]) -> list[LostGround]:
-    """Of every object that is replaced, in their order. transferred: of ``PresentPlaces``."""
+def lost_ground(binding: Binding, replaced: Mapping[int, Replaced]) -> list[LostGround]:
+    """Of every object that is replaced, in their order. replaced: of ``PresentPlaces``."""
     out, shape = [], binding.track.positions.shape[:2]
-    for number, points in sorted(transferred.items()):
-        lost = ~points.found
+    for number, each in sorted(replaced.items()):
+        lost = ~each.points.found
         missing = np.zeros(shape, bool)
         if lost.any():
             columns = columns_of(binding, number)

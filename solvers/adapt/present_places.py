@@ -9,45 +9,68 @@ import numpy as np
 
 from ..core.types import MeshTrack, TriangleMesh
 from ..surface.descriptor_frames import DescriptorPoints, descriptor_frames
-from ..surface.point_transfer import (
-    CLOSEST,
-    GRAVITY,
-    Levels,
-    TransferredPoints,
-    along_gravity,
-    by_closest_point,
-    stood_on,
-)
+from ..surface.point_transfer import GRAVITY, WALL, TransferredPoints
 from .binding import Binding
+from .footholds import bound_places, footholds
+from .new_ground import NewGround
 from .options import SurfaceUse
+from .stances import stances
+from .standing import Standing, moved_at_bind
 
-# Metres at 1.8 m: a step that a body goes up or down; how far over the level of its way, and below, points may lie.
-STEP, UP, DOWN = 0.5, 0.6, 1.0
 # What a point without ground counts beside others: it matters where a joint has no other.
 LOST = 1e-3
+
+_Frames = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """What has taken the place of an object. ground: as it is in its first state.  points: the object's descriptors."""
+
+    ground: NewGround
+    points: TransferredPoints
 
 
 @dataclass(frozen=True)
 class PresentPlaces:
     """origins (S, N, 3), axes (S, N, 3, 3): of the descriptors now, S = 1 or F.
-    transferred: by the number of each object that is replaced, its points on the other surface."""
+    replaced: by the numbers of the objects that are.  standing: the feet on those; None where nothing is replaced."""
 
     origins: np.ndarray
     axes: np.ndarray
-    transferred: Mapping[int, TransferredPoints]
+    replaced: Mapping[int, Replaced]
+    standing: Standing | None
+
+    def with_feet(self, binding: Binding, environment: Sequence[TriangleMesh | MeshTrack]) -> tuple[_Frames, _Frames]:
+        """Origins and axes at bind and now, of the descriptors and, behind these, of where feet stand."""
+        bind, now = (binding.origins, binding.axes), (self.origins, self.axes)
+        if self.standing is None:
+            return bind, now
+        feet = self.standing.origins[None], self.standing.axes[None]
+        return _joined(bind, feet), _joined(now, self.standing.frames(environment))
 
     def shares(self, binding: Binding) -> np.ndarray | None:
         """(N,) how much each descriptor counts; None where all count alike."""
-        if all(points.found.all() for points in self.transferred.values()):
-            return None
-        return np.where(found_points(binding, self.transferred), 1.0, LOST)
+        return shares(found_points(binding, self.replaced))
 
 
-def found_points(binding: Binding, transferred: Mapping[int, TransferredPoints]) -> np.ndarray:
+def _joined(first: _Frames, second: _Frames) -> _Frames:
+    """Frames (S, N, ...) and (T, M, ...) of which one may be still, as (max, N + M, ...)."""
+    states = max(len(first[0]), len(second[0]))
+    wide = [[np.broadcast_to(part, (states, *part.shape[1:])) for part in frames] for frames in (first, second)]
+    return tuple(np.concatenate(pair, axis=1) for pair in zip(*wide, strict=True))
+
+
+def shares(found: np.ndarray) -> np.ndarray | None:
+    """How much descriptors count, found (N,) bool; None where all count alike."""
+    return None if found.all() else np.where(found, 1.0, LOST)
+
+
+def found_points(binding: Binding, replaced: Mapping[int, Replaced]) -> np.ndarray:
     """(N,) bool: descriptors that are on something now."""
     out = np.ones(len(binding.points), bool)
-    for number, points in transferred.items():
-        out[binding.points.object_index == number] = points.found
+    for number, each in replaced.items():
+        out[binding.points.object_index == number] = each.points.found
     return out
 
 
@@ -56,35 +79,32 @@ def present_places(
     environment: Sequence[MeshTrack],
     uses: Sequence[SurfaceUse],
     gravity=(0.0, 0.0, -1.0),
-    known: Mapping[int, TransferredPoints] | None = None,
 ) -> PresentPlaces:
     """Of an environment in the binding's order, in all its states.
 
-    known: of objects that are replaced, by their numbers, where that is known.
     Raises InputError where nothing of a replacement lies where the motion goes, by name.
     """
-    replaced = [k for k, use in enumerate(uses) if use.replaced]
+    first = [mesh.state(0) for mesh in environment]
+    replaced = {k: replace_by(binding, k, first[k], use, gravity) for k, use in enumerate(uses) if use.replaced}
     if not replaced:
-        return PresentPlaces(*descriptor_frames(binding.points, environment), {})
-    transferred = {
-        k: (known or {}).get(k) or transfer(binding, k, environment[k].state(0), uses[k].replaced, gravity)
-        for k in replaced
-    }
-    parts = [_frames(binding, k, mesh, transferred.get(k)) for k, mesh in enumerate(environment)]
+        return PresentPlaces(*descriptor_frames(binding.points, environment), {}, None)
+    parts = [_frames(binding, k, mesh, replaced.get(k)) for k, mesh in enumerate(environment)]
     states = max(len(origins) for _, origins, _ in parts)
     count = len(binding.points)
     out = np.empty((states, count, 3)), np.empty((states, count, 3, 3))
     for columns, origins, axes in parts:
         out[0][:, columns], out[1][:, columns] = origins, axes
-    return PresentPlaces(*out, transferred)
+    return PresentPlaces(*out, replaced, stood(binding, uses, replaced))
 
 
-def _frames(binding, number, mesh, points):
+def _frames(binding, number, mesh, replaced):
     """Which descriptors are of an object, and their origins and axes."""
     columns = columns_of(binding, number)
-    if points is not None:
-        return columns, *points.frames(mesh)
-    return columns, *descriptor_frames(points_of(binding, columns), [mesh])
+    if replaced is not None:
+        return columns, *replaced.points.frames(mesh)
+    points = binding.points
+    alone = DescriptorPoints(np.zeros(len(columns), int), points.triangle[columns], points.barycentric[columns])
+    return columns, *descriptor_frames(alone, [mesh])
 
 
 def columns_of(binding: Binding, number: int) -> np.ndarray:
@@ -92,48 +112,31 @@ def columns_of(binding: Binding, number: int) -> np.ndarray:
     return np.flatnonzero(binding.points.object_index == number)
 
 
-def points_of(binding: Binding, columns: np.ndarray) -> DescriptorPoints:
-    """Descriptors of one object, as if there were no other."""
-    points = binding.points
-    return DescriptorPoints(np.zeros(len(columns), int), points.triangle[columns], points.barycentric[columns])
+def replace_by(binding: Binding, number: int, mesh: TriangleMesh, use: SurfaceUse, gravity) -> Replaced:
+    """An object's descriptors on what takes its place: those of its first state, where it moved at bind.
 
-
-def transfer(binding: Binding, number: int, mesh: TriangleMesh, how: str, gravity) -> TransferredPoints:
-    """The descriptors of an object on what takes its place: those of its first state, where it moved at bind.
-
-    how: GRAVITY or CLOSEST.  Raises InputError where there is no place for any of them.
+    Raises InputError where there is no place for any of them.
     """
-    columns = columns_of(binding, number)
-    origins, axes = binding.origins[0, columns], binding.axes[0, columns]
-    if how == CLOSEST:
-        return by_closest_point(origins, axes, mesh)
-    upright = _upright(gravity)
-    mesh = TriangleMesh(mesh.name, mesh.vertices @ upright.T, mesh.triangles)
-    ground, scale = stood_on(mesh), binding.scale
-    found = along_gravity(
-        origins @ upright.T, upright @ axes, mesh, ground, way_over(binding, ground, upright), UP * scale, DOWN * scale
-    )
-    return TransferredPoints(
-        found.places, found.local, found.found, found.origins @ upright, np.swapaxes(upright, 0, 1) @ found.axes
-    )
+    columns, ground = columns_of(binding, number), NewGround.of(binding, mesh, gravity)
+    return Replaced(ground, ground.over(binding.origins[0, columns], binding.axes[0, columns], use.replaced))
 
 
-def way_over(binding: Binding, ground, upright: np.ndarray) -> Levels | None:
-    """The way of the body over a ground, Z up; None where there is none."""
-    if ground is None:
-        return None
-    roots = binding.track.positions[:, binding.tree.order[: binding.tree.roots]].mean(axis=1) @ upright.T
-    return Levels.along(ground, roots[:, :2], float(roots[0, 2]), STEP * binding.scale)
-
-
-def _upright(gravity) -> np.ndarray:
-    """(3, 3) the rotation that makes gravity point down."""
-    up = -np.asarray(gravity, float)
-    if (up == (0.0, 0.0, 1.0)).all():
-        return np.eye(3)
-    side = np.eye(3)[np.abs(up).argmin()]
-    first = np.cross(side, up) / np.linalg.norm(np.cross(side, up))
-    return np.stack((first, np.cross(up, first), up))
-
-
-__all__ = ["CLOSEST", "GRAVITY", "PresentPlaces", "found_points", "present_places", "transfer"]
+def stood(binding: Binding, uses: Sequence[SurfaceUse], replaced: Mapping[int, Replaced]) -> Standing:
+    """The feet on the objects that are replaced, as far as these stood still at bind."""
+    numbers = [k for k in replaced if not moved_at_bind(binding, k)]
+    found = stances(binding, numbers)
+    origins, axes = bound_places(binding, found)
+    placed, moved, borne = {}, np.zeros(len(found)), np.ones(len(found))
+    for k in numbers:
+        rows, ground = np.flatnonzero(found.number == k), replaced[k].ground
+        if not rows.size:
+            continue
+        is_level = (axes[rows, :, 0] @ ground.upright[2]).min() > WALL
+        if uses[k].replaced == GRAVITY and is_level and ground.levels is not None:
+            before = binding.origins[0, columns_of(binding, k)]
+            holds = footholds(ground, found.take(rows), (origins[rows], axes[rows]), (before, replaced[k].points))
+            origins[rows], moved[rows], borne[rows] = holds.origins, holds.moved, holds.borne
+            placed[k] = rows, holds.now
+        else:
+            placed[k] = rows, ground.over(origins[rows], axes[rows], uses[k].replaced)
+    return Standing(found, origins, axes, placed, moved, borne, np.isin(binding.points.object_index, numbers))

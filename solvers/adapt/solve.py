@@ -7,7 +7,7 @@ second follows that alone; frames that answer their collisions each by itself wo
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +18,6 @@ from ..core.steps import result_of, within
 from ..core.types import MeshTrack
 from ..rotations import quaternions as quat
 from ..skeleton.joint_tree import TreePose
-from ..surface.point_transfer import TransferredPoints
 from ..surface.track import SurfaceTrack
 from ..surface.track_list import SurfaceTracks
 from ..warp import collision
@@ -30,7 +29,7 @@ from .covered_places import covered_over_time
 from .keep_clear import KeptClear
 from .leg_reach import sinking
 from .options import ATTACH, AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, checked_uses
-from .present_places import present_places
+from .present_places import PresentPlaces, present_places
 from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, AdaptTerms
 
 __all__ = [
@@ -59,7 +58,7 @@ class SmoothedMoves:
     start: (B, 4, F) turns of the pass that answers each frame's collisions, against the mean turn of the surroundings.
     bends: (B, 4, F) what the last pass, which follows the smoothed moves, added to them.
     shifts: (R, 3, F) and to the roots, metres, in the roots' own frames.
-    transferred: by the number of each object that is replaced by one that moves, its points on that.
+    places: what holds to objects that are replaced by others which move; None where none is.
     """
 
     exits: np.ndarray
@@ -68,7 +67,7 @@ class SmoothedMoves:
     start: np.ndarray
     bends: np.ndarray
     shifts: np.ndarray
-    transferred: Mapping[int, TransferredPoints]
+    places: PresentPlaces | None
 
     @classmethod
     def between(cls, problem: _Problem, first: TreePose, last: TreePose) -> SmoothedMoves:
@@ -145,12 +144,15 @@ class _Problem:
         self.batch = DEFORMING_BATCH if any(s.is_deforming for s in self.surfaces) else BATCH
         everything = slice(None)
         now = present_places(binding, environment, uses, options.gravity)
-        self.moving = {k: points for k, points in now.transferred.items() if not environment[k].is_static}
-        changed = now.origins, now.axes
-        carry, normals = terms.carries((binding.origins, binding.axes), changed), changed[1][..., 0]
-        places = self._covered_places(environment, changed) if self.surfaces else None
-        self.covered = terms.covered(everything, places, normals, self._face_normals)
-        shift, turn = terms.shifts(everything, carry, normals, now.shares(binding))
+        self.moving = now if any(not environment[k].is_static for k in now.replaced) else None
+        places = self._covered_places(environment, (now.origins, now.axes)) if self.surfaces else None
+        self.covered = terms.covered(everything, places, now.axes[..., 0], self._face_normals)
+        terms.stand(now.standing)
+        for k, each in now.replaced.items():
+            terms.face(k, everything, each.ground.faced(binding, k, everything))
+        bind, changed = now.with_feet(binding, environment)
+        carry, normals = terms.carries(bind, changed), changed[1][..., 0]
+        shift, turn = terms.shifts(everything, carry, normals, now.shares(binding), now.standing)
         if self.covered is not None:
             shift = shift + self.covered.shift
         turns = terms.turns(everything, turn)

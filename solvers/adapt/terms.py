@@ -35,6 +35,7 @@ from .options import ATTACH, AVOID, AdaptOptions, SurfaceUse
 from .posture import Posture
 from .pushes import smoothed
 from .relationship import Relations, carries, displaced
+from .standing import Standing
 from .upright import headings
 
 COLLISION_WEIGHT, HOLD_WEIGHT, FEEDBACK_WEIGHT = 20.0, 20.0, 10.0
@@ -83,17 +84,24 @@ class AdaptTerms:
             self._hinges = HingeLimits(limbs.middle, limbs.upper, limbs.axis, limbs.least, HINGE_WEIGHT * unit)
         if options.limits is not None:
             self._limits = LimitSprings(options.limits, tree.rank, tree.parents, LIMIT_WEIGHT * unit)
+        self.standing: Standing | None = None
         # The triangles that were faced are of what was bound, not of what has taken its place.
-        self._side = binding.side.copy() if any(use.replaced for use in uses) else binding.side
-        for k, use in enumerate(uses):
-            if use.replaced:
-                self._side[k] = -1
+        replaced = np.array([use.replaced is not None for use in uses])
+        self._side = np.where(replaced[:, None, None], -1, binding.side) if replaced.any() else binding.side
         self._attached = owned(binding, uses, options.contact_reach, self.contact)
         self._avoided = np.array([use.influence if use.mode == AVOID else 0.0 for use in uses])
         # All joints in one piece with the source's turns; roots where they are.
         still = quat.identity(tree.bodies, len(weight))
         roots = tree.from_track(track.positions)[: tree.roots] * options.scale
         self._rest = TreePose.forward(tree, self.offsets, still, roots).joints
+
+    def stand(self, standing: Standing | None) -> None:
+        """Feet stand there now, on what has taken the place of objects."""
+        self.standing = standing
+
+    def face(self, number: int, rows: slice, triangles: np.ndarray) -> None:
+        """The body's samples face these triangles (f, P) of what has taken the place of an object."""
+        self._side[number, rows] = triangles
 
     @property
     def carry_width(self) -> int:
@@ -144,22 +152,28 @@ class AdaptTerms:
         return limbs.bent(slice(rows, rows + 1), between[..., None], targets[..., None], roots)[..., 0]
 
     def shifts(
-        self, rows: slice, carry: np.ndarray, normals: np.ndarray, share: np.ndarray | None = None
+        self,
+        rows: slice,
+        carry: np.ndarray,
+        normals: np.ndarray,
+        share: np.ndarray | None = None,
+        standing: Standing | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Displacements (f, J, 3) of the track's joints and turns of their surroundings, less the identity (f, 1 + J,
         3, 3): of all of them as the root follows them, then blended for each joint.
 
         carry: of ``carries``, normals: (S, N, 3) of the descriptors now; S = 1 or one state a row.
-        share: (N,) how much each descriptor counts, None where all count alike.
+        share: (N,) how much each descriptor counts, None where all count alike.  standing: feet whose places come after
+        the descriptors in carry and normals.
         """
-        size, attached = self.options.scale, self._attached.counting(rows, share)
+        size, attached = self.options.scale, self._attached.over(rows, share, standing)
         if self._level is not None and np.array_equal(carry[..., :12], carry[..., 12:]):
             carry = carry[..., :12]  # nothing is tilted
         shift, turn = self._displaced(rows, attached.blended(slice(None), carry))
         if self._avoided.any():
-            relations = self._pushing.part(rows)
-            pushed, _ = self._displaced(rows, relations.blended(carry))
-            normal = relations.mean_normals(normals)
+            relations, count = self._pushing.part(rows), len(self.binding.points)
+            pushed, _ = self._displaced(rows, relations.blended(carry[:, :count]))
+            normal = relations.mean_normals(normals[:, :count])
             # Against where everything else takes the joint: what moves along with it does not come closer.
             closer = np.einsum("fjk,fjk->fj", pushed - relations.sums()[..., None] * shift, normal)
             shift = shift + np.maximum(closer, 0.0)[..., None] * normal
@@ -243,20 +257,16 @@ class AdaptTerms:
         frame = np.repeat(np.arange(frames), count)
         least = np.moveaxis(self._joint_least[self.heeded], 1, -1)
         least = np.moveaxis(_lowered(least, self._shares(covered), slice(None)), -1, 1)
+        joint_side = self._side[:, :, self.binding.samples.at_joints]
         for k, surface, near in zip(self.heeded, surfaces, least, strict=True):
             flat = np.ascontiguousarray(np.moveaxis(moved, -1, 0)).reshape(-1, 3)
             hits = surface.query(flat, frame, self.reach)
-            side = self._joint_side[k].ravel()
+            side = joint_side[k].ravel()
             distance, normal = sided(surface, flat, frame, hits, side, TARGET_EXIT * self.binding.scale)
             short = np.maximum(near.ravel() - distance, 0.0)
             push = (short[:, None] * normal).reshape(frames, count, 3)
             moved += np.moveaxis(push, 0, -1)
         return moved - targets
-
-    @cached_property
-    def _joint_side(self) -> np.ndarray:
-        """(O, F, J) the triangles that joints face, tree order."""
-        return self._side[:, :, self.binding.samples.at_joints]
 
     @cached_property
     def _joint_least(self) -> np.ndarray:
@@ -324,6 +334,9 @@ class AdaptTerms:
         for pin in self.options.pins:
             # The user's place counts, not the contact's.
             hold[:, samples.at_joints[tree.rank[pin.joint]]] *= 1.0 - pin.weight[rows]
+        if self.standing is not None:
+            unheld = np.moveaxis(self.standing.unheld(rows)[:, tree.order], 1, 0)
+            hold[:, samples.at_joints] *= 1.0 - unheld
         side = np.moveaxis(self._side[self.heeded, rows], 1, -1)
         return DistanceGoals(least, np.where(np.isfinite(original), original, 0.0), hold, side)
 

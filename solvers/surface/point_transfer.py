@@ -23,7 +23,7 @@ from .track import SurfaceTrack
 
 GRAVITY, CLOSEST = "GRAVITY", "CLOSEST"
 # Cosines: between up and a normal, below which a point is on a wall; between normals that face alike.
-_WALL, _ALIKE = 0.5, 0.5
+WALL, _ALIKE = 0.5, 0.5
 # Cosines that differ by no more are alike. Metres before and behind a face that a point is seen from, to tell which
 # face it is on; and between heights that are those of one surface.
 _ALIKE_AS, _BEFORE, _SHARED = 1e-9, 1e-5, 1e-5
@@ -104,11 +104,11 @@ def along_gravity(
     origins, axes = np.asarray(origins, float), np.asarray(axes, float)
     normals = axes[..., 0]
     triangle, places, found = np.zeros(len(origins), int), origins.copy(), np.zeros(len(origins), bool)
-    flat = np.flatnonzero(normals[:, 2] > _WALL)
+    flat = np.flatnonzero(normals[:, 2] > WALL)
     if flat.size and levels is not None:
-        below, hit, at = _highest(ground, mesh, origins[flat], normals[flat], levels, up, down)
+        below, hit, at = highest(ground, mesh, origins[flat], normals[flat], levels.at(origins[flat]), up, down)
         triangle[flat[hit]], places[flat[hit]], found[flat[hit]] = below, at, True
-    steep = np.flatnonzero(normals[:, 2] <= _WALL)
+    steep = np.flatnonzero(normals[:, 2] <= WALL)
     if steep.size:
         nearest, at = _nearest(mesh, origins[steep], normals[steep], up + down)
         faces = np.einsum("nk,nk->n", _normals(mesh, nearest), normals[steep])
@@ -143,12 +143,24 @@ def _nearest(mesh, origins, normals, reach):
     return np.where(better, other, triangle), np.where(better[:, None], others, places)
 
 
-def _highest(ground, mesh, origins, normals, levels, up, down):
-    """Of points (M, 3) that have ground within reach of the level there: triangles and places, and which they are."""
+def highest(
+    ground: GroundHeights,
+    mesh: TriangleMesh,
+    origins: np.ndarray,
+    normals: np.ndarray,
+    level: np.ndarray,
+    up: float,
+    down: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The highest ground within reach of a level at points: triangles (K,) and places (K, 3), and which of the points
+    they are of (K,), in order.
+
+    ground: of the mesh, see ``stood_on``.  origins: (M, 3) or (M, 2).  normals: (M, 3), of faces that share a place the
+    one that looks most like it counts.  level: (M,) metres.  up, down: metres.
+    """
     starts, heights, triangles = ground.faces(origins)
     point = np.repeat(np.arange(len(origins)), np.diff(starts))
-    level = levels.at(origins)[point]
-    near = (heights <= level + up) & (heights >= level - down)
+    near = (heights <= level[point] + up) & (heights >= level[point] - down)
     point, heights, triangles = point[near], heights[near], triangles[near]
     top = np.full(len(origins), -np.inf)
     np.maximum.at(top, point, heights)
@@ -168,23 +180,38 @@ def _transferred(origins, axes, mesh, triangle, places, found) -> TransferredPoi
             f"Nothing of '{mesh.name}' lies where the motion goes: move it there, turn its faces towards the body "
             "(Mesh, Normals, Recalculate Outside), or go by closest point."
         )
+    return transferred_to(origins, axes, mesh, triangle, places, found)
+
+
+def transferred_to(
+    origins: np.ndarray,
+    axes: np.ndarray,
+    mesh: TriangleMesh,
+    triangle: np.ndarray,
+    places: np.ndarray,
+    found: np.ndarray,
+    normals: np.ndarray | None = None,
+    others: tuple[np.ndarray, TransferredPoints] | None = None,
+) -> TransferredPoints:
+    """Points (N, 3) with axes (N, 3, 3) that come to lie at places (N, 3) of triangles (N,), as far as they are found.
+
+    normals: (N, 3) that they have there, None for those of the triangles.  others: points and what became of them, with
+    which those that are not found go along; None for those of them that are.
+    """
     barycentric = _barycentric(places, mesh.vertices[mesh.triangles[triangle]])
     barycentric[~found] = 1.0 / 3.0
-    points = DescriptorPoints(np.zeros(len(triangle), int), _with_area(mesh, triangle, found), barycentric)
+    known = triangle[found.argmax()] if found.any() else others[1].places.triangle[others[1].found.argmax()]
+    points = DescriptorPoints(np.zeros(len(triangle), int), np.where(found, triangle, known), barycentric)
     at, natural = (part[0] for part in descriptor_frames(points, [mesh]))
-    turned = _shortest_arcs(axes[..., 0], natural[..., 0]) @ axes
+    turned = _shortest_arcs(axes[..., 0], natural[..., 0] if normals is None else normals) @ axes
     local = np.swapaxes(natural, -1, -2) @ turned
     lost = np.flatnonzero(~found)
     if lost.size:
-        had = np.flatnonzero(found)
-        nearest = had[cKDTree(origins[had]).query(origins[lost])[1]]
-        at[lost], turned[lost] = origins[lost] + at[nearest] - origins[nearest], axes[lost]
+        before, after, has = (origins, at, found) if others is None else (others[0], others[1].origins, others[1].found)
+        had = np.flatnonzero(has)
+        nearest = had[cKDTree(before[had]).query(origins[lost])[1]]
+        at[lost], turned[lost] = origins[lost] + after[nearest] - before[nearest], axes[lost]
     return TransferredPoints(points, local, found, at, turned)
-
-
-def _with_area(mesh, triangle, found):
-    """Triangles (N,) with one that is stood on in place of those of points that have none."""
-    return np.where(found, triangle, triangle[found.argmax()])
 
 
 def _normals(mesh, triangle):

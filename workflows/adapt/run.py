@@ -59,7 +59,7 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
     }
     uses = problem.options.surfaces
     ground = ground_report(binding, problem.environment, uses)
-    if ground:
+    if ground.lost:
         report["replaced"] = ground_as_json(binding, problem.environment, uses, ground)
     ungrounded = ground_notes(binding, problem.environment, ground)
     (result,) = solution.results

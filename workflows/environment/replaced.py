@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,9 +11,11 @@ from ...scene.interference import refuse_dependent
 from ...scene.names import is_in_scene
 from ...scene.surfaces import expand
 from ...solvers.adapt.binding import Binding
+from ...solvers.adapt.footholds import HALF
 from ...solvers.adapt.lost_ground import LostGround, lost_ground
 from ...solvers.adapt.options import SurfaceUse
 from ...solvers.adapt.present_places import present_places
+from ...solvers.adapt.standing import Standing
 from ...solvers.core.errors import SceneError
 from ...solvers.core.types import MeshTrack, TriangleMesh
 from ..command_line.words import counted
@@ -132,27 +135,68 @@ def _triangles(parts) -> np.ndarray:
     return np.concatenate([part.triangles + start for part, start in zip(parts, starts[:-1], strict=True)])
 
 
-def ground_report(binding: Binding, environment: Sequence[MeshTrack], uses: Sequence[SurfaceUse]) -> list[LostGround]:
-    """What became of the points of each object that is replaced; empty where none is."""
+@dataclass(frozen=True)
+class GroundReport:
+    """What became of each object that is replaced. lost: its points.  standing: the feet on all; None without any."""
+
+    lost: Sequence[LostGround] = ()
+    standing: Standing | None = None
+
+
+def ground_report(binding: Binding, environment: Sequence[MeshTrack], uses: Sequence[SurfaceUse]) -> GroundReport:
+    """Of a problem's environment."""
     if not any(use.replaced for use in uses):
-        return []
-    return lost_ground(binding, present_places(binding, environment, uses).transferred)
+        return GroundReport()
+    places = present_places(binding, environment, uses)
+    return GroundReport(lost_ground(binding, places.replaced), places.standing)
 
 
-def ground_notes(binding: Binding, environment: Sequence[MeshTrack], found: Sequence[LostGround]) -> list[str]:
-    """A sentence of each replacement that leaves points without ground. found: of ``ground_report``."""
+def ground_notes(binding: Binding, environment: Sequence[MeshTrack], found: GroundReport) -> list[str]:
+    """A sentence of each replacement that leaves points without ground, or feet half over an edge."""
     out = []
-    for each in found:
+    for each in found.lost:
         if each.lost:
             share = 100.0 * each.lost / each.points
             lost = f"{counted(each.lost, 'point')} of {each.points} ({share:.0f} %)"
             by, name = environment[each.number].name, binding.objects[each.number]
             out.append(f"'{by}' has no ground for {lost} of '{name}', which do not count{_where(binding, each)}")
+        edges = _over_edges(binding, found.standing, each.number)
+        if edges:
+            some = [f"'{edge['bone']}' {_span(*edge['frames'])}" for edge in edges[:_RUNS]]
+            more = f" and {len(edges) - _RUNS} times more" if len(edges) > _RUNS else ""
+            out.append(f"Half over an edge of '{environment[each.number].name}' stand {', '.join(some)}{more}")
     return out
 
 
+def _over_edges(binding: Binding, standing: Standing, number: int) -> list[dict]:
+    """The stances on an object in which much of a sole has nothing below it, in order of time."""
+    found, names = standing.stances, binding.track.skeleton.names
+    rows = np.flatnonzero((found.number == number) & standing.found & (standing.borne < HALF))
+    frames = binding.track.frames
+    return [
+        {
+            "bone": names[found.joints[row].argmax()],
+            "frames": (float(frames[found.first[row]]), float(frames[found.last[row]])),
+            "borne_pct": 100.0 * float(standing.borne[row]),
+        }
+        for row in rows[np.argsort(found.first[rows], kind="stable")]
+    ]
+
+
+def _stances_as_json(binding: Binding, standing: Standing, number: int) -> dict:
+    mine = standing.stances.number == number
+    moved = np.abs(standing.moved[mine])
+    return {
+        "count": int(mine.sum()),
+        "without_ground": int((mine & ~standing.found).sum()),
+        "moved_along_foot": int((moved > 1e-6).sum()),
+        "moved_most_cm": 100.0 * float(moved.max(initial=0.0)),
+        "over_edge": _over_edges(binding, standing, number),
+    }
+
+
 def ground_as_json(
-    binding: Binding, environment: Sequence[MeshTrack], uses: Sequence[SurfaceUse], found: Sequence[LostGround]
+    binding: Binding, environment: Sequence[MeshTrack], uses: Sequence[SurfaceUse], found: GroundReport
 ) -> list[dict]:
     """The same for a report."""
     return [
@@ -164,8 +208,9 @@ def ground_as_json(
             "without_ground": each.lost,
             "bones": _bones(binding, each),
             "frames": _runs(binding.track.frames, each.missing.any(axis=1)),
+            "stances": _stances_as_json(binding, found.standing, each.number),
         }
-        for each in found
+        for each in found.lost
     ]
 
 
@@ -173,11 +218,15 @@ def _where(binding: Binding, each: LostGround) -> str:
     runs = _runs(binding.track.frames, each.missing.any(axis=1))
     if not runs:
         return ""
-    spans = [f"{first:g} to {last:g}" if first != last else f"{first:g}" for first, last in runs[:_RUNS]]
+    spans = [_span(*run) for run in runs[:_RUNS]]
     more = ", ..." if len(runs) > _RUNS else ""
     bones = _bones(binding, each)
     named = listed(bones[:_RUNS]) + (f" and {len(bones) - _RUNS} more" if len(bones) > _RUNS else "")
     return f": {named} at frames {', '.join(spans)}{more}"
+
+
+def _span(first: float, last: float) -> str:
+    return f"{first:g} to {last:g}" if first != last else f"{first:g}"
 
 
 def _bones(binding: Binding, each: LostGround) -> list[str]:

@@ -1,0 +1,110 @@
+"""Stances: from when to when hands and feet stand on objects that are replaced, and how their swings lie between.
+
+A foot that goes over to another ground is displaced as one piece, and by the same all the time that it stands: the
+ground below its ball and its heel may be two treads of a stair, and that below a foot which rolls changes every frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from .binding import Binding
+
+# Seconds: contacts that are apart by no more are one stance; a swing that takes no longer goes from one stance to the
+# next; of a longer one so much at either end belongs to the stance.
+_APART, _LONGEST, _FADE = 0.1, 1.2, 0.4
+
+
+@dataclass(frozen=True)
+class Stances:
+    """M stances. joints: (M, J) bool, which stand.  number: (M,) of the object.  first, last: (M,) rows.
+    weights: (M, F) in [0, 1], how much the joints belong to each stance; a foot's sum to one at most."""
+
+    joints: np.ndarray
+    number: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    weights: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def take(self, rows: np.ndarray) -> Stances:
+        """Some of them, rows (K,)."""
+        parts = (self.joints, self.number, self.first, self.last, self.weights)
+        return Stances(*(part[rows] for part in parts))
+
+    @property
+    def middle(self) -> np.ndarray:
+        """(M,) rows."""
+        return (self.first + self.last) // 2
+
+
+def stances(binding: Binding, numbers: Collection[int]) -> Stances:
+    """Of all feet and hands on some objects, by their numbers."""
+    frames, joints = binding.track.positions.shape[:2]
+    found = []
+    for foot in feet(binding):
+        runs = [
+            (first, last, number)
+            for number in numbers
+            for first, last in _runs(binding.touched[number][:, foot].any(axis=1), _APART / binding.dt)
+        ]
+        runs.sort()
+        found += zip([foot] * len(runs), runs, _weights(runs, frames, binding.dt), strict=True)
+    first, last, number = np.array([run for _, run, _ in found], int).reshape(-1, 3).T
+    foot = np.array([foot for foot, _, _ in found], bool).reshape(-1, joints)
+    weights = np.array([weight for *_, weight in found], float).reshape(-1, frames)
+    return Stances(foot, number, first, last, weights)
+
+
+def feet(binding: Binding) -> list[np.ndarray]:
+    """(J,) bool of each: effectors that hang on each other, and what hangs on them."""
+    parents, effectors = binding.track.skeleton.parents, binding.effectors
+    top = np.full(len(parents), -1)
+    for joint, parent in enumerate(parents):  # parents come first
+        if parent >= 0 and top[parent] >= 0:
+            top[joint] = top[parent]
+        elif effectors[joint]:
+            top[joint] = joint
+    return [top == joint for joint in np.unique(top[top >= 0])]
+
+
+def _runs(touched: np.ndarray, apart: float) -> list[tuple[int, int]]:
+    """First and last rows of contacts, (F,) bool; those that are no more than so many frames apart are one."""
+    change = np.flatnonzero(np.diff(touched, prepend=False, append=False)).reshape(-1, 2)
+    out: list[tuple[int, int]] = []
+    for first, end in change.tolist():
+        if out and first - out[-1][1] - 1 <= apart:
+            out[-1] = (out[-1][0], end - 1)
+        else:
+            out.append((first, end - 1))
+    return out
+
+
+def _weights(runs, frames: int, dt: float) -> list[np.ndarray]:
+    """(F,) of each of a foot's runs (first, last, ...), which are in order."""
+    rows, out = np.arange(frames), []
+    for number, (first, last, *_) in enumerate(runs):
+        before = runs[number - 1][1] if number else None
+        after = runs[number + 1][0] if number + 1 < len(runs) else None
+        rise, fall = _reach(before, first, dt), _reach(last, after, dt)
+        up, down = (np.clip(part, 0.0, 1.0) for part in ((rows - first) / rise + 1.0, (last - rows) / fall + 1.0))
+        out.append(np.minimum(_eased(up), _eased(down)))
+    return out
+
+
+def _reach(last, first, dt: float) -> float:
+    """Frames that a stance takes to come or to go: all of a swing, or the near end of a long one."""
+    if last is None or first is None:
+        return _FADE / dt
+    swing = max(first - last, 1)
+    return float(swing) if swing * dt <= _LONGEST else _FADE / dt
+
+
+def _eased(share: np.ndarray) -> np.ndarray:
+    """From 0 to 1 with the least jerk (Flash and Hogan 1985): 10 t^3 - 15 t^4 + 6 t^5."""
+    return share**3 * (10.0 + share * (6.0 * share - 15.0))
