@@ -29,11 +29,20 @@ _COLUMNS = {
 _CLOSE_UPS = """Most animals of these files step on the spot, and their feet do not agree on how fast. Carried on by
 them, their own clips slide: the default leaves that as it is, *Held* does not.
 
+*Live* knows nothing of what comes. A foot is held once it has been near the ground and slow for 0.03 s, and is at its
+height a tenth of a second after that. A stance of a gallop lasts three or four frames at 24 frames a second: the step by which it is seen slides
+as it did free, and the worst moment of its height is that of landing, which is over by then. How much a foot slides is judged by
+the target's own clips in the pose that is most like it: where that pose slides there as fast, it is left to slide, though the mean of own clips is less.
+
+*Full* has its price in jerk: a foot that stood still has to be where it next stands within the same swing. Shifts of soles are smoothed over
+0.015 s; over 0.03 s, of the cases seen while that was looked at, the walk of a cow to an alpaca would have 1.10 for 1.24 and slide by 0.18 m/s for 0.03, a
+gallop of a fox to a cow by 1.6 for 0.3: feet that are to stay where they are would not.
+
 ## Close-ups
 
 Feet from the side, one outline a frame, where they are in the world: free, held as in own clips, held in full. What
 stands leaves one print.
-"""
+"""  # noqa: E501
 
 
 def page(figures: dict[str, dict[str, float]]) -> str:

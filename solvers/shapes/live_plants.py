@@ -24,6 +24,9 @@ _AS_OWN, _MORE = 1.05, 1.2
 # Seconds: what own clips do counts for so long at first.
 _BELIEVED = 0.2
 _LANDS = 0.025  # seconds: a time constant of how a foot gets to its height
+# Seconds: a foot that has been near the ground and slow for so long stands.  A stance of a gallop lasts no more than
+# four times as long: at 24 and 30 frames a second the step by which it is seen to be slow is long enough.
+_SURE = 0.03
 
 
 @dataclass
@@ -46,14 +49,14 @@ class _Eased:
 
 
 class _Feet:
-    """Of K feet with H handles.  stands (K,).  wait (K,): about to at the last step.  since (K,): seconds, when they
-    were let go.  places (H, 2) of handles where they landed.  kept (H, 2): how far they were moved when they landed or
-    were let go.  shares (K,): of what they slide that is taken away.  unlike (K,): sums of the squares of how far they
-    have been from stances of own clips since they landed, in steps (K,).  lift (K,): metres that they are raised beyond
-    the body, on the way to what is wanted (K,)."""
+    """Of K feet with H handles.  stands (K,).  begun (K,): seconds that they have been about to.  since (K,): seconds,
+    when they were let go.  places (H, 2) of handles where they landed.  kept (H, 2): how far they were moved when they
+    landed or were let go.  shares (K,): of what they slide that is taken away.  unlike (K,): sums of the squares of how
+    far they have been from stances of own clips since they landed, in steps (K,).  lift (K,): metres that they are
+    raised beyond the body, on the way to what is wanted (K,)."""
 
     def __init__(self, count: int, handles: int):
-        self.stands, self.wait = np.zeros(count, bool), np.zeros(count, bool)
+        self.stands, self.begun = np.zeros(count, bool), np.zeros(count)
         self.since = np.full(count, -np.inf)
         self.places, self.kept = np.zeros((handles, 2)), np.zeros((handles, 2))
         self.shares, self.unlike, self.steps = np.zeros(count), np.zeros(count), np.zeros(count)
@@ -157,7 +160,7 @@ class LivePlants:
         way = now.motion.places[0] - before.motion.places[0] + gone
         limit = slow_limit_at(float(np.hypot(*way)) / span, self._feet.height)
         places = self._fields.handles @ (now.soles + self._root)
-        self._stand(now, speed, limit, places)
+        self._stand(now, span, speed, limit, places)
         away, own = self._compared(before, now)
         self._remember(self._all.stands & (speed <= limit), slides, own, span)
         self._raise(before, now, away, span)
@@ -177,13 +180,15 @@ class LivePlants:
         self._shift = self._shift * float(np.exp(-span / RETURN)) + self._speed * span
         self._root = near_way(self._shift, self._feet.height)
 
-    def _stand(self, now: _Moment, speed: np.ndarray, limit: float, places: np.ndarray) -> None:
-        """speed: (K,) of the soles over the ground, metres a second, and up to which they stand.  places: (H, 2)."""
+    def _stand(self, now: _Moment, span: float, speed: np.ndarray, limit: float, places: np.ndarray) -> None:
+        """span: seconds of the step.  speed: (K,) of the soles over the ground, metres a second, and up to which they
+        stand.  places: (H, 2)."""
         near, low, feet = now.motion.nearness[0] / self._feet.height, is_low(now.motion)[0], self._all
         begin = low & (near <= NEAR) & (speed <= limit)
         go_on = (near <= _STILL_NEAR * NEAR) & (speed <= _STILL_SLOW * limit)
-        leaves, lands = feet.stands & ~go_on, ~feet.stands & begin & feet.wait
-        feet.stands, feet.wait = (feet.stands & go_on) | lands, begin
+        feet.begun = np.where(begin, feet.begun + span, 0.0)
+        leaves, lands = feet.stands & ~go_on, ~feet.stands & (feet.begun >= _SURE)
+        feet.stands = (feet.stands & go_on) | lands
         feet.since = np.where(leaves, now.time, feet.since)
         feet.kept = np.where((leaves | lands)[self._fields.foot, None], self._offsets[:, :2], feet.kept)
         if lands.any():

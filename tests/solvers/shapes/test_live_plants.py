@@ -46,6 +46,20 @@ def test_feet_that_slide_are_held_once_that_is_known(own, fps):
     assert np.median(motion.slides[late]) > 0.2 and np.median(held) < 0.35 * np.median(motion.slides[late])
 
 
+@pytest.mark.parametrize("fps", (24.0, 60.0, 120.0))
+def test_a_foot_that_stands_for_a_few_frames_is_held_for_most_of_them(own, fps):
+    """As in a gallop: three times the tempo.  Of three steps at 24 frames a second the last alone was held."""
+    feet, fields, habits = own
+    times, vertices, _, places, stands = walk(9.0, fps / 3.0, slip=0.2)
+    motion = feet_motion(vertices, times / 3.0, places, feet)
+    live = LivePlants(feet, habits, fields, PlantChoices(in_full=True))
+    steps = [live.step(*now) for now in zip(motion.points, motion.places, motion.times, strict=True)]
+    held = sole_speeds(own, *(np.stack(parts) for parts in zip(*steps, strict=True)), motion)
+    both = stands[1:] & stands[:-1]
+    assert 2.5 < both.sum() / (np.diff(stands.astype(int), axis=0) > 0).sum() * 24.0 / fps < 4.5
+    assert held[both].mean() < 0.5 * motion.slides[both].mean()
+
+
 def test_a_clip_of_its_own_stays_as_it_is(own):
     root, offsets, motion = performed(own)
     assert np.abs(root).max() < 1e-9 and np.abs(offsets).max() < 1e-9
