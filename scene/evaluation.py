@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import bpy
@@ -39,6 +40,24 @@ def evaluated_object(
         f"'{ob.name_full}' is hidden, excluded or not in this view layer{when}, so that Blender does not update it; "
         f"{way_out}{instead}."
     )
+
+
+_copies = itertools.count(1)
+_MARK = ".motion_loom_copy"
+
+
+def copy_number(block: bpy.types.ID, depsgraph: bpy.types.Depsgraph) -> int:
+    """A number that stays while nobody edits a datablock, whatever plays; never the same for one that is not evaluated.
+
+    What Blender evaluates is a copy of the datablock, which it makes anew after each edit; animation and constraints
+    are played on the same copy.  A mark on the copy goes with it.
+    """
+    evaluated = block.evaluated_get(depsgraph)
+    if not evaluated.is_evaluated:
+        return next(_copies)  # the user's own, which is not to be marked
+    if _MARK not in evaluated:
+        evaluated[_MARK] = next(_copies)
+    return evaluated[_MARK]
 
 
 def world_now(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> np.ndarray:

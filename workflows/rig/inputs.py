@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ...scene import actions
+from ...scene.evaluation import copy_number
 from ...scene.influence import is_driven
 from ...scene.rig_state import Animated, bones_state, place_state
 from ...state.cache import fingerprint
@@ -63,6 +64,7 @@ class InputsReader:
         self.last: Inputs | None = None
         self._workflow = workflow
         self._relied_on: set[int] = set()
+        self._seen: tuple | None = None
         self._is_sampled: bool | None = None
         self._animated: tuple[int, Animated] | None = None
         self._held: tuple | None = None
@@ -76,9 +78,11 @@ class InputsReader:
 
         What the user has keyed is looked at after ``forget`` alone.
         """
-        if self.last is None or updated is None or updated & self._relied_on:
+        parts = filter(None, (ob, ob.data, played_action(ob)[0]))
+        seen = *_stretch(scene), *(copy_number(part, depsgraph) for part in parts)
+        if self.last is None or updated is None or updated & self._relied_on or seen != self._seen:
             self.last = self._is_sampled = None
-            self._relied_on = _relied_on(ob, self._workflow, scene)
+            self._relied_on, self._seen = _relied_on(ob, self._workflow), seen
             self.last = self._read(ob, scene, depsgraph)
         return self.last
 
@@ -97,12 +101,11 @@ class InputsReader:
         animated = self._animated[1]
         if self._held is None:
             self._held = held_by_user(ob, workflow, workflow.joints(ob))
-        render, bound = scene.render, workflow.bound_mark(ob)
-        stretch = render.frame_map_old, render.frame_map_new
+        bound = workflow.bound_mark(ob)
         offsets = _offsets(ob, workflow.resting_joints(ob), animated)
         return Inputs(
             bound,
-            fingerprint(*stretch, *bound, *bones_state(ob, animated), offsets, *self._held),
+            fingerprint(*_stretch(scene), *bound, *bones_state(ob, animated), offsets, *self._held),
             fingerprint(*place_state(ob, depsgraph, animated)),
             fingerprint(*workflow.choices(ob, depsgraph)),
             fingerprint(mark_of_setting(ob, workflow, "influence"), *_way_back(ob, workflow)),
@@ -110,9 +113,14 @@ class InputsReader:
         )
 
 
-def _relied_on(ob, workflow, scene) -> set[int]:
-    """``session_uid`` of all whose evaluation may mean other inputs."""
-    found = [scene, ob, ob.data, played_action(ob)[0], *workflow.relied_on(ob)]
+def _stretch(scene) -> tuple[int, int]:
+    """How time is stretched."""
+    return scene.render.frame_map_old, scene.render.frame_map_new
+
+
+def _relied_on(ob, workflow) -> set[int]:
+    """``session_uid`` of all beside the rig whose evaluation may mean other inputs."""
+    found = [*workflow.relied_on(ob)]
     parent = ob.parent
     while parent is not None:
         found += [parent, parent.data]
