@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
 from . import actions
-from .bone_dependence import bone_in_path, moved_by
+from .bone_dependence import bone_in_path, bones_reached, moved_by
 from .channels import SIZES
 from .interference import driven_bones
 from .sampling import strip_curves
@@ -80,6 +81,26 @@ def overridden_bones(ob: bpy.types.Object) -> np.ndarray:
                 if each.use_x and each.use_y and each.use_z:
                     found.add(bone.name)
     return np.array([bone.name in found for bone in ob.data.bones])
+
+
+def unlocked(ob: bpy.types.Object, names: Sequence[str]) -> np.ndarray:
+    """(C, 6) bool, location x, y, z and rotation x, y, z of bones that are not locked now."""
+    return np.array([_free(ob.pose.bones[name]) for name in names], bool).reshape(-1, 6)
+
+
+def locked_keys(ob: bpy.types.Object, action, slot) -> dict[str, frozenset[str]]:
+    """Bones of which a keyed location or rotation is locked, in part or wholly, as are controls that were not meant to
+    be moved; with the bones that each may move."""
+    keyed, found = keyed_bones(ob, action, slot), {}
+    for bone in ob.pose.bones:
+        free = _free(bone)
+        locked = [way for way, own in (("location", free[:3]), ("rotation", free[3:])) if not own.all()]
+        if any((bone.name, way) in keyed for way in locked) and not bone.bone.use_connect:
+            found[bone.name] = frozenset()
+    if not found:
+        return found
+    names, reached = [bone.name for bone in ob.data.bones], bones_reached(ob)
+    return {name: frozenset(names[k] for k in np.flatnonzero(reached[names.index(name)])) for name in found}
 
 
 def _free(bone) -> np.ndarray:

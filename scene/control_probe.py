@@ -15,7 +15,7 @@ from ..solvers.skeleton.rig import Rig
 from .bone_dependence import bones_reached
 from .channels import SIZES, rotation_channel
 from .control_candidates import find_candidates
-from .control_remarks import driver_remark, idle_remark, locked_remark, states_remark, unstable_remark
+from .control_remarks import driver_remark, idle_remark, locked_remark, simulated_remark, states_remark, unstable_remark
 from .deforming import deforming_bones
 from .evaluation import evaluated_object
 from .frames import show_frame
@@ -107,7 +107,7 @@ def probe_rig(
         raise SceneError(_none_found(ob, ()))
     names = np.array(rig.names)[found.bones]
     remarks = (
-        *driver_remark(ob), *locked_remark(found.kept), *unstable_remark(unstable),
+        *driver_remark(ob), *simulated_remark(ob), *locked_remark(found.kept), *unstable_remark(unstable),
         *idle_remark(tuple(names[found.keyed.any(axis=1) & ~used])), *states_remark(len(chosen[_MOST_STATES:])),
     )  # fmt: skip
     return ControlProbe(

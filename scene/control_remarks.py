@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import bpy
 
+from .movers import owners_of
+
 _NAMED = 3
+_SIMULATIONS = frozenset({"CLOTH", "SOFT_BODY", "FLUID", "PARTICLE_SYSTEM"})
 
 
 def locked_remark(locked: tuple[str, ...]) -> tuple[str, ...]:
@@ -38,6 +41,25 @@ def states_remark(left: int) -> tuple[str, ...]:
     if not left:
         return ()
     return (f"{left} more combinations of the rig's switches occur than are measured; the nearest stand for them",)
+
+
+def simulated_remark(ob: bpy.types.Object) -> tuple[str, ...]:
+    """Of what is simulated and moves the rig by constraints, drivers or parents."""
+    found = tuple(each.name for each in owners_of([ob]) if isinstance(each, bpy.types.Object) and _is_simulated(each))
+    if not found:
+        return ()
+    are, they, it = ("are", "they move", "them") if len(found) > 1 else ("is", "it moves", "it")
+    return (
+        f"{_named(found)} {are} simulated, but not while controls are measured and fitted, so that what {they} "
+        f"of the rig is elsewhere then: bake {it} to keyframes and bind again",
+    )
+
+
+def _is_simulated(ob: bpy.types.Object) -> bool:
+    body = ob.rigid_body
+    if body is not None and body.type == "ACTIVE" and body.enabled and not body.kinematic:
+        return True
+    return any(each.type in _SIMULATIONS and each.show_viewport for each in ob.modifiers)
 
 
 def driver_remark(ob: bpy.types.Object) -> tuple[str, ...]:

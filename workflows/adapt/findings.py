@@ -37,7 +37,9 @@ def _ride(source: Source, positions: np.ndarray) -> Ride | None:
         others, bones = others[seen], bones[seen]
     heads = source.bones[source.bones >= 0]
     carrier = carriers(source.motion_parents, heads)[bones]
-    others, bones, carrier = (part[carrier < len(heads)] for part in (others, bones, carrier))
+    # The tail of a solved bone is that bone's own.
+    rides = (carrier < len(heads)) & ~np.isin(bones, heads)
+    others, bones, carrier = (part[rides] for part in (others, bones, carrier))
     if not len(others):
         return None
     # The rig as it is now has its size already.

@@ -58,8 +58,13 @@ def list_joints(ob, workflow, source: Source) -> None:
 
 
 def joints_report(ob, workflow) -> dict:
-    """The list as JSON can hold it: solved bones by limb, what each other one rides on, and those that stay."""
-    entries = workflow.settings_of(ob).joints
+    """The list as JSON can hold it: solved bones by limb, what each other one rides on, and those that stay.
+
+    Controls are none of these: what is keyed to move others neither rides nor stays.
+    """
+    settings = workflow.settings_of(ob)
+    controls = {item.name for item in settings.controls}
+    entries = [item for item in settings.joints if item.role == SOLVED or item.name not in controls]
     solved: dict[str, list[str]] = {}
     for item in entries:
         if item.role == SOLVED:

@@ -95,8 +95,10 @@ class EnvironmentWorkflow(RigWorkflow):
 
     def choices(self, ob, depsgraph) -> Iterable:
         yield from choices_of(ob, self, depsgraph)
-        if self.controls_of(ob) is not None:
+        known = self.controls_of(ob)
+        if known is not None:
             yield from WriteChoices.of(self.settings_of(ob))
+            yield known.locks(ob)
 
     def relied_on(self, ob) -> Iterable:
         return [pin.target for pin in self.settings_of(ob).pins]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...scene.control_candidates import locked_keys
 from ...scene.control_copy import ControlCopy, control_copy
 from ...solvers.controls.channels import taken
 from ...solvers.controls.control_rig import ControlRig
@@ -69,8 +70,8 @@ def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Genera
             problem = replace(problem, source=more.source, variables=problem.variables | more.variables)
             fit = replace(fit, channels=found.channels, evaluations=fit.evaluations + found.evaluations)
     switches = {controls.switches[k]: float(plans[0].values[0, k]) for k in plans[0].switched}
-    notes = _notes(controls, plans, switches)
-    found = ControlResult.of(posed, problem, fit, channels, switches, notes, result.original)
+    notes, locked = _notes(controls, plans, switches), locked_keys(ob, *source)
+    found = ControlResult.of(posed, problem, fit, channels, switches, notes, locked, result.original)
     doubts = [*filter(None, [control_report(found, result.whole).doubt]), *astray_notes(found)]
     return replace(found, notes=(*notes, *doubts)) if doubts else found
 

@@ -14,6 +14,7 @@ from ...solvers.controls.between_frames import astray
 from ...solvers.controls.channels import Stepper
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.deviation import Deviation, deviation
+from ...solvers.controls.trunk_place import first_carrier
 from ...solvers.controls.unreached import Why, unreached, unwritten, where_it_begins
 from ...solvers.core.vectors import mean_scale
 from .control_result import ControlResult
@@ -132,7 +133,7 @@ def _reasons(written: ControlResult, bones: Iterable[int]) -> Iterator[tuple[int
     """Why bones are missed, of those that are: a control that would move them and is not written is named."""
     controls, problem = written.controls, written.problem
     least = _AWAY * controls.size / _HEIGHT
-    missed = unreached(controls, problem, written.fit, least, np.radians(_TURNED))
+    missed, names = unreached(controls, problem, written.fit, least, np.radians(_TURNED)), controls.rig.names
     for bone in bones:
         carrier = int(controls.owners[bone])
         begins = where_it_begins(controls, missed, carrier) if carrier >= 0 else None
@@ -142,13 +143,24 @@ def _reasons(written: ControlResult, bones: Iterable[int]) -> Iterator[tuple[int
         for frame, moved in ((begins.frame, begins.carrier), own):
             found = unwritten(controls, problem, frame, moved)
             if found is not None:
-                name = controls.rig.names[controls.controls[found]]
+                name = names[controls.controls[found]]
                 yield bone, f"'{name}', which moves {_told(controls, moved, carrier)}, is not written"
                 break
         else:
-            if begins.why != Why.OUT_OF_REACH:
+            locked = _locked(written, names[bone])
+            if locked is not None:
+                yield bone, f"'{locked}', which moves it, is keyed but locked (unlock it)"
+            elif begins.why != Why.OUT_OF_REACH:
                 what = _told(controls, begins.carrier, carrier)
                 yield bone, what.join(re.split(r"\bit\b", begins.why.value))
+
+
+def _locked(written: ControlResult, bone: str) -> str | None:
+    """The keyed and locked bone that moves one of a name, and fewest others beside; None where none does but what
+    moves the whole body."""
+    body = written.controls.rig.names[written.controls.carriers[first_carrier(written.controls)]]
+    movers = [name for name, reached in written.locked.items() if bone in reached and body not in reached]
+    return min(movers, key=lambda name: len(written.locked[name]), default=None)
 
 
 def _told(controls: ControlRig, missed: int, carrier: int) -> str:

@@ -16,7 +16,8 @@ from ...solvers.controls.trial import ControlChannels, ControlFit, FitProblem
 class ControlResult:
     """problem: what was fitted; its source are channels that play the source motion, on whatever controls are written.
     fit: what came of it.  own: the source's channels.  switches: values by path that properties are keyed to.
-    notes: for the user, a sentence each.
+    notes: for the user, a sentence each.  locked: bones of which keyed channels are locked, with those that each may
+    move.
     original, motion: the source's channels and those that are written, which lie between the problem's source and the
     fitted ones; bones that are no controls do not move in them."""
 
@@ -28,12 +29,13 @@ class ControlResult:
     notes: tuple[str, ...]
     original: BoneMotion
     motion: BoneMotion
+    locked: dict[str, frozenset[str]]
 
     @classmethod
-    def of(cls, controls, problem, fit, own, switches, notes, like: BoneMotion) -> ControlResult:
+    def of(cls, controls, problem, fit, own, switches, notes, locked, like: BoneMotion) -> ControlResult:
         """like: a motion over the same frames."""
         original, motion = (_motion(controls, channels, like) for channels in (own, fit.channels))
-        return cls(controls, problem, fit, own, switches, notes, original, motion)
+        return cls(controls, problem, fit, own, switches, notes, original, motion, locked)
 
     def faded(self, influence: np.ndarray) -> ControlResult:
         """The same with another influence (F,) of the fitted channels."""

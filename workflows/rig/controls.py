@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...scene.control_candidates import unlocked
 from ...scene.mechanism import changed_mechanism, mechanism_marks
 from ...scene.rigs import read_rig
 from ...solvers.controls.control_rig import ControlRig
@@ -51,7 +52,15 @@ class KnownControls:
                 f"The {' and the '.join(changed)} of '{ob.name}' have changed since it was bound"
                 f"{which and f' ({which})'}, as when a rig is generated anew; bind again."
             )
-        return ControlRig(rig=read_rig(ob), switches=self.switches, **self.arrays)
+        rig, arrays = read_rig(ob), dict(self.arrays)
+        # What was locked since is not written either.
+        arrays["free"] = arrays["free"] & unlocked(ob, [rig.names[bone] for bone in arrays["controls"]])
+        return ControlRig(rig=rig, switches=self.switches, **arrays)
+
+    def locks(self, ob) -> np.ndarray:
+        """(C, 6) bool, the channels of controls that are not locked now, of those that the rig still has."""
+        present = ob.pose.bones
+        return unlocked(ob, [name for bone in self.arrays["controls"] if (name := self.names[bone]) in present])
 
     def packed(self) -> tuple[dict[str, np.ndarray], dict]:
         """Arrays, and what a header holds of them."""

@@ -1,0 +1,86 @@
+"""What is said of results on controls: locked goals, simulated targets, and what rides or stays."""
+
+import bpy
+import pytest
+from bl_ext.devrepo.motion_loom.workflows.adapt.report import remarks_of, shown_report
+from bl_ext.devrepo.motion_loom.workflows.core import registry
+
+from tests import adapt_play as play
+from tests import adapt_scenes as scenes
+from tests import commands, control_scenes
+
+
+def new_leg():
+    bpy.ops.wm.read_homefile(use_empty=True)
+    rig = control_scenes.animate_leg(control_scenes.add_leg())
+    scenes.add_grid("Floor", (-1.0, 1.0), (-1.0, 1.0), cells=4)
+    bpy.context.scene.frame_end = 8
+    return rig
+
+
+def lift_floor():
+    bpy.data.objects["Floor"].location.z = 0.05
+    bpy.context.view_layer.update()
+
+
+def lock(rig, *axes):
+    goal = rig.pose.bones["g"]
+    goal.lock_location = [axis in axes for axis in "xyz"]
+    if len(axes) == 3:
+        goal.lock_rotation = (True, True, True)
+
+
+@pytest.mark.parametrize("axes", ["xyz", "z"])
+@pytest.mark.parametrize("when", ["before Bind", "after Bind"])
+def test_a_locked_goal_is_named_where_its_bone_misses_its_place(axes, when, capsys):
+    rig = new_leg()
+    if when == "before Bind":
+        lock(rig, *axes)
+    play.bind(rig, ("Floor",))
+    lock(rig, *axes)
+    lift_floor()
+    found = commands.run(capsys, "adapt", "--rig", "Rig")
+    assert found["controls"]["away_mm"] > 10.0
+    doubt = remarks_of(shown_report(rig, registry.by_id("adapt")))[0].doubt
+    assert "'g', which moves it, is keyed but locked (unlock it)" in doubt
+    assert ("g" in found["controls"]["written"]) == (axes == "z")
+
+
+def test_live_follows_a_goal_that_gets_locked(capsys):
+    rig = new_leg()
+    play.bind(rig, ("Floor",))
+    play.press(rig)
+    lift_floor()
+    lock(rig, *"xyz")
+    bpy.context.view_layer.update()
+    bpy.context.scene.frame_set(4)
+    note = play.status(rig).note
+    assert note and "'g', which moves it, is keyed but locked" in note
+
+
+def test_controls_neither_ride_nor_stay(capsys):
+    """They are keyed; and a solved bone is not told to ride on itself."""
+    rig = new_leg()
+    play.bind(rig, ("Floor",))
+    lift_floor()
+    found = commands.run(capsys, "adapt", "--rig", "Rig")
+    assert set(found["controls"]["written"]) == {"b", "g", "p"}
+    listed = {item.name for item in rig.motion_loom_adapt.controls}
+    assert listed.isdisjoint(found["staying"]) and listed.isdisjoint(found["riding"])
+    ride = found["measures"]["worst"]["ride"]
+    assert ride is None or ride["bone"] != ride["carrier"]
+
+
+def test_a_simulated_target_is_named(capsys):
+    rig = new_leg()
+    post = control_scenes.hold_to_moving(rig, "p")
+    play.bind(rig, ("Floor",))
+    assert "simulated" not in rig.motion_loom_adapt.notes
+    post.modifiers.clear()
+    ball = bpy.data.objects.new("Ball", bpy.data.objects["Floor"].data.copy())
+    bpy.context.scene.collection.objects.link(ball)
+    ball.modifiers.new("Cloth", "CLOTH")
+    post.parent = ball
+    play.press(rig, "fit")
+    notes = rig.motion_loom_adapt.notes
+    assert "'Ball' is simulated" in notes and "bake it to keyframes" in notes
