@@ -13,6 +13,7 @@ from ...solvers.rotations.channels import matrix_to_euler
 from ...solvers.transfer.level import tilt_of
 from ..core.kept import kept
 from .model import clip_of, source_track_of, target_of
+from .parts import unseen_bones
 
 _SHOWN = 4  # frames or poses of jumps
 _UPRIGHT = {"X": "-90 degrees about Y", "Y": "90 degrees about X"}
@@ -82,7 +83,9 @@ def source_doubts(ob) -> tuple[str, ...]:
         yaw, remove = source_track_of(ob).yaw, clip.model.ground.remove
         return doubts_of(name, "Source Without", remove, clip.positions, yaw, (clip.frames, clip.fps))
 
-    return kept(ob, "map doubts", (*binding_store.mark(settings.clip), settings.smoothing, name), make)
+    doubts = kept(ob, "map doubts", (*binding_store.mark(settings.clip), settings.smoothing, name), make)
+    unseen = unseen_bones(settings)
+    return doubts if unseen is None else (*doubts, f"{unseen}.")
 
 
 def all_doubts(ob) -> tuple[str, ...]:

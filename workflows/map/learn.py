@@ -40,6 +40,7 @@ from ..mesh.live import require_copy_if_live
 from ..mesh.plants import note_known
 from .doubts import all_doubts, doubts_of, pose_doubts
 from .model import met_of
+from .parts import other_meshes, unseen_bones
 from .store import LearntTarget, SourceClip, pack_clip, pack_target
 
 # Largest over smallest scale above which an object counts as flat.
@@ -87,12 +88,14 @@ def learn_steps(context, ob) -> Steps:
     names, positions = yield from relayed(point_track_steps(context, source, frames), 0.0, 0.2, "Reading the source")
     fps = frames_per_second(context.scene)
     tracked, times = source.kind != VERTICES, (frames - frames[0]) / fps
-    with _named(settings.source or settings.source_collection, positions):
+    with _named(settings, positions):
         model = SourceModel.fit(names, positions, times, _REMOVED[settings.ground], tracked)
     clip = SourceClip(model, positions, frames, fps, source.record())
     with live_mesh.shown(context, ob):
         sequence, of_target = yield from _read_target(context, ob)
-    learnt = yield from learn_sequence(sequence, fps, settings.components, _REMOVED[settings.target_ground], ob)
+    remove, others = _REMOVED[settings.target_ground], other_meshes(context.scene, ob)
+    others = () if others is None else (others,)
+    learnt = yield from learn_sequence(sequence, fps, settings.components, remove, ob, others)
     yield 0.99, "Storing"
     with restored_after_error(ob):
         return _store(ob, learnt, clip, because, of_target)
@@ -114,8 +117,9 @@ def _require_in_scene(scene, ob) -> None:
 
 
 @contextmanager
-def _named(source, positions: np.ndarray) -> Iterator[None]:
+def _named(settings, positions: np.ndarray) -> Iterator[None]:
     """Says which source cannot be used. positions: (F, J, 3) of its points, world, with all of their movement."""
+    source = settings.source or settings.source_collection
     try:
         yield
     except InputError as error:
@@ -125,6 +129,8 @@ def _named(source, positions: np.ndarray) -> Iterator[None]:
                 f"'{source.name}' moves only as a whole, which is taken off as no pose; set Source Without to "
                 "Nothing and press Learn Again."
             ) from error
+        if isinstance(error, StillError) and (unseen := unseen_bones(settings)):
+            raise InputError(f"{unseen}. Else choose a range in which they move.") from error
         raise InputError(f"'{source.name}': {error}") from error
 
 
@@ -159,9 +165,10 @@ def target_frames(scene, ob) -> tuple[np.ndarray, str | None]:
 
 
 def learn_sequence(
-    sequence: MeshSequence, fps: float, components: int, remove: str, ob
+    sequence: MeshSequence, fps: float, components: int, remove: str, ob, others: tuple[str, ...] = ()
 ) -> Generator[tuple[float, str], None, LearntTarget]:
-    """What is learnt of a target's vertices over time. fps: scene frames a second.  remove: see ``global_motion``."""
+    """What is learnt of a target's vertices over time. fps: scene frames a second.  remove: see ``global_motion``.
+    others: sentences on what else there is to know of it."""
     text = "Learning the target"
     same = staying_together(sequence.vertices)
     vertices, translation, yaw, pivot = yield from relayed(_grounded(sequence, remove, same), 0.45, 0.55, text)
@@ -182,7 +189,7 @@ def learn_sequence(
         travel = TravelEstimators.learn(*motion, sequence.triangles, same)
     mesh = len(ob.data.vertices), len(ob.data.polygons), faces_mark(ob)
     floor = -np.inf if remove == NONE else float(vertices[..., 2].min())
-    doubts = _doubts(sequence, fps, remove, yaw)
+    doubts = _doubts(sequence, fps, remove, yaw) + others
     return LearntTarget(space, sequence.frames, place, pivot, travel, floor, *mesh, doubts=doubts)
 
 

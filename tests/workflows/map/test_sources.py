@@ -4,6 +4,8 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
+from bl_ext.devrepo.motion_loom.workflows.map.doubts import source_doubts
+from bl_ext.devrepo.motion_loom.workflows.map.model import target_of
 from mathutils import Matrix
 
 from tests import map_play as play
@@ -32,6 +34,42 @@ def test_points_that_are_missing_for_some_frames():
     bpy.context.scene.frame_set(1)
     step = np.linalg.norm(np.diff(MAP.follows_as_baked(ob), axis=0), axis=-1).max(axis=1)
     assert step.max() < 8 * np.median(step)
+
+
+@pytest.mark.parametrize("among", ["collection", "root"])
+def test_bones_that_are_not_looked_at_are_told(among):
+    """The root of an imported rig, or its collection: origins alone were followed, or said to stand still."""
+    ob, walker = play.add_target(), add_walker()
+    root, rig = bpy.data.objects.new("Root", None), bpy.data.collections.new("Rig")
+    for collection in (bpy.context.scene.collection, rig):
+        collection.objects.link(root)
+    bpy.context.scene.collection.children.link(rig)
+    rig.objects.link(walker)
+    walker.parent = root
+    bpy.context.view_layer.update()
+    source, told = (rig if among == "collection" else root), f"the bones of '{walker.name}' are not looked at"
+    with pytest.raises(RuntimeError, match=f"{told}: choose '{walker.name}' itself"):
+        play.learn(ob, source)
+    play.learn(ob, walker)
+    assert source_doubts(ob) == ()
+
+
+def test_other_meshes_of_the_same_armature_are_told(capfd):
+    """Each was mapped by itself: a body without its arms, and feet where none are."""
+    ob, rig = play.add_target(), bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(rig)
+    ob.modifiers.new("Armature", "ARMATURE").object = rig
+    play.learn(ob, play.add_dots())
+    assert target_of(ob).doubts == ()
+    arm = play.add_target("Arm")
+    arm.parent = rig
+    play.learn(ob)
+    (doubt,) = target_of(ob).doubts
+    assert doubt.startswith("'Rig' also moves 'Arm', which 'Worm' does not take along")
+    assert "'Rig' also moves 'Arm'" in capfd.readouterr().out
+    arm.hide_viewport = True
+    play.learn(ob)
+    assert target_of(ob).doubts == ()
 
 
 def test_points_are_hidden(both_ways, ob):
