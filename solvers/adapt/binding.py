@@ -19,6 +19,7 @@ from ..surface.turned_away import turned_away
 from ..warp.collision import SPACING, BodySamples
 from . import clearance
 from .body_contacts import body_parts, resting_joints
+from .contact_edits import ContactEdit, windows
 from .contacts import touched
 from .covered_places import covered_over_time
 from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
@@ -46,6 +47,9 @@ TOUCH = 2e-4
 # Samples of a joint closer than this share of the radius to the last one place the same descriptors.
 THINNING = 1 / 6
 
+# What ``Binding.edited`` takes over.
+_UNEDITED = ("tree", "samples", "joint_distance", "offsets", "load", "legs", "straight_limbs", "relations", "_partial")
+
 
 @dataclass(frozen=True)
 class Binding:
@@ -64,6 +68,7 @@ class Binding:
     that moved, and where nothing did.
     rests: (O, F, J) bool, where joints that are no effectors rest, see ``body_contacts``; None in what was stored
     before that was looked for: only effectors touch then.
+    edits: of the contacts that were found, see ``edited``.
     """
 
     track: JointTrack
@@ -81,6 +86,7 @@ class Binding:
     radii: np.ndarray
     covered: np.ndarray | None = None
     rests: np.ndarray | None = None
+    edits: tuple[ContactEdit, ...] = ()
 
     @property
     def scale(self) -> float:
@@ -121,7 +127,11 @@ class Binding:
         """(O, F, J) in [0, 1]: as ``contact``, rising from ``reach`` metres from where each effector touches."""
         strength = clearance.contact_strength(self.joint_distance, self.offsets, self.scale, reach)
         strength = np.where(self.hidden, 0.0, strength)
-        return np.maximum(strength, self._rest_strength) if self.rests is not None and reach > 0 else strength
+        if reach == 0:
+            return strength
+        if self.rests is not None:
+            strength = np.maximum(strength, self._rest_strength)
+        return np.maximum(strength * (1.0 - self._edited(False)), self._edited(True)) if self.edits else strength
 
     @cached_property
     def _rest_strength(self) -> np.ndarray:
@@ -133,14 +143,33 @@ class Binding:
     def touched(self) -> np.ndarray:
         """(O, F, J) bool: contacts as they are counted."""
         found = touched(self.joint_distance, self.slow, self.hidden, self.effectors, self.scale)
-        return found if self.rests is None else found | self.rests
+        found = found if self.rests is None else found | self.rests
+        return (found & (self._edited(False) < 1.0)) | (self._edited(True) == 1.0) if self.edits else found
 
     @cached_property
     def resting(self) -> np.ndarray:
         """(O, F, J) in [0, 1]: how much each joint rests on each object, smooth over time. A foot that swings past a
         surface as low as it stands on it does not."""
         slow = np.moveaxis(self.slow, 1, -1).astype(float)
-        return np.moveaxis(np.minimum(2.0 * smoothed(slow, self.dt), 1.0), -1, 1)
+        found = np.moveaxis(np.minimum(2.0 * smoothed(slow, self.dt), 1.0), -1, 1)
+        return np.maximum(found, self._edited(True)) if self.edits else found
+
+    def _edited(self, is_on: bool) -> np.ndarray:
+        return windows(self.edits, is_on, self.slow.shape, self.dt)
+
+    def edited(self, edits: tuple[ContactEdit, ...]) -> Binding:
+        """The binding with other contacts than were found; what does not depend on them is not computed again."""
+        if edits == self.edits:
+            return self
+        if self._last_edited.get("edits") != edits:
+            out = replace(self, edits=edits)
+            vars(out).update({name: getattr(self, name) for name in _UNEDITED})
+            self._last_edited.update(edits=edits, binding=out)
+        return self._last_edited["binding"]
+
+    @cached_property
+    def _last_edited(self) -> dict[str, object]:
+        return {}
 
     @cached_property
     def load(self) -> np.ndarray:
@@ -207,6 +236,7 @@ class Binding:
             axes=self.axes[:, chosen],
             covered=None if self.covered is None else self.covered[chosen],
             rests=None if self.rests is None else self.rests[kept],
+            edits=(),
             **{name: getattr(self, name)[kept] for name in ("distance", "side", "hidden", "slow")},
         )
 

@@ -9,6 +9,7 @@ from ...solvers.adapt.solve import ATTACH, AVOID, IGNORE
 from ...solvers.core.errors import InputError, SceneError
 from ..command_line.settings import require_between, whole_frame
 from ..environment.bind import bind_rig
+from ..environment.contact_words import set_contact
 from ..environment.joints import choose
 from ..environment.replaced import replace_objects
 from ..environment.upright import set_upright
@@ -59,6 +60,11 @@ def add_arguments(parser) -> None:
         "--hold", nargs="+", action="extend", default=[], metavar="BONE=FACTOR",
         help="how much bones hold to their places (1: as found)"
     )
+    parser.add_argument(
+        "--contact", nargs="+", action="extend", default=[], metavar="BONE@OBJECT:FROM-TO=on|off|auto",
+        help="hold a bone at its distance to an object for some frames, let it go, or leave it as Bind found it; the "
+        "report lists all as contact_list",
+    )  # fmt: skip
     parser.add_argument(
         "--pin", nargs="+", action="extend", default=[], metavar="BONE=OBJECT:START:END",
         help="hold a bone's head at an object"
@@ -132,6 +138,8 @@ def _apply(context, ob, workflow, args) -> None:
     for bone, value in map(_pair, args.hold):
         item = next((item for item in settings.bones if item.bone == bone), None) or settings.bones.add()
         item.bone, item.factor = bone, require_between(f"The hold of '{bone}'", value, 0.0, 1e6)
+    for text in args.contact:
+        set_contact(ob, workflow, text)
     for bone, rest in map(_pair, args.pin):
         _add_pin(context, settings, bone, rest)
     if args.upright is not None:

@@ -11,10 +11,12 @@ from ...scene.present import Shape, joints_now, shape_now
 from ...solvers.adapt import clearance
 from ...solvers.adapt.binding import CONTACT_WEIGHT, Binding
 from ...solvers.adapt.relationship import window_weights
+from ...solvers.core.errors import InputError
 from ...solvers.core.types import TriangleMesh
 from ...solvers.core.vectors import cross
 from ...solvers.surface.descriptor_frames import DescriptorPoints, descriptor_frames
 from ..core.overlay import Overlay, bones, discs, joined, overlay, ramp
+from ..environment.contacts import edited_stored
 from ..environment.model import stored_of
 from ..environment.replaced import is_replaced
 from ..environment.store import Stored
@@ -58,7 +60,7 @@ def overlay_of(context, ob, workflow) -> Overlay | None:
     missing = report.missing.splitlines() if report else []
     if settings.binding is None or not (settings.show_ghost or around_shown or missing):
         return None
-    stored = stored_of(ob, workflow)
+    stored = _stored(ob, workflow)
     binding = stored.binding
     depsgraph = context.view_layer.depsgraph
     joints = joints_now(depsgraph, ob, binding.track.skeleton.names)
@@ -74,6 +76,14 @@ def overlay_of(context, ob, workflow) -> Overlay | None:
             active = _active_joint(context, ob, binding.track.skeleton.names)
             parts += _descriptors(settings, binding, around, row, joints, active)
     return joined(parts) if parts else None
+
+
+def _stored(ob, workflow) -> Stored:
+    """With the contacts as they are set, or as Bind found them where one makes no sense, which solving says."""
+    try:
+        return edited_stored(ob, workflow)
+    except InputError:
+        return stored_of(ob, workflow)
 
 
 def _place(frames: np.ndarray, frame: float) -> float:

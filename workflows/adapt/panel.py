@@ -20,6 +20,7 @@ from ..interface.panel_parts import (
 )
 from ..interface.wrapping import length
 from ..rig.panel import draw_bake, draw_controls, draw_live, draw_rig, is_baked
+from .contacts_panel import draw_contacts
 from .report_panel import draw_doubts, draw_report
 
 _NAME_WIDTH = 70.0  # pixels that a row of the list has for a name in a sidebar of the usual width
@@ -249,6 +250,7 @@ _STEPS = (
 _PARTS = (
     ("report", "Report", draw_report),
     ("joints", "Joints", _draw_joints),
+    ("contacts", "Contacts", draw_contacts),
     ("controls", "Controls", draw_controls),
     ("options", "Options", _draw_options),
     ("pins", "Pins", _draw_pins),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ...scene.motion import BoneMotion
 from ..command_line.words import counted
 from ..core.base import names_what_is_too_large, relayed, run_to_end, within
+from ..environment.contacts import contacts_report
 from ..environment.joints import joints_report
 from ..environment.problem import Problem, gather_steps
 from ..environment.replaced import ground_as_json, ground_notes, ground_report
@@ -77,6 +78,7 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         report["warnings"] = [remark.doubt for remark in told if remark.doubt]
         lost = note_of_given_up(found)
     report |= joints_report(ob, workflow)
+    report["contact_list"] = contacts_report(workflow.settings_of(ob))
     bound = (*workflow.settings_of(ob).notes.splitlines(), *notes_of_kept_keys(ob, workflow))
 
     def keep(written):

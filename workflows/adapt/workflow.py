@@ -9,6 +9,7 @@ from ..core.base import Command, Steps
 from ..core.follower import Moment
 from ..core.overlay import Overlay
 from ..environment import lists
+from ..environment.contact_operators import contact_operators
 from ..environment.operators import environment_operators
 from ..environment.problem import Problem, problem_of_frame
 from ..environment.workflow import EnvironmentWorkflow
@@ -38,6 +39,7 @@ class Adapt(EnvironmentWorkflow):
     classes = CLASSES
     operators = (
         *environment_operators("adapt"),
+        *contact_operators("adapt"),
         *rig_operators("adapt"),
         MOTION_LOOM_OT_copy_deform_bones,
         MOTION_LOOM_OT_adapt_save_picture,

@@ -32,6 +32,7 @@ from ..rig.read import bound_frames, note_bound, require_written_plays
 from ..rig.source import hung_names
 from .body import time_stretch
 from .changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
+from .contacts import contacts_report, list_contacts
 from .joints import choices_of, joints_report, list_joints
 from .older_ranges import note_known_range
 from .older_seats import note_seats_known
@@ -55,6 +56,7 @@ def bound_report(ob, workflow) -> dict:
         "source": settings.source.name if settings.source else ob.name,
         "bound": settings.summary,
         "objects": [item.bound_name for item in settings.surfaces],
+        "contact_list": contacts_report(settings),
         **joints_report(ob, workflow),
         "notes": settings.notes.splitlines(),
     }
@@ -154,6 +156,8 @@ def store_binding(ob, workflow, stored: Stored, objects, notes: Sequence[str]) -
     old, settings.binding = settings.binding, binding_store.save(ob.name, *pack(stored))
     discard(old)
     uses = {item.target: _Use.of(item) for item in settings.surfaces if item.target is not None}
+    names = {target: name for target, name in zip(objects, stored.binding.objects, strict=True)}
+    renamed = {item.bound_name: names.get(item.target) for item in settings.surfaces if item.bound_name}
     settings.surfaces.clear()
     for target, name in zip(objects, stored.binding.objects, strict=True):
         item = settings.surfaces.add()
@@ -168,6 +172,7 @@ def store_binding(ob, workflow, stored: Stored, objects, notes: Sequence[str]) -
         f"{counted(len(binding.points), 'point')} on {counted(len(binding.objects), 'object')}, "
         f"{counted(len(binding.track.skeleton.names), 'joint')}, frames {frames[0]:g} to {frames[-1]:g}"
     )
+    notes = (*notes, *list_contacts(ob, workflow, binding, renamed))
     settings.notes = "\n".join(notes)
     note_seats_known(settings, binding.rests is not None)
     return ". ".join((settings.summary, *notes))

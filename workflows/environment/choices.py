@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...scene.points import still_place
 from ...scene.rigs import joint_limits
 from ..rig.factors import mark_of_setting
+from .contacts import marks
 from .replaced import is_replaced
 from .upright import is_older
 
@@ -16,6 +17,7 @@ def choices_of(ob, workflow, depsgraph) -> Iterator:
     settings = workflow.settings_of(ob)
     yield 0.0 if is_older(settings) else mark_of_setting(ob, workflow, "upright")
     yield from _numbers(settings)
+    yield from marks(settings)
     for pin in settings.pins:
         yield from (pin.bone, pin.target.name_full if pin.target else "", pin.start, pin.end)
         yield None if pin.target is None else still_place(pin.target, depsgraph)

@@ -44,6 +44,23 @@ class MOTION_LOOM_UL_joints(bpy.types.UIList):
         rest.prop(item, "mode", text="", icon_only=True)
 
 
+class MOTION_LOOM_UL_contacts(bpy.types.UIList):
+    """The bone, once for all of its contacts, the object, the frames and whether it is held."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0):
+        before = data.contacts[index - 1].bone if index else ""
+        split = layout.split(factor=_NAME_SHARE)
+        names = split.split(factor=_NAME_SHARE)
+        is_first = item.bone != before or bool(self.filter_name)
+        names.label(text=item.bone if is_first else "", icon="BONE_DATA" if is_first else "BLANK1", translate=False)
+        names.label(text=item.object, translate=False)
+        row = split.row(align=True)
+        frames = row.row()
+        frames.active = item.state != "OFF"
+        frames.label(text=f"{item.start}-{item.end}" + ("" if item.is_found else " +"), translate=False)
+        row.prop(item, "state", text="", icon_only=True)
+
+
 class MOTION_LOOM_UL_controls(bpy.types.UIList):
     """Whether a control is keyed, its name, what it carries, and whether results may be written to it."""
 
@@ -58,4 +75,4 @@ class MOTION_LOOM_UL_controls(bpy.types.UIList):
         carries.label(text=item.carries, translate=False)
 
 
-CLASSES = (MOTION_LOOM_UL_surfaces, MOTION_LOOM_UL_joints, MOTION_LOOM_UL_controls)
+CLASSES = (MOTION_LOOM_UL_surfaces, MOTION_LOOM_UL_joints, MOTION_LOOM_UL_contacts, MOTION_LOOM_UL_controls)

@@ -29,7 +29,7 @@ from ..rig.read import read_bound_motion
 from ..rig.source import Source, bound_source
 from ..rig.write_back import solved_limits
 from .body import Body, body_now, fit_body, scale_since_bind
-from .model import stored_of
+from .contacts import edited_stored
 from .pins import joint_weight, pin_targets, pin_weights, pins, present_pin_places
 from .replaced import is_replaced, present_objects, together
 from .sanity import require_in_reach, require_set_in_reach
@@ -98,7 +98,7 @@ def gather_steps(
     Raises StaleBindingError where what is bound is no longer there, SceneError and InputError for what cannot be read.
     """
     require_armature(ob)
-    stored = stored_of(ob, workflow)
+    stored = edited_stored(ob, workflow)
     binding = stored.binding
     surfaces = bound_surfaces(context.scene, ob, workflow, binding.objects)
     groups = [present_objects(context.scene, ob, item) for item in surfaces]
@@ -130,7 +130,7 @@ def gather_now(ob, workflow, scene, depsgraph, body: Body | None) -> Problem:
     Raises LiveProblem, whose remedy is a refresh, where only stepping through the frames would tell.
     """
     require_armature(ob)
-    stored = stored_of(ob, workflow)
+    stored = edited_stored(ob, workflow)
     binding = stored.binding
     frames = binding.track.frames
     surfaces = bound_surfaces(scene, ob, workflow, binding.objects)
@@ -170,7 +170,7 @@ def problem_of_frame(ob, workflow, scene, depsgraph, known: Problem, body: Body 
 
     For single frames, which bring their own surroundings.  body: of the rig, None where it is to be read.
     """
-    stored = stored_of(ob, workflow)
+    stored = edited_stored(ob, workflow)
     binding = stored.binding
     places = present_pin_places(ob, workflow, scene, depsgraph, binding.track)
     states = iter(known.states)

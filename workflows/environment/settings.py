@@ -27,6 +27,12 @@ _JOINT_MODES = (
 )
 
 
+_STATES = (
+    ("AUTO", "Auto", "As Bind found it", "DOT", 0),
+    ("ON", "On", "Held at its distance of each frame", "CHECKMARK", 1),
+    ("OFF", "Off", "Let go", "X", 2),
+)
+
 # How points go over to what replaces an object.
 _WAYS = (
     ("GRAVITY", "Along Gravity", "Onto the surface above or below: a ground under a motion made for another one"),
@@ -106,6 +112,23 @@ class MotionLoomBone(bpy.types.PropertyGroup):
     )  # fmt: skip
 
 
+class MotionLoomContact(bpy.types.PropertyGroup):
+    """One bone that touches one object for some frames; the name is both names, to be searched for."""
+
+    bone: bpy.props.StringProperty(name="Bone", description="What touches", override=OWN, update=noted)
+    object: bpy.props.StringProperty(
+        name="Object", description="What is touched, by its name at bind", override=OWN, update=noted
+    )
+    start: start_frame("of the contact", update=noted)
+    end: end_frame("of the contact", update=noted)
+    state: bpy.props.EnumProperty(
+        name="State", items=_STATES, description="Whether the contact is held", override=OWN, update=noted
+    )
+    is_found: bpy.props.BoolProperty(description="Whether Bind found it", override=OWN)
+    found_start: start_frame("that Bind found")
+    found_end: end_frame("that Bind found")
+
+
 class MotionLoomJoint(bpy.types.PropertyGroup):
     """What becomes of one bone; the name is the bone's."""
 
@@ -130,6 +153,8 @@ class EnvironmentSettings:
     bones: bpy.props.CollectionProperty(type=MotionLoomBone, override=LIST)
     joints: bpy.props.CollectionProperty(type=MotionLoomJoint, override=LIST)
     active_joint: bpy.props.IntProperty(name="Bone", override=OWN)
+    contacts: bpy.props.CollectionProperty(type=MotionLoomContact, override=LIST)
+    active_contact: bpy.props.IntProperty(name="Contact", override=OWN)
     use_range: bpy.props.BoolProperty(
         name="Custom Range", description="Bind these frames instead of the whole action", override=OWN
     )
@@ -173,4 +198,11 @@ class EnvironmentSettings:
     notes: bpy.props.StringProperty(description="What was left out or guessed at Bind, a line each", override=OWN)
 
 
-ENVIRONMENT_CLASSES = (MotionLoomReplacement, MotionLoomSurface, MotionLoomPin, MotionLoomBone, MotionLoomJoint)
+ENVIRONMENT_CLASSES = (
+    MotionLoomReplacement,
+    MotionLoomSurface,
+    MotionLoomPin,
+    MotionLoomBone,
+    MotionLoomContact,
+    MotionLoomJoint,
+)

@@ -1,0 +1,59 @@
+"""Contacts as somebody edits them: spans that were found at bind, and what is held or let go instead.
+
+An edit is a range of rows of one joint and one object. It fades in and out beside its range, so that nothing jumps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.ndimage import binary_closing
+
+from ..warp.collision import REACH
+from .clearance import smoothstep
+
+# Seconds beside a range over which it begins and ends.
+RAMP = 0.15
+# Seconds: contacts with less between them are listed as one.
+GAP = 0.25
+# Metres at 1.8 m: what is farther from an object is not held by it.
+HELD_WITHIN = REACH
+
+
+@dataclass(frozen=True)
+class ContactEdit:
+    """joint, obj: of a binding.  first, last: rows, both within.  is_on: held at the distance of each frame, else let
+    go."""
+
+    joint: int
+    obj: int
+    first: int
+    last: int
+    is_on: bool
+
+
+def found_spans(touched: np.ndarray, dt: float) -> np.ndarray:
+    """(K, 4) joint, object, first and last row of the runs of contacts (O, F, J) bool, in this order.
+
+    dt: seconds a frame. Runs with less than a quarter of a second between them count as one.
+    """
+    width = max(int(GAP / dt), 1) + 1
+    padded = np.pad(touched, ((0, 0), (width, width), (0, 0)))
+    joined = binary_closing(padded, np.ones((1, width, 1)))[:, width:-width]
+    edge = np.diff(np.pad(joined, ((0, 0), (1, 1), (0, 0))).astype(np.int8), axis=1)
+    by_joint = np.moveaxis(edge, (2, 0, 1), (0, 1, 2))
+    begins, ends = (np.argwhere(by_joint == sign) for sign in (1, -1))
+    return np.column_stack((begins, ends[:, 2] - 1))
+
+
+def windows(edits: Sequence[ContactEdit], is_on: bool, shape: tuple[int, int, int], dt: float) -> np.ndarray:
+    """(O, F, J) in [0, 1] how far edits of one kind act: 1 within their ranges. dt: seconds a frame."""
+    out, row = np.zeros(shape), np.arange(shape[1])
+    for edit in edits:
+        if edit.is_on == is_on:
+            outside = np.maximum(np.maximum(edit.first - row, row - edit.last), 0) * dt
+            column = out[edit.obj, :, edit.joint]
+            np.maximum(column, smoothstep(1.0 - outside / RAMP), out=column)
+    return out
