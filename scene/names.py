@@ -53,3 +53,8 @@ def names_of_collections(scene: bpy.types.Scene, chosen: Iterable[bpy.types.ID])
         for ob in dict.fromkeys(chosen)
         if isinstance(ob, bpy.types.Object) and ob.name_full in collections
     ]
+
+
+def other_side(bone: str) -> str:
+    """The name that a bone has on the other side, as Blender flips it; the same for one in the middle."""
+    return bpy.utils.flip_name(bone)

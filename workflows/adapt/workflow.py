@@ -9,7 +9,7 @@ from ..core.base import Command, Steps
 from ..core.follower import Moment
 from ..core.overlay import Overlay
 from ..environment import lists
-from ..environment.contact_operators import contact_operators
+from ..environment.contacts_operator import contact_operators
 from ..environment.operators import environment_operators
 from ..environment.problem import Problem, problem_of_frame
 from ..environment.workflow import EnvironmentWorkflow

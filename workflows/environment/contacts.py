@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import bpy
 import numpy as np
 
+from ...scene.names import other_side
 from ...solvers.adapt.binding import Binding
 from ...solvers.adapt.contact_edits import HELD_WITHIN, ContactEdit, found_spans
 from ...solvers.core.errors import InputError
@@ -200,7 +200,7 @@ def require_contact(ob, binding: Binding, contact: Contact) -> tuple[list[int], 
 
 def mirrored(contact: Contact) -> Contact:
     """The same of the bone on the other side, as one that the user adds; raises InputError for one without a side."""
-    name = bpy.utils.flip_name(contact.bone)
+    name = other_side(contact.bone)
     if name == contact.bone:
         raise InputError(f"Bone '{contact.bone}' has no other side by its name, as '.L' and '.R' have.")
     state = ON if contact.state == AUTO else contact.state
