@@ -7,7 +7,7 @@ import numpy as np
 from solvers.adapt.contact_edits import RAMP, ContactEdit, found_spans, windows
 from solvers.adapt.solve import adapt
 from tests.adapt_bound import gap
-from tests.solvers.adapt.test_body_contacts import FRAMES, NAMES, PELVIS, bound, seated, surroundings
+from tests.adapt_seats import FRAMES, NAMES, PELVIS, bound, seated, surroundings
 
 SEAT = 1
 WHOLE = dict(joint=PELVIS, obj=SEAT, first=0, last=FRAMES - 1)
