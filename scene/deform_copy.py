@@ -16,6 +16,7 @@ from . import actions
 from .channels import SIZES, action_times
 from .deform_tree import note_parents
 from .reached import collections_of
+from .references import point_to
 from .restored import restored_after_error
 from .rigs import deform_bones, read_rig
 from .sampling import sample_frames
@@ -235,8 +236,6 @@ def move_skin(scene: bpy.types.Scene, rig: bpy.types.Object, copy: bpy.types.Obj
         for modifier in _modifiers_by(ob, rig):
             modifier.object = copy
         if ob.parent == rig:
-            inverse = ob.matrix_parent_inverse.copy()
-            ob.parent = copy
-            ob.matrix_parent_inverse = inverse
+            point_to(ob, "parent", copy)
         moved.append(ob.name)
     return moved, left

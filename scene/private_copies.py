@@ -15,6 +15,7 @@ import bpy
 
 from .mesh_copy import forget_settings
 from .movers import hung_on, owners_of
+from .references import point_to
 from .session import PRIVATE_MARK, exists
 
 _HIDDEN = "."  # what a name begins with that Blender's lists leave out
@@ -153,4 +154,4 @@ def _refer_to_copies(copy: bpy.types.Object, pairs: dict[bpy.types.ID, bpy.types
 def _replace(holder, name: str, pairs: dict[bpy.types.ID, bpy.types.ID]) -> None:
     present = getattr(holder, name, None)
     if isinstance(present, bpy.types.ID) and present in pairs:
-        setattr(holder, name, pairs[present])
+        point_to(holder, name, pairs[present])

@@ -10,6 +10,7 @@ from bl_ext.devrepo.motion_loom.scene.control_copy import control_copy
 from bl_ext.devrepo.motion_loom.scene.motion import read_motion
 from bl_ext.devrepo.motion_loom.scene.private_copies import private_copies, sweep
 from bl_ext.devrepo.motion_loom.solvers.core.errors import StaleBindingError
+from mathutils import Matrix
 
 from tests.control_scenes import CONTROLS, FRAMES, add_leg, animate_leg, hold_to_carried, hold_to_moving, id_counts
 from tests.linked import linked_instead
@@ -33,12 +34,32 @@ def held_by_itself(ob):
     hold_to_carried(ob, "e", "b")
 
 
-@pytest.mark.parametrize("hold", [None, lambda ob: hold_to_moving(ob, "a"), held_by_itself], ids=["", "post", "self"])
+def held_by_bound(ob):
+    """By an object that it carries, and by a mesh that is hooked to it, both from where they were bound."""
+    carried = hold_to_carried(ob, "d", "b")
+    carried.matrix_parent_inverse = Matrix.Rotation(0.7, 4, "X")
+    mesh = bpy.data.meshes.new("Hooked")
+    mesh.from_pydata([(0.1, -1.0, 0.3)], [], [])
+    hooked = add_object("Hooked", mesh)
+    hooked.vertex_groups.new(name="all").add([0], 1.0, "REPLACE")
+    hook = hooked.modifiers.new("Hook", "HOOK")
+    hook.object, hook.subtarget = ob, "b"
+    hook.vertex_indices_set([0])
+    hook.matrix_inverse = ob.data.bones["b"].matrix_local.inverted()
+    track = ob.pose.bones["e"].constraints.new("DAMPED_TRACK")
+    track.target, track.subtarget = hooked, "all"
+
+
+HOLDS = {"": None, "post": lambda ob: hold_to_moving(ob, "a"), "self": held_by_itself, "bound": held_by_bound}
+
+
+@pytest.mark.parametrize("hold", HOLDS.values(), ids=HOLDS)
 def test_the_source_is_evaluated_as_the_rig_itself(hold):
     ob = animate_leg(add_leg())
     if hold is not None:
         hold(ob)
     wanted = pose_of(ob)
+    bpy.context.scene.frame_set(4)  # another pose than the one that something was bound in
     with control_copy(bpy.context, ob, CONTROLS, FRAMES) as copy:
         source = copy.source()
         tried = copy.evaluate(as_trial(source))

@@ -24,6 +24,7 @@ from .action import bound_action, result_in_strip, values_of_source
 from .control_report import astray_notes, control_report
 from .control_result import ControlResult
 from .control_variables import WriteChoices, plans_of
+from .copied_rig import copy_notes
 from .problem import RigProblem, RigResult, RigSolution
 
 # What progress says.
@@ -60,6 +61,7 @@ def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Genera
     what = {"source": source, "before": before, "silent": result_in_strip(ob, workflow)}
     with control_copy(at, ob, names, frames, controls.switches, **what) as copy:
         own = yield from within(copy.source_steps(), 0.0, _READ)
+        copied = copy_notes(controls, result.original, own.pose)
         channels = ControlChannels(own.location, own.rotation, own.scale)
         plans = plans_of(ob, controls, source, own.values, chosen, workflow.joints(ob))
         run = _Run(copy, controls, own.pose, any(len(plan.switched) for plan in plans))
@@ -72,7 +74,7 @@ def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Genera
     switches = {controls.switches[k]: float(plans[0].values[0, k]) for k in plans[0].switched}
     notes, locked = _notes(controls, plans, switches), locked_keys(ob, *source)
     found = ControlResult.of(posed, problem, fit, channels, switches, notes, locked, result.original)
-    doubts = [*filter(None, [control_report(found, result.whole).doubt]), *astray_notes(found)]
+    doubts = [*copied, *filter(None, [control_report(found, result.whole).doubt]), *astray_notes(found)]
     return replace(found, notes=(*notes, *doubts)) if doubts else found
 
 
