@@ -21,7 +21,7 @@ from ...solvers.controls.plan import Plan
 from ...solvers.controls.trial import ControlChannels, ControlFit, FitProblem, Trial
 from ...solvers.core.steps import within
 from .action import bound_action, result_in_strip, values_of_source
-from .control_report import astray_notes, control_report
+from .control_report import astray_notes, control_report, flip_notes
 from .control_result import ControlResult
 from .control_variables import WriteChoices, plans_of
 from .copied_rig import copy_notes
@@ -66,13 +66,15 @@ def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Genera
         plans = plans_of(ob, controls, source, own.values, chosen, workflow.joints(ob))
         run = _Run(copy, controls, own.pose, any(len(plan.switched) for plan in plans))
         posed, problem, fit = yield from run.fitted(plans[0], channels, targets)
+        flips: tuple[str, ...] = ()
         for other in plans[1:]:
             shown = fit.pose[:, controls.carriers]
             _, more, found = yield from run.fitted(other, problem.source, shown, fit.channels)
+            flips += (*flip_notes(controls, other, fit.pose, found.pose, result.original),)
             problem = replace(problem, source=more.source, variables=problem.variables | more.variables)
             fit = replace(fit, channels=found.channels, evaluations=fit.evaluations + found.evaluations)
     switches = {controls.switches[k]: float(plans[0].values[0, k]) for k in plans[0].switched}
-    notes, locked = _notes(controls, plans, switches), locked_keys(ob, *source)
+    notes, locked = (*_notes(controls, plans, switches), *flips), locked_keys(ob, *source)
     found = ControlResult.of(posed, problem, fit, channels, switches, notes, locked, result.original)
     doubts = [*copied, *filter(None, [control_report(found, result.whole).doubt]), *astray_notes(found)]
     return replace(found, notes=(*notes, *doubts)) if doubts else found

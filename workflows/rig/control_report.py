@@ -14,6 +14,7 @@ from ...solvers.controls.between_frames import astray
 from ...solvers.controls.channels import Stepper
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.deviation import Deviation, deviation
+from ...solvers.controls.plan import Plan
 from ...solvers.controls.trunk_place import first_carrier
 from ...solvers.controls.unreached import Why, unreached, unwritten, where_it_begins
 from ...solvers.core.vectors import mean_scale
@@ -126,6 +127,24 @@ def astray_notes(written: ControlResult) -> Iterator[str]:
             f"Control '{name}' turns by up to {np.degrees(found[row, control]):.0f} degrees otherwise between frames "
             f"{first:g} and {last:g} than these say, as {_MODES.get(mode, 'Euler angles')} go; key it in another "
             "rotation mode in the source"
+        )
+
+
+def flip_notes(
+    controls: ControlRig, plan: Plan, shown: np.ndarray, flipped: np.ndarray, like: BoneMotion
+) -> Iterator[str]:
+    """A sentence where a limb that is switched to its other controls moves a bone. shown, flipped: (F, B, 4, 4) poses
+    before and after.  like: a motion over the same frames."""
+    found = deviation(shown, flipped, judged(controls))
+    unit = float(mean_scale(like.object_world[:, :3, :3]).mean())
+    is_away = found.away.max() > _AWAY * controls.size / _HEIGHT
+    row, bone = found.farthest if is_away else found.most_turned
+    away, turned = 1000.0 * unit * found.away[row, bone], np.degrees(found.turned[row, bone])
+    if is_away or turned > _TURNED:
+        what = ", ".join(f"{controls.switches[k]} at {plan.values[0, k]:g}" for k in plan.switched)
+        yield (
+            f"Switched over ({what}), bone '{controls.rig.names[found.bones[bone]]}' moves by {away:.0f} mm and "
+            f"{turned:.0f} degrees at frame {like.frames[row]:g}: the other controls do not reach its pose"
         )
 
 
