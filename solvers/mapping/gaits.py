@@ -25,9 +25,9 @@ _BETWEEN = 8
 # A sine is as sharp as 1; feet that are less so drift, as of who turns, and those that are far more so tremble.
 _A_SINE, _NO_GAIT = 0.95, 3.0
 # What is pushed is made as long as in the feet's own motion, for the way that they go to and fro, by so much at least
-# and at most, where they stand for as large a share of the time as there, and no more where that is another gait: by so
-# many times as large a share.
-_LEAST, _MOST, _SAME_GAIT, _OTHER_GAIT = 0.7, 1.4, 1.18, 1.33
+# and at most (and at most of what an earlier version learnt), where they stand for as large a share of the time as
+# there, and no more where that is another gait: by so many times as large a share.
+_LEAST, _MOST, _MOST_BEFORE, _SAME_GAIT, _OTHER_GAIT = 0.7, 1.8, 1.4, 1.18, 1.33
 
 
 class Gait(NamedTuple):
@@ -123,16 +123,17 @@ def longer(gait: Gait, gaits: tuple[Gait, ...], asked: float) -> Length:
     own = _as_rounded(gait.sharp, gaits) if min(gait.sharp, gaits[0].sharp) > 0.0 else gaits[0]
     if not min(*gait[:3], *own[:3]) > 0.0:
         return Length(1.0, 1.0)
-    to_and_fro, pushed = gait.to_and_fro / own.to_and_fro, gait.pushed / own.pushed
-    if asked > 0.0:
-        # A map through few pairs cuts off the ends of a foot's way, or rounds how fast it is between them.
-        wanted = asked * np.sqrt(to_and_fro * max(to_and_fro, pushed)) / gait.pushed
-    else:
-        wanted = to_and_fro / pushed
+    # A map keeps how far feet go better than how fast they are when they stand.
+    to_and_fro, most = gait.to_and_fro / own.to_and_fro, _MOST
+    wanted = (asked or gaits[0].pushed) * to_and_fro / gait.pushed
+    if not gaits[0].often > 0.0:
+        # Learnt by an earlier version: as it went then.
+        most = _MOST_BEFORE
+        wanted *= np.sqrt(max(1.0, gait.pushed / own.pushed / to_and_fro)) if asked > 0.0 else 1.0
     apart = max(gait.stands / own.stands, own.stands / gait.stands)
     share = float(np.clip((_OTHER_GAIT - apart) / (_OTHER_GAIT - _SAME_GAIT), 0.0, 1.0))
     # What was rounded pushes by so much less.
-    most = _MOST * max(gaits[0].pushed / own.pushed, 1.0)
+    most *= max(gaits[0].pushed / own.pushed, 1.0)
     return Length(float(np.clip(wanted, _LEAST, most) ** share), share)
 
 

@@ -121,9 +121,8 @@ class Strokes:
         soles, centroids: of a pose without place and heading.  times: (F,) seconds.  Minus the mean velocity of feet,
         weighed by how low they are and whether they move back; zero while most are still; in flight it goes straight
         from the last one known to the next.  In their own gait it is made as long as they ask for in their own motion
-        while they stand, for the way that they go to and fro, or half-way to how much faster they push where that is
-        more: a map keeps how far feet go better than how fast they are when they stand.  What is smoothed is held
-        against their own motion, smoothed as much; see ``gaits``.
+        while they stand, for the way that they go to and fro; what is smoothed is held against their own motion,
+        smoothed as much.  See ``gaits``.
 
         Where feet surely go forward while low and back while high, over all frames, the body steps backward: by the
         same strokes, the other way.
