@@ -33,8 +33,8 @@ _FOLDERS = {
 }
 _SEQUENCES = ("horse_gallop", "camel", "walking_cat")
 # A foot stands in the lowest share of its way up, while it moves back faster than this share of the RMS speed of feet.
-_LOW, _BACK = 0.25, 0.1
-_TRUTH_FPS = 240.0
+RIGHT, _BACK = ("lift", 0.25), 0.1
+TRUTH_FPS = 240.0
 # Other ways to say which feet stand, see ``own_speed``.
 RULES = {
     "a tenth of its way up": ("lift", 0.1),
@@ -42,6 +42,7 @@ RULES = {
     "sole within 1 %": ("sole", 0.01),
     "sole within 2 %": ("sole", 0.02),
     "the lowest alone": ("lowest", 0.4),
+    "median while down": ("median", 0.015),
 }
 # Frames of a stride of the captured gallop: its 24 are two.
 _STRIDE = 12
@@ -81,6 +82,8 @@ HELD_OUT = (
     ("Horse", "Gallop", "camel", ""),
     ("Alpaca", "Walk", "walking_cat", ""),
 )
+# Of those, the one whose feet are planted.
+PLANTED = ("Barbarian", "Running_B", "Barbarian", "Running_A")
 
 
 @dataclass(frozen=True)
@@ -155,28 +158,39 @@ def learnt(name: str, action: str) -> Learnt:
     return Learnt(space, travel, before, FeetReadout.build(space, feet, np.eye(4)), own_speed(feet, travel, body))
 
 
-def own_speed(feet: MeshFeet, travel: TravelEstimators, body: Gait, rule: tuple[str, float] = ("lift", _LOW)) -> float:
+def own_speed(feet: MeshFeet, travel: TravelEstimators, body: Gait, rule: tuple[str, float] = RIGHT) -> float:
     """Metres a second that its own standing feet ask for: minus their mean velocity, over two cycles at 240 a second.
+
+    rule: see ``standing_speed``.
+    """
+    times = np.arange(0.0, 2.0 * body.seconds, 1.0 / TRUTH_FPS)
+    vertices = body.vertices(times)
+    return standing_speed(feet, travel.strokes.forward, feet.soles(vertices), feet.centroids(vertices), rule)
+
+
+def standing_speed(
+    feet: MeshFeet, forward: np.ndarray, soles: np.ndarray, centroids: np.ndarray, rule: tuple[str, float] = RIGHT
+) -> float:
+    """Metres a second, of soles and centroids (F, K, 3) at ``TRUTH_FPS``.  forward: (2,) unit vector.
 
     rule: a foot stands below so much of its way up ("lift"), its sole so near to where it is low, of the body's height
     ("sole"), or where it is the lowest of those below so much of their way up ("lowest"); while it moves back.  In
-    flight it goes straight from the last one known to the next.
+    flight it goes straight from the last one known to the next.  "median": of all speeds by "sole", flight or not.
     """
-    times = np.arange(0.0, 2.0 * body.seconds, 1.0 / _TRUTH_FPS)
-    vertices = body.vertices(times)
-    soles = feet.soles(vertices)
-    velocity = np.diff(soles[..., :2], axis=0) * _TRUTH_FPS
+    velocity = np.diff(soles[..., :2], axis=0) * TRUTH_FPS
     low, high = np.array([(foot.low, foot.high) for foot in feet.feet]).T
-    height = feet.centroids(vertices)[..., 2]
+    height = centroids[..., 2]
     lift = (0.5 * (height[1:] + height[:-1]) - low) / (high - low)
-    back = -(velocity @ travel.strokes.forward)
+    back = -(velocity @ forward)
     kind, within = rule
-    if kind == "sole":
+    if kind in ("sole", "median"):
         above = soles[1:, :, 2] - np.quantile(soles[..., 2], 0.1, axis=0)
         low_enough = above < within * feet.height
     else:
         low_enough = (lift < within) & ((kind == "lift") | (lift == lift.min(axis=1, keepdims=True)))
     stands = low_enough & (back > _BACK * np.sqrt(np.mean(back**2)))
+    if kind == "median":
+        return float(np.median(back[stands]))
     some = stands.any(axis=1)
     asked = -(stands[some, :, None] * velocity[some]).sum(axis=1) / stands[some].sum(axis=1)[:, None]
     moments = np.arange(len(stands))

@@ -6,6 +6,7 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 from scipy.ndimage import gaussian_filter1d
 from scipy.spatial import ConvexHull
 
@@ -18,8 +19,9 @@ from solvers.mapping.strokes import Strokes
 from solvers.mapping.travel import LAG, TRANSLATION, learn_travel
 from solvers.mapping.travel_estimators import TravelChoices, TravelEstimators
 from solvers.rotations.rigid import turned
-from solvers.shapes.mesh_feet import find_feet, lowest_ground
+from solvers.shapes.mesh_feet import MeshFeet, find_feet, lowest_ground
 
+from ._travel_cases import TRUTH_FPS, standing_speed
 from .bvh import Z_UP, read_bvh
 from .datasets import data_file
 from .retarget import Clip
@@ -144,7 +146,8 @@ def _slab(start: np.ndarray, end: np.ndarray, low: float, high: float) -> np.nda
 
 
 def own_figures(name: str) -> dict[str, float]:
-    """Metres that a person went, and percent that strokes, strokes live and the lowest vertices are off."""
+    """Metres that a person went, and percent that strokes, strokes live, the lowest vertices and the rule for what is
+    right of animals are off."""
     of = person(name)
     feet = find_feet(of.vertices, of.triangles, lowest_ground(of.vertices))
     strokes = Strokes.learn(feet, of.vertices, of.times)
@@ -157,8 +160,16 @@ def own_figures(name: str) -> dict[str, float]:
         "strokes": of.off(strokes.velocity(soles, whole, of.times)),
         "live": of.off(live),
         "lowest": of.off(0.5 * (lowest[1:] + lowest[:-1])),
+        "right": _by_right(of, feet, strokes.forward),
         "gate": strokes.why_not or "passed",
     }
+
+
+def _by_right(of: Person, feet: MeshFeet, forward: np.ndarray) -> float:
+    fine = np.arange(of.times[0], of.times[-1], 1.0 / TRUTH_FPS)
+    points = (CubicSpline(of.times, part(of.vertices))(fine) for part in (feet.soles, feet.centroids))
+    speed = standing_speed(feet, forward, *points)
+    return 100.0 * (speed * float(of.times[-1] - of.times[0]) / of.length - 1.0)
 
 
 def learnt_figures(learnt: str, other: str, tempo: float = 1.0) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 """How far Map's targets go: animals that step on the spot, at four tempos and three frame rates, and captured people.
 
-``python benchmarks/map_travel.py --json`` prints, as its last line, the machine and percent off in some two minutes;
+``python benchmarks/map_travel.py --json`` prints, as its last line, the machine and percent off in some four minutes;
 ``--page`` writes docs/manual/map_travel.md and its picture. It needs the captures, not bpy.
 """
 
@@ -25,7 +25,15 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
     parser.add_argument("--page", action="store_true", help="write the manual's page and its picture")
     args = parser.parse_args()
-    from benchmarks import _adapt_speed, _travel_cases, _travel_measures, _travel_page, _travel_people, _travel_picture
+    from benchmarks import (
+        _adapt_speed,
+        _travel_cases,
+        _travel_measures,
+        _travel_page,
+        _travel_people,
+        _travel_picture,
+        _travel_smoothed,
+    )
 
     found = {}
     for case in _travel_cases.TUNED + _travel_cases.HELD_OUT:
@@ -40,10 +48,16 @@ def main() -> None:
         for of in _travel_people.LEARNT_OF
         for key in (*((of, to, 1.0) for to in _travel_people.TOLD_OF), (of, of, 1 / 3), (of, of, 2.0))
     }
+    stumps = _travel_smoothed.stump_figures()
+    smoothed = stumps, [_travel_smoothed.animal_figures(case, frames) for case in found for frames in (1.0, 2.0)]
+    back = {
+        text: [ratio for case in found for ratio in _travel_smoothed.backward_figures(case, paired_so)]
+        for text, paired_so in (("steps backward", True), ("steps forward", False))
+    }
     machine = _adapt_speed.machine()
     if args.page:
         where = f"{machine['processor']}, one thread, Python {machine['python']}, NumPy {machine['numpy']}"
-        PAGE.write_text(_travel_page.page(found, own, people, learnt, where))
+        PAGE.write_text(_travel_page.page(found, own, people, learnt, smoothed, back, where))
         _travel_picture.draw(PICTURE)
         print(f"Wrote {PAGE.relative_to(ROOT)} and {PICTURE.relative_to(ROOT)}.")
     if args.json:
@@ -51,7 +65,8 @@ def main() -> None:
             " ".join(case).strip(): {way: off.round(1).tolist() for way, off in rows.items()}
             for case, rows in found.items()
         }
-        print(json.dumps({"machine": machine, "animals": animals, "people": people}))
+        told = {"animals": animals, "people": people, "stumps": stumps, "backward": back}
+        print(json.dumps({"machine": machine} | told))
 
 
 if __name__ == "__main__":
