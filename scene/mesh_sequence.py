@@ -25,6 +25,7 @@ from .stillness import can_move
 from .topology import explain_faces, read_faces, read_positions, read_triangles
 from .whole_file import may
 
+_BENDING = {"ARMATURE", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "MESH_SEQUENCE_CACHE", "NODES", "SURFACE_DEFORM"}
 _STILL = 1e-6  # movement over the mesh's extent that still counts as none (single precision)
 
 
@@ -189,11 +190,25 @@ def _require_motion(ob: bpy.types.Object, found: MeshSequence, instead: str = ""
         raise InputError(f"The shape of '{ob.name}' does not change: its cache file {missing}.")
     if may_rest:
         return
+    held = _held_at_rest(ob)
+    if held:
+        raise InputError(f"The shape of '{ob.name}' does not change: {held}.")
     place = "Only its object moves" if np.ptp(found.worlds, axis=0).max() > _STILL else "It stands still"
     raise InputError(
         f"The shape of '{ob.name}' does not change from frame {found.frames[0]:g} to {found.frames[-1]:g}. {place}; "
         f"choose frames in which it bends{instead}."
     )
+
+
+def _held_at_rest(ob: bpy.types.Object) -> str | None:
+    """What keeps a mesh from bending as it would, and the way out; None where nothing does."""
+    off = next((each for each in ob.modifiers if each.type in _BENDING and not each.show_viewport), None)
+    if off is not None:
+        return f"its modifier '{off.name}' is switched off in viewports; switch it on"
+    armature = ob.find_armature()
+    if armature is not None and armature.data.pose_position == "REST":
+        return f"its armature '{armature.name}' shows its rest position; switch it to Pose Position"
+    return None
 
 
 def _missing_cache(ob: bpy.types.Object) -> str | None:

@@ -265,6 +265,19 @@ def test_what_may_rest():
         scenes.run(mesh_sequence_steps(bpy.context, ob, [], may_rest=True))
 
 
+def test_what_keeps_a_shape_at_rest_is_named():
+    bone = {"name": "Bone", "head": (0, 0, 0), "tail": (0, 0, 1)}
+    ob, rig = scenes.add_strip("Still"), rig_scenes.add_armature("Rig", [bone])
+    armature = ob.modifiers.new("Bends", "ARMATURE")
+    armature.object = rig
+    refused("does not change from frame", ob)
+    rig.data.pose_position = "REST"
+    refused("armature 'Rig' shows its rest position; switch it to Pose Position", ob)
+    armature.show_viewport = False
+    refused("modifier 'Bends' is switched off in viewports", ob)
+    assert len(scenes.run(mesh_sequence_steps(bpy.context, ob, [1, 5], may_rest=True))[0].vertices) == 2
+
+
 def test_refusals():
     ob = scenes.add_strip("Still")
     refused("does not change", ob)
