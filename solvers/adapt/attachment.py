@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -102,13 +102,13 @@ def _tilts(carry):
     return np.swapaxes((carry[:, 3:12] - carry[:, 15:24]).reshape(-1, 3, 3), 1, 2)
 
 
-def owned(binding: Binding, uses: Sequence[SurfaceUse], reach: float | None, contact: np.ndarray) -> Attachment:
+def owned(binding: Binding, uses: Sequence[SurfaceUse], choice: Hashable, contact: np.ndarray) -> Attachment:
     """Joints that touch something are attached to that alone, as far as it attaches: what else is near only repels.
 
-    reach: of ``AdaptOptions.contact_reach``.  contact: (O, F, J) in [0, 1].
+    choice: by what else of the options the contact is what it is.  contact: (O, F, J) in [0, 1].
     """
     influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
-    key = (influence.tobytes(), reach)
+    key = (influence.tobytes(), choice)
     if key in binding.owned:
         return binding.owned[key]
     contact = contact * influence[:, None, None]

@@ -71,3 +71,13 @@ def covered_joints(
         shift += above[..., None] * (spread @ lift.reshape(-1, 3)).reshape(frames, joints, 3)
         shares[int(number)] = (above[..., None] * share).transpose(2, 1, 0)
     return CoveredJoints(shift, shares)
+
+
+def lowered(least: np.ndarray, covered: dict[int, np.ndarray], joints) -> np.ndarray:
+    """Least distances (O, P, F) of points of which each belongs to one of ``joints`` (P,): a body may come as near to
+    what covers its places as it was to them."""
+    out = least.copy()
+    for k, share in covered.items():
+        near = np.delete(least, k, axis=0).min(axis=0)
+        out[k] -= share.max(axis=0)[joints] * np.maximum(least[k] - near, 0.0)
+    return out

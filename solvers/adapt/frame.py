@@ -22,6 +22,7 @@ from ..warp.collision import Colliders
 from ..warp.frame_warp import FramePose, FrameTree, warp_frame
 from .binding import Binding
 from .covered_places import TRAVEL, CoveredPlaces, covered_places, is_closed, margins
+from .left_alone import kept
 from .options import AdaptOptions, checked_uses
 from .present_places import Replaced, replace_by, shares, stood
 from .solve import SmoothedMoves
@@ -232,6 +233,7 @@ class FrameAdapter:
         """With what the track's last pass added to the frame."""
         roots = quat.rotate(pose.rotations[: len(pose.roots)], self._moves.shifts[..., row])
         rotations = quat.normalised(quat.mul(pose.rotations, self._moves.bends[..., row]))
+        rotations = kept(self._binding.tree, rotations, self._terms.posture.left)
         return self._frame.forward(offsets, rotations, pose.roots + roots)
 
     def _result(self, pose: FramePose, converged):

@@ -60,6 +60,8 @@ class AdaptOptions:
     upright: 0 to 1, one number or (F,) of the frames: how far what is away from surfaces keeps its tilt against gravity
     where the ground under it is tilted; 0 tilts all of the body with it.  gravity: (3,) its direction, world.
     joint_weight: (J,) factors of the affinities, or None.
+    left: (J,) bool, joints whose bones keep their source angles against their parents, or None; what they carry is held
+    by nothing.
     resized: (F, J, 3) the source pose of a character whose bones have changed, of which only the differences between
     joints count; None scales the bound one.
     """
@@ -73,6 +75,7 @@ class AdaptOptions:
     pins: tuple[Pin, ...] = ()
     limits: JointLimits | None = None
     joint_weight: np.ndarray | None = None
+    left: np.ndarray | None = None
     resized: np.ndarray | None = None
     clearance: float | None = None
     contact_reach: float | None = None
@@ -114,6 +117,8 @@ def _check_options(binding, options):
         if not 0 <= pin.joint < len(names):
             raise InputError(f"A pin holds joint {pin.joint} of {len(names)}; pin one that is solved.")
         _check_pin(pin, names[pin.joint], track.frames)
+    if options.left is not None and np.shape(options.left) != (len(names),):
+        raise InputError(f"{np.size(options.left)} joints are left alone or not; there are {len(names)}.")
     weight, resized = options.joint_weight, options.resized
     if weight is not None:
         if weight.shape != (len(names),) or not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():

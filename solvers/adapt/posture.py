@@ -6,8 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from . import clearance
+from . import clearance, left_alone
 from .binding import Binding
+from .left_alone import left_bodies
 from .leg_reach import Legs
 from .options import AdaptOptions
 from .straight_limbs import StraightLimbs
@@ -80,7 +81,21 @@ class Posture:
             if _is_end(tree, body):
                 near = self._near[:, group].max(axis=1)
                 out[body] = orientation * np.maximum(END_STIFFNESS * near, FACING_STIFFNESS)
+        out[self.left] = 0.0
         return out * self.binding.scale**2
+
+    @cached_property
+    def left(self) -> np.ndarray:
+        """(B,) bool, bodies that are left alone."""
+        return left_bodies(self.binding.tree, self.options.left)
+
+    def unbent(self, between: np.ndarray) -> np.ndarray:
+        """Turns (B - R, 4, ...) from the parent's to the body's, of which those that are left alone are none."""
+        left = self.left[self.binding.tree.roots :]
+        if left.any():
+            between[left] = 0.0
+            between[left, 0] = 1.0
+        return between
 
     def stiffness(self) -> np.ndarray:
         """(B - R, F) m^2 by which bodies keep the angles of the source: legs that carry an upright body bend easily."""
@@ -90,6 +105,7 @@ class Posture:
             standing = self.level[:, self._legs.upper] * self._close[:, self._legs.lower]
             eased = self._legs.carrying(standing, self.body, self.gravity)
             out *= 1.0 - (1.0 - EASED) * tree.from_track(eased[..., None])[tree.roots : tree.bodies, 0]
+        out[self.left[tree.roots :]] = left_alone.STIFFNESS * self.binding.scale**2
         return out
 
     def affinity(self, affinity: np.ndarray) -> np.ndarray:

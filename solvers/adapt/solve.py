@@ -27,6 +27,7 @@ from ..warp.tree_warp import warp_steps
 from .binding import Binding
 from .covered_places import covered_over_time
 from .keep_clear import KeptClear
+from .left_alone import kept
 from .leg_reach import sinking
 from .options import ATTACH, AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, checked_uses
 from .present_places import PresentPlaces, present_places
@@ -120,6 +121,10 @@ def adapt_steps(
         clear = KeptClear(problem, free)
         yield from clear.steps()
         first, result, used, unconverged = clear.first, clear.result, used + clear.used, clear.unsettled
+    left = problem.terms.posture.left
+    if left.any():
+        turns = kept(problem.tree, result.rotations, left)
+        result = TreePose.forward(problem.tree, problem.terms.offsets, turns, result.roots)
     moves = SmoothedMoves.between(problem, first, result)
     return _motion(binding, result, used, ~unconverged, moves)
 

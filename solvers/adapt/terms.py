@@ -29,8 +29,9 @@ from ..warp.terms import Bend, Facing, Targets
 from . import clearance
 from .attachment import Attachment, owned
 from .binding import BETWEEN_REACH, CONTACT_WEIGHT, Binding
-from .covered_joints import CoveredJoints, covered_joints, window
+from .covered_joints import CoveredJoints, covered_joints, lowered, window
 from .covered_places import CoveredPlaces
+from .left_alone import carried
 from .options import ATTACH, AVOID, AdaptOptions, SurfaceUse
 from .posture import Posture
 from .pushes import smoothed
@@ -68,6 +69,9 @@ class AdaptTerms:
         # Points between joints, which are looked up less far, must see that far too.
         self.reach = max(collision.REACH * binding.scale, self.clearance / collision.BETWEEN_SHARE)
         self.contact = binding.contact if options.contact_reach is None else binding.touching(options.contact_reach)
+        left = None if options.left is None else options.left.tobytes()
+        if options.left is not None:
+            self.contact = np.where(carried(tree, options.left), 0.0, self.contact)
         weight = _affinities(binding, uses, options, self.contact)
         self.affinity = tree.from_track(weight)
         if options.resized is None:
@@ -88,7 +92,7 @@ class AdaptTerms:
         # The triangles that were faced are of what was bound, not of what has taken its place.
         replaced = np.array([use.replaced is not None for use in uses])
         self._side = np.where(replaced[:, None, None], -1, binding.side) if replaced.any() else binding.side
-        self._attached = owned(binding, uses, options.contact_reach, self.contact)
+        self._attached = owned(binding, uses, (options.contact_reach, left), self.contact)
         self._avoided = np.array([use.influence if use.mode == AVOID else 0.0 for use in uses])
         # All joints in one piece with the source's turns; roots where they are.
         still = quat.identity(tree.bodies, len(weight))
@@ -133,7 +137,7 @@ class AdaptTerms:
         quats = frame_quaternions if facing.ndim == 2 else quat
         parents = facing[tree.parents[tree.roots : tree.bodies]]
         between = quats.conj_mul(parents, facing[tree.roots :])
-        between = self._bent(rows, between, targets)
+        between = self.posture.unbent(self._bent(rows, between, targets))
         terms = (
             Targets(targets, affinity),
             Bend(between, part(self._stiffness, rows)),
@@ -256,7 +260,7 @@ class AdaptTerms:
         count, _, frames = targets.shape
         frame = np.repeat(np.arange(frames), count)
         least = np.moveaxis(self._joint_least[self.heeded], 1, -1)
-        least = np.moveaxis(_lowered(least, self._shares(covered), slice(None)), -1, 1)
+        least = np.moveaxis(lowered(least, self._shares(covered), slice(None)), -1, 1)
         joint_side = self._side[:, :, self.binding.samples.at_joints]
         for k, surface, near in zip(self.heeded, surfaces, least, strict=True):
             flat = np.ascontiguousarray(np.moveaxis(moved, -1, 0)).reshape(-1, 3)
@@ -371,7 +375,7 @@ class AdaptTerms:
         hold, shares = goals.hold.copy(), self._shares(covered)
         for share in shares.values():
             hold[:, self.binding.samples.at_joints] *= 1.0 - share
-        return replace(goals, hold=hold, least=_lowered(goals.least, shares, self.binding.samples.child))
+        return replace(goals, hold=hold, least=lowered(goals.least, shares, self.binding.samples.child))
 
     def _shares(self, covered):
         """Of ``CoveredJoints``: the heeded objects by their place among them, joints in tree order."""
@@ -379,16 +383,6 @@ class AdaptTerms:
             return {}
         order = self.binding.tree.order
         return {self.heeded.index(k): share[self.heeded][:, order] for k, share in covered.shares.items()}
-
-
-def _lowered(least, covered, joints):
-    """Least distances (O, P, F) of points of which each belongs to one of ``joints`` (P,): a body may come as near to
-    what covers its places as it was to them."""
-    out = least.copy()
-    for k, share in covered.items():
-        near = np.delete(least, k, axis=0).min(axis=0)
-        out[k] -= share.max(axis=0)[joints] * np.maximum(least[k] - near, 0.0)
-    return out
 
 
 def _affinities(binding, uses, options, contact):

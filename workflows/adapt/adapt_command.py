@@ -10,7 +10,7 @@ from ...solvers.core.errors import InputError, SceneError
 from ..command_line.settings import require_between, whole_frame
 from ..environment.bind import bind_rig
 from ..environment.contact_words import set_contact
-from ..environment.joints import choose
+from ..environment.joints import choose, leave
 from ..environment.replaced import replace_objects
 from ..environment.upright import set_upright
 from ..rig.command import add_bake_arguments, apply_bake, baked_as
@@ -64,6 +64,10 @@ def add_arguments(parser) -> None:
         "--contact", nargs="+", action="extend", default=[], metavar="BONE@OBJECT:FROM-TO=on|off|auto",
         help="hold a bone at its distance to an object for some frames, let it go, or leave it as Bind found it; the "
         "report lists all as contact_list",
+    )  # fmt: skip
+    parser.add_argument(
+        "--leave", nargs="+", action="extend", default=[], metavar="BONE",
+        help="bones that keep their angles of the source against their parents while the rest is solved",
     )  # fmt: skip
     parser.add_argument(
         "--pin", nargs="+", action="extend", default=[], metavar="BONE=OBJECT:START:END",
@@ -138,6 +142,7 @@ def _apply(context, ob, workflow, args) -> None:
     for bone, value in map(_pair, args.hold):
         item = next((item for item in settings.bones if item.bone == bone), None) or settings.bones.add()
         item.bone, item.factor = bone, require_between(f"The hold of '{bone}'", value, 0.0, 1e6)
+    leave(ob, workflow, args.leave)
     for text in args.contact:
         set_contact(ob, workflow, text)
     for bone, rest in map(_pair, args.pin):

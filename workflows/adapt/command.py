@@ -17,7 +17,7 @@ def command_of(context, ob, program: str = "blender") -> str:
         for item in chosen.surfaces:
             words += given("--environment", item.target.name_full) if item.target else []
         for item in chosen.joints:
-            words += given(f"--{item.mode.lower()}", item.name) if item.mode != "AUTO" else []
+            words += given(f"--{item.mode.lower()}", item.name) if item.mode in ("SOLVE", "RIDE") else []
         if chosen.use_range:
             words += [f"--start={chosen.start}", f"--end={chosen.end}"]
     if not chosen.assign:

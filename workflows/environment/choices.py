@@ -8,6 +8,7 @@ from ...scene.points import still_place
 from ...scene.rigs import joint_limits
 from ..rig.factors import mark_of_setting
 from .contacts import marks
+from .joints import left_bones
 from .replaced import is_replaced
 from .upright import is_older
 
@@ -18,6 +19,7 @@ def choices_of(ob, workflow, depsgraph) -> Iterator:
     yield 0.0 if is_older(settings) else mark_of_setting(ob, workflow, "upright")
     yield from _numbers(settings)
     yield from marks(settings)
+    yield from left_bones(settings)
     for pin in settings.pins:
         yield from (pin.bone, pin.target.name_full if pin.target else "", pin.start, pin.end)
         yield None if pin.target is None else still_place(pin.target, depsgraph)

@@ -7,19 +7,56 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...solvers.core.errors import InputError
+from ...solvers.core.types import Skeleton
 from ...solvers.skeleton.hierarchy import carriers
 from ...solvers.skeleton.limbs import limbs
 from ..core.list_entries import resized
 from ..rig.choose_joints import RIDE, SOLVE
 from ..rig.source import Source
+from .model import stored_of
 
-AUTO = "AUTO"
+AUTO, LEAVE = "AUTO", "LEAVE"
 SOLVED, RIDES, STAYS = "SOLVED", "RIDES", "STAYS"
 
 
 def choices_of(ob, workflow) -> dict[str, str]:
     """What the user chose for bones that are not left to Bind, SOLVE or RIDE by bone."""
-    return {item.name: item.mode for item in workflow.settings_of(ob).joints if item.mode != AUTO}
+    return {item.name: item.mode for item in workflow.settings_of(ob).joints if item.mode not in (AUTO, LEAVE)}
+
+
+def left_bones(settings) -> list[str]:
+    """The bones that are left alone."""
+    return [item.name for item in settings.joints if item.mode == LEAVE]
+
+
+def leave(ob, workflow, bones: Sequence[str]) -> None:
+    """Leave bones alone, as the list does; InputError, by name, for one that cannot be."""
+    require_left(ob, workflow, stored_of(ob, workflow).binding.track.skeleton, bones)
+    entries = {item.name: item for item in workflow.settings_of(ob).joints}
+    for name in bones:
+        item = entries.get(name) or workflow.settings_of(ob).joints.add()
+        item.name, item.mode = name, LEAVE
+
+
+def left_joints(ob, workflow, skeleton: Skeleton) -> np.ndarray | None:
+    """(K,) bool of the solved joints, None where no bone is left alone; InputError as of ``leave``."""
+    bones = left_bones(workflow.settings_of(ob))
+    require_left(ob, workflow, skeleton, bones)
+    return np.isin(skeleton.names, bones) if bones else None
+
+
+def require_left(ob, workflow, skeleton: Skeleton, bones: Sequence[str]) -> None:
+    """Raises InputError for a bone that cannot be left alone."""
+    carriers = {item.name: item.carrier for item in workflow.settings_of(ob).joints}
+    for bone in bones:
+        if bone not in ob.data.bones:
+            raise InputError(f"'{ob.name}' has no bone '{bone}'.")
+        if bone not in skeleton.names:
+            carrier = carriers.get(bone)
+            on = f"rides on '{carrier}'; leave that one alone" if carrier else "is not solved and stays as it is"
+            raise InputError(f"Bone '{bone}' of '{ob.name}' {on}.")
+        if skeleton.parents[skeleton.names.index(bone)] < 0:
+            raise InputError(f"Bone '{bone}' of '{ob.name}' has no solved parent: leave others alone.")
 
 
 def choose(ob, workflow, solve: Sequence[str], ride: Sequence[str]) -> None:
@@ -39,13 +76,13 @@ def choose(ob, workflow, solve: Sequence[str], ride: Sequence[str]) -> None:
 
 def is_chosen_anew(ob, workflow) -> bool:
     """Whether what the user chose differs from what is bound."""
-    return any(item.mode != item.bound_mode for item in workflow.settings_of(ob).joints)
+    return any(item.mode not in (item.bound_mode, LEAVE) for item in workflow.settings_of(ob).joints)
 
 
 def list_joints(ob, workflow, source: Source) -> None:
     """Write the list of a rig that is bound."""
     settings, names = workflow.settings_of(ob), source.motion.rig.names
-    chosen = choices_of(ob, workflow)
+    chosen, left = choices_of(ob, workflow), left_bones(settings)
     limb, carrier, rank = _limbs_of(source)
     is_solved = np.isin(np.arange(len(names)), source.bones)
     order = np.lexsort((np.arange(len(names)), ~is_solved, rank, limb < 0))
@@ -55,6 +92,8 @@ def list_joints(ob, workflow, source: Source) -> None:
         item.carrier = names[carrier[bone]] if carrier[bone] >= 0 and not is_solved[bone] else ""
         item.role = SOLVED if is_solved[bone] else RIDES if carrier[bone] >= 0 else STAYS
         item.mode = item.bound_mode = chosen.get(names[bone], AUTO)
+        if names[bone] in left:
+            item.mode = LEAVE
 
 
 def joints_report(ob, workflow) -> dict:
@@ -73,6 +112,7 @@ def joints_report(ob, workflow) -> dict:
         "solved": solved,
         "riding": {item.name: item.carrier for item in entries if item.role == RIDES},
         "staying": [item.name for item in entries if item.role == STAYS],
+        "left_alone": [item.name for item in entries if item.mode == LEAVE],
     }
 
 

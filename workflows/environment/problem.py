@@ -30,6 +30,7 @@ from ..rig.source import Source, bound_source
 from ..rig.write_back import solved_limits
 from .body import Body, body_now, fit_body, scale_since_bind
 from .contacts import edited_stored
+from .joints import left_joints
 from .pins import joint_weight, pin_targets, pin_weights, pins, present_pin_places
 from .replaced import is_replaced, present_objects, together
 from .sanity import require_in_reach, require_set_in_reach
@@ -254,5 +255,6 @@ def _solver_options(ob, workflow, binding, body: Body, surfaces, pin_places, upr
         pins=pins(ob, workflow, binding.track, pin_places),
         limits=solved_limits(ob, body.source, body.turned) if settings.limits else None,
         joint_weight=joint_weight(ob, workflow, binding.track),
+        left=left_joints(ob, workflow, binding.track.skeleton),
         resized=body.resized,
     )

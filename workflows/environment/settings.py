@@ -24,6 +24,7 @@ _JOINT_MODES = (
     ("AUTO", "Auto", "Solved where it is a part of the body, else it rides", "DOT", 0),
     ("SOLVE", "Solve", "Holds to its surroundings by itself", "BONE_DATA", 1),
     ("RIDE", "Ride", "Goes with the solved bone that carries it", "LINKED", 2),
+    ("LEAVE", "Leave Alone", "Keeps its angles of the source against its parent while the rest is solved", "PINNED", 3),
 )
 
 
@@ -136,7 +137,8 @@ class MotionLoomJoint(bpy.types.PropertyGroup):
     role: bpy.props.StringProperty(description="SOLVED, RIDES or STAYS as it is bound", override=OWN)
     carrier: bpy.props.StringProperty(description="The solved bone that it rides on", override=OWN)
     mode: bpy.props.EnumProperty(
-        name="Mode", items=_JOINT_MODES, description="What Bind makes of this bone", override=OWN
+        name="Mode", items=_JOINT_MODES, override=OWN, update=noted,
+        description="What Bind makes of this bone; Leave Alone counts at once",
     )
     bound_mode: bpy.props.StringProperty(description="The mode that is bound", default="AUTO", override=OWN)
 
