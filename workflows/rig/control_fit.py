@@ -31,6 +31,8 @@ from .problem import RigProblem, RigResult, RigSolution
 FITTING = "Fitting the controls"
 # Frames that are evaluated at a stretch; the full human takes 6 ms for each.
 _AT_A_STRETCH = 4
+# Of the body's size: less is rounding of curves.
+_MOVED = 1e-5
 # Share of the progress that reading the source takes.
 _READ = 0.05
 
@@ -73,6 +75,8 @@ def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Genera
             flips += (*flip_notes(controls, other, fit.pose, found.pose, result.original),)
             problem = replace(problem, source=more.source, variables=problem.variables | more.variables)
             fit = replace(fit, channels=found.channels, evaluations=fit.evaluations + found.evaluations)
+        if len(plans) > 1:
+            fit = yield from run.shown_again(plans[0], channels, targets, fit)
     switches = {controls.switches[k]: float(plans[0].values[0, k]) for k in plans[0].switched}
     notes, locked = (*_notes(controls, plans, switches), *flips), locked_keys(ob, *source)
     found = ControlResult.of(posed, problem, fit, channels, switches, notes, locked, result.original)
@@ -114,6 +118,18 @@ class _Run:
             pose = yield from self._evaluated(Trial(np.arange(len(pose)), merged), plan.values)
             start = replace(problem, source=merged, pose=pose)
         return controls, problem, (yield from self._run(controls, start, plan.values))
+
+    def shown_again(
+        self, plan: Plan, channels: ControlChannels, targets: np.ndarray, fit: ControlFit
+    ) -> Generator[float, None, ControlFit]:
+        """A fit as it is with the controls of the other ends posed as well: chains of IK begin at the pose that theirs
+        make. Where that moves anything the plan is fitted once more."""
+        pose = yield from self._evaluated(Trial(np.arange(len(self.pose)), fit.channels), plan.values)
+        moved = np.abs(pose - fit.pose)[..., :3, 3].max()
+        if moved <= _MOVED * self.controls.size:
+            return replace(fit, pose=pose)
+        _, _, found = yield from self.fitted(plan, channels, targets, fit.channels)
+        return replace(found, evaluations=fit.evaluations + found.evaluations)
 
     def _run(self, controls, problem: FitProblem, values: np.ndarray) -> Generator[float, None, ControlFit]:
         steps, poses = fit_steps(controls, problem), None
