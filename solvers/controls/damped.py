@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 # How strongly variables are drawn to where they began: settles what the errors leave open, and hardly anything else.
-_HOME = 1e-4
+HOME = 1e-4
 _DAMPING, _LEAST, _LIGHT, _MOST = 1e-3, 1e-7, 1e-5, 1e2
 _LONGEST = 0.5
 # Errors below this are none (single precision); a step below this part changes nothing that can be seen.
@@ -25,11 +25,12 @@ class DampedBlock:
     active: (n,) bool, where to step.  settled: (n,) bool, where nothing is left to gain.
     """
 
-    def __init__(self, errors: np.ndarray, away: np.ndarray, weights: np.ndarray, patience: float):
+    def __init__(self, errors: np.ndarray, away: np.ndarray, weights: np.ndarray, patience: float, home: float = HOME):
         """weights: (n, r) of errors.  patience: where less than this part of the cost can be gained, as the Jacobian
-        has it, the least squares are found, whatever is left of them.
+        has it, the least squares are found, whatever is left of them.  home: how strongly variables are drawn to where
+        they began.
         """
-        self.weights, self._patience = weights, patience
+        self.weights, self._patience, self._home = weights, patience, home**2
         self.errors, self.away = errors * weights, away
         self.jacobian = np.zeros((*errors.shape, away.shape[1]))
         self.damping = np.full(len(errors), _DAMPING)
@@ -62,8 +63,8 @@ class DampedBlock:
         """(m, v) the next step at frames (m,)."""
         jacobian, across = self.jacobian[frames], np.swapaxes(self.jacobian[frames], -1, -2)
         normal = across @ jacobian
-        normal[:, *np.diag_indices(normal.shape[-1])] += _HOME**2 + self.damping[frames, None]
-        pull = (across @ self.errors[frames, :, None])[..., 0] + _HOME**2 * self.away[frames]
+        normal[:, *np.diag_indices(normal.shape[-1])] += self._home + self.damping[frames, None]
+        pull = (across @ self.errors[frames, :, None])[..., 0] + self._home * self.away[frames]
         step = -np.linalg.solve(normal, pull[..., None])[..., 0]
         longest = np.abs(step).max(axis=1, keepdims=True)
         return step * np.minimum(1.0, _LONGEST / np.maximum(longest, 1e-30))
@@ -74,7 +75,7 @@ class DampedBlock:
         before, away = self.errors[frames], self.away[frames]
         cost = self._cost(frames)
         foretold = before + (self.jacobian[frames] @ steps[..., None])[..., 0]
-        expected = cost - _squares(foretold) - _HOME**2 * _squares(away + steps)
+        expected = cost - _squares(foretold) - self._home * _squares(away + steps)
         along = steps / np.maximum(_squares(steps), 1e-30)[:, None]
         self.jacobian[frames] += (errors - foretold)[..., None] * along[:, None]
         gain = self._take(frames, steps, errors)
@@ -99,13 +100,17 @@ class DampedBlock:
     def _take(self, frames: np.ndarray, steps: np.ndarray, errors: np.ndarray) -> np.ndarray:
         """(m,) what the cost loses by steps (m, v) to weighted errors (m, r); those that lose any are taken."""
         away = self.away[frames] + steps
-        gain = self._cost(frames) - _squares(errors) - _HOME**2 * _squares(away)
+        gain = self._cost(frames) - _squares(errors) - self._home * _squares(away)
         kept = gain > 0.0
         self.errors[frames[kept]], self.away[frames[kept]] = errors[kept], away[kept]
         return gain
 
+    def cost(self) -> np.ndarray:
+        """(n,) squares of errors and of what variables are away, as the latter count."""
+        return self._cost(np.arange(len(self.errors)))
+
     def _cost(self, frames: np.ndarray) -> np.ndarray:
-        return _squares(self.errors[frames]) + _HOME**2 * _squares(self.away[frames])
+        return _squares(self.errors[frames]) + self._home * _squares(self.away[frames])
 
 
 def _squares(values: np.ndarray) -> np.ndarray:

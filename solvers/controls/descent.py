@@ -9,7 +9,7 @@ import numpy as np
 from .blocks import Blocks
 from .channels import put, taken
 from .clip import Clip
-from .damped import UNSEEN, DampedBlock
+from .damped import HOME, DampedBlock
 from .measuring import STEP, Samples
 from .trial import ControlChannels, Trial
 
@@ -24,14 +24,20 @@ class Descent:
     """Of frames (n,) of a clip in which switches stand alike."""
 
     def __init__(
-        self, clip: Clip, frames: np.ndarray, blocks: Blocks, weights: np.ndarray | None = None, patience: float = 0.03
+        self,
+        clip: Clip,
+        frames: np.ndarray,
+        blocks: Blocks,
+        weights: np.ndarray | None = None,
+        patience: float = 0.03,
+        home: float = HOME,
     ):
-        """weights: (n, 6 K) of errors.  patience: see `DampedBlock`."""
+        """weights: (n, 6 K) of errors.  patience, home: see `DampedBlock`."""
         self._clip, self._frames, self._blocks = clip, frames, blocks
         now, away = clip.errors(frames, blocks.references), clip.away(frames)
         weights = np.ones_like(now) if weights is None else weights
         self._fits = [
-            DampedBlock(now[:, block.rows], away[:, block.columns], weights[:, block.rows], patience)
+            DampedBlock(now[:, block.rows], away[:, block.columns], weights[:, block.rows], patience, home)
             for block in blocks.blocks
         ]
 
@@ -58,9 +64,20 @@ class Descent:
         for block, fit in zip(self._blocks.blocks, self._fits, strict=True):
             fit.correct(np.arange(len(now)), now[:, block.rows])
 
-    def seen(self) -> list[np.ndarray]:
-        """For each block the frames, of the clip, with errors that are left and can be seen."""
-        return [self._frames[fit.worst() > UNSEEN] for fit in self._fits]
+    def missed(self, least: float) -> np.ndarray:
+        """Frames, of the clip, with larger errors than that."""
+        return self._frames[np.any([fit.worst() > least for fit in self._fits], axis=0)]
+
+    def variables_missed(self, least: float) -> np.ndarray:
+        """(n, 6 C) bool, the variables of blocks with larger errors than that, at each of this descent's frames."""
+        out = np.zeros((len(self._frames), self._clip.stepper.variables.size), bool)
+        for block, fit in zip(self._blocks.blocks, self._fits, strict=True):
+            out[:, block.columns] = (fit.worst() > least)[:, None]
+        return out
+
+    def cost(self) -> np.ndarray:
+        """(n,) what is left in all blocks, and how far variables are from where they began, as a length."""
+        return np.sqrt(np.sum([fit.cost() for fit in self._fits], axis=0))
 
     def unsettled(self) -> np.ndarray:
         """Frames, of the clip, at which steps could have gone on."""
@@ -113,7 +130,7 @@ class Descent:
         for _ in range(_SWEEPS):
             found = False
             for side in (-1, 1):
-                nearby = [_nearest_better(fit.worst(), side) for fit in self._fits]
+                nearby = [nearest_better(fit.worst(), side) for fit in self._fits]
                 going = [np.flatnonzero(other >= 0) for other in nearby]
                 some = np.unique(np.concatenate(going))
                 if not len(some):
@@ -153,12 +170,12 @@ class Descent:
         return found
 
 
-def _nearest_better(worst: np.ndarray, side: int) -> np.ndarray:
+def nearest_better(worst: np.ndarray, side: int, times: float = _TIMES) -> np.ndarray:
     """(n,) the nearest frame before (-1) or after (1) each lost one, of errors (n,), that is far better, else -1."""
     run = worst[::-side]
     lost = np.flatnonzero(run > _LOST)
     out = np.full(len(run), -1)
-    better = run[None] < run[lost, None] / _TIMES
+    better = run[None] < run[lost, None] / times
     better &= np.arange(len(run)) < lost[:, None]
     some = better.any(axis=1)
     out[lost[some]] = len(run) - 1 - better[some, ::-1].argmax(axis=1)

@@ -20,13 +20,20 @@ from .closed_form import carried_channels
 from .control_rig import ControlRig
 from .damped import UNSEEN
 from .descent import Descent, Steps
-from .leftover import shared_out
+from .leftover import ALIKE, PLACES, shared_out
 from .misfit import References, errors
 from .structure import Structure, measured_structure
-from .trial import ControlFit, FitProblem, Trial
+from .trial import ControlChannels, ControlFit, FitProblem, Trial
 
 # A limb's end that is no further than this from its target, in parts of the body's size, is as good as there.
 _NEAR = 1e-3
+# What goals pull counts so little while the trunk is brought to about its place, and how strongly variables are drawn
+# to where they began meanwhile: controls that do again what others do stay about where they are.
+_WAITING, _FIRM = 1e-3, 1e-2
+# A frame with larger errors after the first rounds cannot be reached; one with larger errors after all is missed.
+_LOST, _MISSED = 2e-3, 1e-3
+# One that comes as near as this while places count alone may be reached after all.
+_AGAIN = 1e-2
 # What a limb's goal also moves counts so little while the goal is looked for.
 _ASIDE = 0.01
 
@@ -35,13 +42,14 @@ _ASIDE = 0.01
 class FitOptions:
     """passes: of the closed form.  near, far: rounds of the descent in either way of judging, see `Descent.run`.
 
-    goals: rounds of the goals of limbs alone.
+    trunk: rounds in which what goals pull waits for the trunk.  goals: rounds of the goals of limbs alone.
     """
 
     passes: int = 2
     near: tuple[tuple[int, int], ...] = ((6, 5), (6, 6), (2, 12), (1, 20))
+    trunk: tuple[tuple[int, int], ...] = ((8, 6), (8, 6))
     goals: tuple[tuple[int, int], ...] = ((2, 8), (1, 8))
-    far: tuple[tuple[int, int], ...] = ((8, 8), (8, 8), (2, 16))
+    far: tuple[tuple[int, int], ...] = ((8, 8), (8, 8), (2, 16), (2, 16))
 
 
 def fit_steps(
@@ -72,32 +80,82 @@ def _descend(
 ) -> Generator[Trial, np.ndarray, np.ndarray]:
     """All that the closed form leaves, with the goals of limbs where it has put them; frames that are not at rest."""
     yield from _hold(clip, frames, state, structure.goals)
-    near, far = structure.blocks(~structure.goals)
+    near, _ = structure.blocks(~structure.goals)
     if not near.blocks:
         return frames[:0]
+    weights = _trunk_alone(clip, frames, state, structure.goals)
+    yield from Descent(clip, frames, near, weights, patience=1e-2, home=_FIRM).run(options.trunk)
+    yield from clip.refresh(frames)
+    begun = taken(clip.channels, frames)
     descent = Descent(clip, frames, near)
-    for first, round_ in enumerate(options.near):
+    for number, round_ in enumerate(options.near[:2]):
         yield from descent.run((round_,))
-        if first == 1:
+        if number == 1:
             yield from descent.follow_neighbours()
-        if first < 2 and structure.goals.any():
+        if structure.goals.any():
             yield from _nudge(clip, frames, state, structure.goals)
             descent.correct()
-    moved = yield from _reach(clip, frames, state, structure, options)
-    if len(moved):
+    lost = descent.missed(_LOST)
+    open_, found = lost, lost[:0]
+    if len(lost):
+        _begin_again(clip, frames, begun, descent.variables_missed(_LOST))
+        open_ = yield from shared_out(clip, lost, state, structure, PLACES, options.far)
+        found = np.setdiff1d(lost, Descent(clip, lost, near).missed(_AGAIN))
+        found = yield from _finished(clip, found, near, options)
+    more = yield from _near(clip, np.setdiff1d(frames, lost), state, structure, near, options)
+    if structure.goals.any():
+        yield from _nudge(clip, lost, state, structure.goals)
+    return np.union1d(np.setdiff1d(open_, found), more)
+
+
+def _finished(
+    clip: Clip, frames: np.ndarray, near: Blocks, options: FitOptions
+) -> Generator[Trial, np.ndarray, np.ndarray]:
+    """The frames that can be reached after all, of some that seemed not to be; the others stay as they are."""
+    if not len(frames):
+        return frames
+    kept, pose = taken(clip.channels, frames), clip.pose[frames]
+    descent = Descent(clip, frames, near)
+    yield from descent.run(options.near[2:])
+    back = np.isin(frames, descent.missed(_MISSED))
+    put(clip.channels, frames[back], taken(kept, back))
+    clip.pose[frames[back]] = pose[back]
+    return frames[~back]
+
+
+def _begin_again(clip: Clip, frames: np.ndarray, begun: ControlChannels, variables: np.ndarray) -> None:
+    """Give controls of some variables (n, 6 C) bool the channels that they had at frames (n,)."""
+    again, now = variables.reshape(len(frames), -1, 6).any(axis=2)[..., None], taken(clip.channels, frames)
+    location, rotation = np.where(again, begun.location, now.location), np.where(again, begun.rotation, now.rotation)
+    put(clip.channels, frames, ControlChannels(location, rotation, now.scale))
+
+
+def _near(
+    clip: Clip, frames: np.ndarray, state: int, structure: Structure, near: Blocks, options: FitOptions
+) -> Generator[Trial, np.ndarray, np.ndarray]:
+    """Frames at which little is left: the rest of it, as far as there is a rest, see `_descend`."""
+    if not len(frames):
+        return frames
+    descent = Descent(clip, frames, near)
+    yield from descent.run(options.near[2:])
+    if len((yield from _reach(clip, frames, state, structure, options))):
         descent = Descent(clip, frames, near)
         yield from descent.run(options.near[1:])
-    missed, left = np.zeros(clip.stepper.variables.size, bool), []
-    for block, some in zip(near.blocks, descent.seen(), strict=True):
-        missed[block.columns] |= len(some) > 0
-        left.append(some)
-    left = np.unique(np.concatenate(left))
-    if not len(left):
-        return descent.unsettled()
-    unsettled = yield from shared_out(clip, left, state, far, missed, options.far)
-    if structure.goals.any():
-        yield from _nudge(clip, left, state, structure.goals)
+    missed, seen = descent.missed(_MISSED), descent.missed(UNSEEN)
+    unsettled = np.setdiff1d(descent.unsettled(), seen)
+    for some, way in ((missed, PLACES), (np.setdiff1d(seen, missed), ALIKE)):
+        if len(some):
+            unsettled = np.union1d(unsettled, (yield from shared_out(clip, some, state, structure, way, options.far)))
+            if structure.goals.any():
+                yield from _nudge(clip, some, state, structure.goals)
     return unsettled
+
+
+def _trunk_alone(clip: Clip, frames: np.ndarray, state: int, goals: np.ndarray) -> np.ndarray:
+    """(n, 6 K) of errors: what goals (C,) bool pull has to wait until the trunk is about where it is to be."""
+    out = np.ones((len(frames), len(clip.controls.carriers), 6))
+    out[:, clip.controls.moves[state][goals].any(axis=0)] = _WAITING
+    return out.reshape(len(frames), -1)
 
 
 def _hold(clip: Clip, frames: np.ndarray, state: int, goals: np.ndarray) -> Steps:
@@ -118,6 +176,8 @@ def _nudge(clip: Clip, frames: np.ndarray, state: int, goals: np.ndarray) -> Ste
 
     What is far off is out of reach, or waits for the trunk, and its goal stays.
     """
+    if not len(frames):
+        return
     yield from clip.refresh(frames)
     channels, pose = taken(clip.channels, frames), clip.pose[frames]
     riders = np.where(goals, clip.controls.riders[state], -1)

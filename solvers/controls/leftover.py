@@ -1,90 +1,196 @@
-"""What is done where not all carriers can be reached: what is missed is shared out, limbs are put right after."""
+"""What is done where not all carriers can be reached: places come before turns, and those of hands and feet first."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass
 
 import numpy as np
 
-from .blocks import Blocks
+from ..rotations import rotation_vectors as rotvec
+from .blocks import Block, Blocks
 from .channels import put, taken
 from .clip import Clip
 from .closed_form import arrivals, carried_channels
-from .descent import Descent, Steps
+from .descent import Descent, Steps, nearest_better
+from .limb_ends import limb_ends
 from .misfit import References
-from .structure import strays
+from .structure import Structure, below, strays
 from .trial import Trial
 
-# Carriers that controls are placed by, soles and hands, count so much more.
-_PLACED = 3.0
-# What is further off than this counts less and less, and nothing is dragged to it: places, and turns, which limbs in
-# IK often cannot make, both as errors are.  Not so much less that a frame could come to rest in one of two ways.
-_ODD = np.array((0.05, 0.015))
+# Hands and feet count so much more as long as they are about as near as this, in parts of the body's size.
+_PLACED, _NEAR = 10.0, 0.01
+# What is further off than this counts less and less, and nothing is dragged to it.  Not so much less that a frame could
+# come to rest in one of two ways.
+_ODD = 0.05
+# A frame with so many times the errors of frames on both sides stands in another valley.
+_TIMES = 2.0
 _PASSES = 2
 
 
-def shared_out(
-    clip: Clip, frames: np.ndarray, state: int, far: Blocks, missed: np.ndarray, rounds: tuple[tuple[int, int], ...]
-) -> Generator[Trial, np.ndarray, np.ndarray]:
-    """Least squares of carriers judged against the furthest; then every limb is put right for itself.
+@dataclass(frozen=True)
+class Weighing:
+    """turned: what turns count against places, bent: the same of those that IK bends.
+    home: how strongly variables are drawn to where they began."""
 
-    frames: (n,) at which errors are left.  missed: (6 C,) bool, variables in whose blocks they are.
-    rounds: see `Descent.run`.  Returns the frames that are not at rest.
+    turned: float
+    bent: float
+    home: float
+
+
+# So little that no place is given up for a turn: IK bends a limb in one plane, and a limb that is also twisted has its
+# joints in place nevertheless.  Drawn so much that several ways of missing as little are one.
+PLACES = Weighing(0.03, 0.01, 1e-3)
+# Where next to nothing is left.
+ALIKE = Weighing(1.0, 1.0, 1e-4)
+
+
+def shared_out(
+    clip: Clip,
+    frames: np.ndarray,
+    state: int,
+    structure: Structure,
+    way: Weighing,
+    rounds: tuple[tuple[int, int], ...],
+) -> Generator[Trial, np.ndarray, np.ndarray]:
+    """Least squares of the places of all joints; then what hangs on the ends of limbs is put right for itself.
+
+    frames: (n,) at which errors are left.  rounds: see `Descent.run`.  Returns the frames that are not at rest.
     """
-    kept = tuple(block for block in far.blocks if missed[block.columns].any())
+    controls = clip.controls
+    under = below(controls.carrier_parents)
+    ends = _ends(clip, state, structure, under)
+    beyond = under[ends].any(axis=0) & ~ends
+    bent = _bent(clip, state, structure, under)
+    used = ~structure.goals & controls.moves[state][:, ~beyond].any(axis=1)
+    blocks = _of_joints(structure.whole_blocks(used), beyond)
+    if not blocks.blocks:
+        return frames[:0]
     yield from clip.refresh(frames)
-    blocks = Blocks(kept, far.references)
     for number, round_ in enumerate(rounds):
         # What was far off may be near by now, and counts again.
-        weights = _weights(clip, frames, state, far.references)
-        descent = Descent(clip, frames, blocks, weights, patience=1e-3)
+        weights = _weights(clip, frames, ends, np.where(bent, way.bent, way.turned))
+        descent = Descent(clip, frames, blocks, weights, patience=1e-3, home=way.home)
         yield from descent.run((round_,))
         if number > 0 and not len(descent.unsettled()):
             break
         if number < len(rounds) - 1:
             yield from descent.follow_neighbours()
         yield from clip.refresh(frames)
-    yield from _put_right(clip, frames, state, ~missed.reshape(-1, 6).any(axis=1))
+    yield from _begun_between(clip, frames, blocks, weights, way.home, rounds[-1], descent.cost())
+    yield from _put_right(clip, frames, state, beyond | ends, bent, weights)
+    details, _ = structure.blocks(~structure.goals & ~used)
+    if details.blocks:
+        yield from Descent(clip, frames, details).run(rounds[-1:])
+        yield from clip.refresh(frames)
     return descent.unsettled()
 
 
-def _weights(clip: Clip, frames: np.ndarray, state: int, references: References) -> np.ndarray:
-    """(n, 6 K) more for what controls are placed by, less the further something is out of reach.
+def _begun_between(clip, frames, blocks, weights, home, round_, cost) -> Steps:
+    """Where much more is left, cost (n,), than at frames on both sides: once more from between what was found there."""
+    before, after = (nearest_better(cost, side, _TIMES) for side in (-1, 1))
+    odd = np.flatnonzero((before >= 0) & (after >= 0))
+    if not len(odd):
+        return
+    some, before, after = frames[odd], before[odd], after[odd]
+    share = ((odd - before) / (after - before))[:, None]
+    away, kept = clip.away(frames), taken(clip.channels, some)
+    between = (1.0 - share) * away[before] + share * away[after]
+    put(clip.channels, some, clip.stepped(taken(clip.problem.source, some), between))
+    yield from clip.refresh(some)
+    descent = Descent(clip, some, blocks, weights[odd], patience=1e-3, home=home)
+    yield from descent.run((round_,))
+    worse = descent.cost() > cost[odd]
+    put(clip.channels, some[worse], taken(kept, worse))
+    yield from clip.refresh(some)
 
-    Those of Cauchy's M-estimator in iteratively reweighted least squares (Holland & Welsch 1977).
+
+def _ends(clip: Clip, state: int, structure: Structure, under: np.ndarray) -> np.ndarray:
+    """(K,) bool, hands and feet: what goals carry or pull in this state, and the ends of limbs that could have one."""
+    out = limb_ends(clip.controls, under)
+    out[clip.controls.riders[state][structure.goals]] = True
+    out[structure.ends[structure.ends >= 0]] = True
+    return out
+
+
+def _bent(clip: Clip, state: int, structure: Structure, under: np.ndarray) -> np.ndarray:
+    """(K,) bool, carriers that goals of limbs pull and do not carry: IK turns them."""
+    moves, riders = clip.controls.moves[state], clip.controls.riders[state]
+    carried = np.where(structure.goals, riders, structure.ends)
+    pulling = carried >= 0
+    return (moves[pulling] & ~under[carried[pulling]]).any(axis=0)
+
+
+def _of_joints(blocks: Blocks, beyond: np.ndarray) -> Blocks:
+    """Blocks whose errors are those of joints alone."""
+    kept = []
+    for block in blocks.blocks:
+        rows = ~beyond[block.rows // 6]
+        kept.append(Block(block.columns, block.rows[rows], block.touches[rows], block.groups))
+    return Blocks(tuple(kept), blocks.references)
+
+
+def _weights(clip: Clip, frames: np.ndarray, ends: np.ndarray, turned: np.ndarray) -> np.ndarray:
+    """(n, 6 K) more for ends (K,) of limbs, less the further something is out of reach; turned: (K,) of turns.
+
+    The latter are those of Cauchy's M-estimator in iteratively reweighted least squares (Holland & Welsch 1977).
     """
-    controls, variables = clip.controls, clip.stepper.variables
-    riders = controls.riders[state]
-    out = np.ones((len(frames), len(controls.carriers), 6))
-    out[:, riders[variables[:, :3].all(axis=1) & (riders >= 0)]] = _PLACED
-    error = clip.errors(frames, references).reshape(*out.shape[:2], 2, 3)
-    away = np.linalg.norm(error, axis=-1)
-    out *= np.repeat(1.0 / np.hypot(1.0, away / _ODD), 3, axis=-1)
+    whole = References.to_armature(len(ends))
+    away = np.linalg.norm(clip.errors(frames, whole).reshape(len(frames), -1, 6)[..., :3], axis=-1)
+    out = np.tile(turned[:, None], (len(away), 1, 6))
+    placed = 1.0 + np.where(ends, _PLACED - 1.0, 0.0) / (1.0 + (away / _NEAR) ** 2)
+    out[..., :3] = (placed / np.hypot(1.0, away / _ODD))[..., None]
     return out.reshape(len(frames), -1)
 
 
-def _put_right(clip: Clip, frames: np.ndarray, state: int, alone: np.ndarray) -> Steps:
-    """Limbs: controls (C,) bool that move nothing but what hangs on their carrier bring it where it is to be.
+def _put_right(
+    clip: Clip, frames: np.ndarray, state: int, last: np.ndarray, bent: np.ndarray, weights: np.ndarray
+) -> Steps:
+    """Limbs and what hangs last (K,) bool: controls that move nothing but what hangs on their carrier turn it right.
 
-    They were judged against what they hang on, which may be elsewhere now.
+    That counted little against places, which stay.  bent: (K,) bool, left as IK has them.  weights: (n, 6 K) by which
+    it is judged.
     """
-    controls, targets = clip.controls, clip.targets[frames]
-    parents, riders = controls.carrier_parents, controls.riders[state]
-    own = alone & (riders >= 0) & ~strays(clip, state)
-    riders = np.where(own, riders, -1)
+    controls, parents, riders = clip.controls, clip.controls.carrier_parents, clip.controls.riders[state]
     free = clip.stepper.variables
+    alone = last | (np.bincount(parents[parents >= 0], minlength=len(parents)) <= 1)
+    own = free.any(axis=1) & (riders >= 0) & (alone & ~bent)[riders] & ~strays(clip, state)
+    riders = np.where(own, riders, -1)
     turned, placed = np.zeros((2, len(parents)), bool)
     turned[riders[own & free[:, 3:].any(axis=1)]] = True
-    placed[riders[own & free[:, :3].all(axis=1)]] = True
-    whole = References.to_armature(len(parents))
+    placed[riders[own & last[riders] & free[:, :3].all(axis=1)]] = True
+    pose, channels = clip.pose[frames], taken(clip.channels, frames)
+    aimed = _aimed(clip.carried(pose), clip.targets[frames], parents, last)
     for _ in range(_PASSES):
-        pose, channels = clip.pose[frames], taken(clip.channels, frames)
-        arrive = arrivals(clip.carried(pose), targets, parents, turned, placed)
+        arrive = arrivals(clip.carried(pose), aimed, parents, turned, placed)
         channels = carried_channels(controls, clip.stepper, channels, pose, arrive, riders, np.zeros_like(own))
         pose = yield from clip.evaluate(frames, channels)
-        now = clip.errors_of(clip.carried(pose), frames, whole)
-        # All frames or none, so that the motion stays smooth.
-        if np.sum(now**2) >= np.sum(clip.errors(frames, whole) ** 2):
-            return
+    whole = References.to_armature(len(parents))
+    before, now = (
+        weights * each for each in (clip.errors(frames, whole), clip.errors_of(clip.carried(pose), frames, whole))
+    )
+    # All frames or none, so that the motion stays smooth.
+    if np.sum(now**2) < np.sum(before**2):
         put(clip.channels, frames, channels)
         clip.pose[frames] = pose
+
+
+def _aimed(carried: np.ndarray, targets: np.ndarray, parents: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Targets (n, K, 4, 4) that are turned, by the least turn, to where the one that hangs on them was found.
+
+    carried: (n, K, 4, 4) what was found.  last: (K,) bool, those that are not turned.
+    """
+    out = targets.copy()
+    for k, parent in enumerate(parents):
+        if parent >= 0 and not last[parent]:
+            found = carried[:, k, :3, 3] - carried[:, parent, :3, 3]
+            asked = targets[:, k, :3, 3] - targets[:, parent, :3, 3]
+            out[:, parent, :3, :3] = least_turns(asked, found) @ targets[:, parent, :3, :3]
+    return out
+
+
+def least_turns(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """(n, 3, 3) the least turns that bring directions start (n, 3) to end (n, 3), of any length."""
+    across = np.cross(start, end)
+    sine, cosine = np.linalg.norm(across, axis=-1, keepdims=True), (start * end).sum(axis=-1, keepdims=True)
+    return rotvec.exp(across / np.maximum(sine, 1e-30) * np.arctan2(sine, cosine))

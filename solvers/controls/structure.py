@@ -11,6 +11,7 @@ from .blocks import Blocks, Looks, blocks_of, groups_apart, whole_blocks
 from .channels import taken
 from .clip import Clip
 from .closed_form import rigid, rigid_inverse
+from .control_rig import ControlRig
 from .measuring import STEP, Samples
 from .trial import Trial
 
@@ -20,6 +21,7 @@ _DISORDER, _LOOKS = 0.2, 3
 _STILL = 1e-3
 # A control rides where it keeps its relation to this part of its steps, in more than this share of them.
 _TOGETHER, _MOSTLY = 0.05, 0.6
+_IK = 1  # end of the switch of a limb, as in ``ControlRig.limb_values``
 
 
 @dataclass(frozen=True)
@@ -117,20 +119,36 @@ def _guess_riders(
         own = together.reshape(len(together), -1, 6)[:, control].any(axis=-1)[samples.groups]
         if riders[state, control] >= 0 or not own.any():
             continue
+        pulls = (controls.moves[state, control] & ~under).any(axis=1)
+        pulled = (under | under.T)[np.ix_(moved, moved)].all(axis=1) & pulls[moved]
+        known = _carried_alone(controls, state, control, moved[pulled])
+        if known is not None:
+            riders[state, control] = known
+            continue
         before, after = base[samples.frames[own]], samples.carried[own]
         apart = [rigid_inverse(each[:, carriers + number])[:, None] @ each[:, moved] for each in (before, after)]
         change = np.abs(apart[1] - apart[0])[..., :3, :]
         change[..., 3] /= clip.problem.size
         together_mostly = (change.max(axis=(-2, -1)) < _TOGETHER * STEP).mean(axis=0) > _MOSTLY
         placed_mostly = (change[..., 3].max(axis=-1) < _TOGETHER * STEP).mean(axis=0) > _MOSTLY
-        chain = (under | under.T)[np.ix_(moved, moved)].all(axis=1)
-        pulled = chain & (~under[moved] & controls.moves[state, control]).any(axis=1)
         if (together_mostly & pulled).any():
             riders[state, control] = moved[(together_mostly & pulled).argmax()]
         elif (placed_mostly & pulled).any():
             ends[control] = moved[(placed_mostly & pulled).argmax()]
     clip.controls = replace(controls, riders=riders)
     return ends
+
+
+def _carried_alone(controls: ControlRig, state: int, control: int, among: np.ndarray) -> int | None:
+    """The first of some carriers that a control of a limb in IK carries where it is turned alone; None where none is.
+
+    It tells in poses in which a limb does not reach its goal, which parts places, not turns.
+    """
+    if controls.pairs is None or not controls.limb_controls[:, _IK, control].any():
+        return None
+    carried = controls.carried[state, :, 1] & (controls.pairs[:, 0] == control)
+    found = np.intersect1d(controls.pairs[carried, 1], among)
+    return int(found[0]) if found.size else None
 
 
 def _untouched(samples: Samples, base, pulling, together, carriers: int, size: float) -> np.ndarray:
