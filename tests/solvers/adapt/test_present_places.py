@@ -110,7 +110,7 @@ def test_feet_stand_still_and_flat_on_one_tread(short_steps):
         rises = shift[..., 2] / RISE
         assert np.abs(rises - rises.mean().round()).max() < 0.15
     kept = find(short_steps, motion.positions, motion.turns, [stairs()], 1.0, uses=USES).contacts
-    assert kept.kept.sum() >= 0.97 * kept.counted.sum()
+    assert kept.kept.sum() >= 0.95 * kept.counted.sum()
 
 
 def test_stairs_that_the_steps_do_not_fit_say_so(binding):
