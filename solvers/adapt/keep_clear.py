@@ -87,7 +87,7 @@ class KeptClear:
 
     def _carried(self):
         """The free pose, smoothed against the carried one: what is carried rigidly is not smoothed itself."""
-        carried = self.problem.start.joints
+        carried = self.problem.carried
         return carried + self.problem.terms.smoothed(self.free.joints - carried)
 
     def _following(self):

@@ -173,6 +173,11 @@ class _Problem:
         targets += posture.lowered(everything, self.sinking)
         self.targets, self.affinity = terms.pinned(everything, targets, terms.affinity)
         self.start = terms.start(everything, turns[:, 0], self.targets)
+        # Of feet on a new ground the way from stance to stance is smooth already: smoothed again they would slide.
+        self.carried = self.start.joints
+        if now.standing is not None:
+            share = self.tree.from_track(now.standing.share)[:, None]
+            self.carried = self.carried + share * (self.targets - self.carried)
 
     def _covered_places(self, environment, changed):
         """What the change has put inside something."""

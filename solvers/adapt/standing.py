@@ -57,6 +57,11 @@ class Standing:
         weights = self.stances.weights[lost][:, rows]
         return np.max(weights[:, :, None] * self.stances.joints[lost][:, None], axis=0, initial=0.0)
 
+    @property
+    def share(self) -> np.ndarray:
+        """(F, J) in [0, 1], how much joints belong to stances at all."""
+        return np.minimum(np.einsum("mf,mj->fj", self.stances.weights, self.stances.joints.astype(float)), 1.0)
+
     def standing(self, relations: Relations, rows: slice) -> Relations:
         """Relations of some frames to N descriptors as those to N + M: what joints of feet hold to replaced objects by
         goes to their stances."""
