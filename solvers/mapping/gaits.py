@@ -25,9 +25,9 @@ _BETWEEN = 8
 # A sine is as sharp as 1; feet that are less so drift, as of who turns, and those that are far more so tremble.
 _A_SINE, _NO_GAIT = 0.95, 3.0
 # What is pushed is made as long as in the feet's own motion, for the way that they go to and fro, by so much at least
-# and at most (and at most of what an earlier version learnt), where they stand for as large a share of the time as
-# there, and no more where that is another gait: by so many times as large a share.
-_LEAST, _MOST, _MOST_BEFORE, _SAME_GAIT, _OTHER_GAIT = 0.7, 1.8, 1.4, 1.18, 1.33
+# and at most (and at most while it is not known how sharply feet turn), where they stand for as large a share of the
+# time as there, and no more where that is another gait: by so many times as large a share.
+_LEAST, _MOST, _MOST_UNTOLD, _SAME_GAIT, _OTHER_GAIT = 0.7, 1.8, 1.4, 1.18, 1.33
 
 
 class Gait(NamedTuple):
@@ -120,16 +120,16 @@ def longer(gait: Gait, gaits: tuple[Gait, ...], asked: float) -> Length:
     gaits: the feet's own, rounded by each of ``LEVELS``, or the first alone where that tells nothing, as of what an
     earlier version learnt.  asked: metres a second that they ask for in their own motion, 0 where that is not known.
     """
-    own = _as_rounded(gait.sharp, gaits) if min(gait.sharp, gaits[0].sharp) > 0.0 else gaits[0]
+    told = min(gait.sharp, gaits[0].sharp) > 0.0
+    own, most = (_as_rounded(gait.sharp, gaits), _MOST) if told else (gaits[0], _MOST_UNTOLD)
     if not min(*gait[:3], *own[:3]) > 0.0:
         return Length(1.0, 1.0)
     # A map keeps how far feet go better than how fast they are when they stand.
-    to_and_fro, most = gait.to_and_fro / own.to_and_fro, _MOST
+    to_and_fro = gait.to_and_fro / own.to_and_fro
     wanted = (asked or gaits[0].pushed) * to_and_fro / gait.pushed
-    if not gaits[0].often > 0.0:
+    if asked > 0.0 and not gaits[0].often > 0.0:
         # Learnt by an earlier version: as it went then.
-        most = _MOST_BEFORE
-        wanted *= np.sqrt(max(1.0, gait.pushed / own.pushed / to_and_fro)) if asked > 0.0 else 1.0
+        wanted *= np.sqrt(max(1.0, gait.pushed / own.pushed / to_and_fro))
     apart = max(gait.stands / own.stands, own.stands / gait.stands)
     share = float(np.clip((_OTHER_GAIT - apart) / (_OTHER_GAIT - _SAME_GAIT), 0.0, 1.0))
     # What was rounded pushes by so much less.
