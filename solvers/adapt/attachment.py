@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from .binding import Binding
-from .options import ATTACH, SurfaceUse
+from .options import ATTACH, SurfaceUse, influences
 from .pushes import smoothed
 from .relationship import Relations
 from .standing import Standing
@@ -107,11 +107,11 @@ def owned(binding: Binding, uses: Sequence[SurfaceUse], choice: Hashable, contac
 
     choice: by what else of the options the contact is what it is.  contact: (O, F, J) in [0, 1].
     """
-    influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
+    influence = influences(uses, ATTACH)
     key = (influence.tobytes(), choice)
     if key in binding.owned:
         return binding.owned[key]
-    contact = contact * influence[:, None, None]
+    contact = contact * influence[..., None]
     share = 1.0 - contact.max(axis=0) + contact
     relations = _attached(binding, influence)
     if (share < 1.0).any():
@@ -126,12 +126,12 @@ def owned(binding: Binding, uses: Sequence[SurfaceUse], choice: Hashable, contac
 
 
 def _attached(binding, influence):
-    """The joints' relations to the objects that they are attached to, by influence (O,).
+    """The joints' relations to the objects that they are attached to, by influence (O, 1 or F).
 
     What an object of less influence leaves of a joint follows the objects of full influence.
     """
-    relations = binding.relations_to(influence > 0).weighted(influence[binding.points.object_index])
-    whole = influence == 1.0
+    relations = binding.relations_to((influence > 0).any(axis=1)).weighted(influence[binding.points.object_index])
+    whole = (influence == 1.0).all(axis=1)
     if whole.all() or not whole.any():
         return relations
     return relations.completed(binding.relations_to(whole))

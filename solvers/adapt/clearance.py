@@ -181,9 +181,9 @@ def affinities(
 
     The paper's eq. 8 grows with distance in practice, since its window starts at the nearest descriptor. This one falls
     off with clearance and is raised where an effector is in contact. Smoothed over 100 ms.
-    distance (O, F, P), contact (O, F, P) from ``contact_strength``; heed (O,): 0 to 1, how much each object counts.
+    distance (O, F, P), contact (O, F, P) from ``contact_strength``; heed (O,) or (O, F): 0 to 1, of objects.
     """
     near = 1.0 / (1.0 + (np.maximum(distance, 0.0) / (AFFINITY_RADIUS * scale)) ** 2)
-    raw = AFFINITY_FLOOR + (heed[:, None, None] * near).max(axis=0)
+    raw = AFFINITY_FLOOR + (heed.reshape(len(heed), -1, 1) * near).max(axis=0)
     raw += contact_weight * contact.max(axis=0)
     return gaussian_filter1d(raw, AFFINITY_SMOOTHING / dt, axis=0, mode="nearest", truncate=3.0)

@@ -18,25 +18,37 @@ ATTACH, AVOID, IGNORE = "ATTACH", "AVOID", "IGNORE"
 @dataclass(frozen=True)
 class SurfaceUse:
     """How a motion heeds one object. ATTACH keeps the relation both ways; AVOID only gives way when the object comes
-    closer; IGNORE does nothing. influence: 0 to 1.  replaced: how the points of an object go over to the other one that
-    has taken its place, GRAVITY or CLOSEST (``point_transfer``); None where it is the bound one."""
+    closer; IGNORE does nothing. influence: 0 to 1, one number or (F,) of the frames; where it is 0 at some frames alone
+    the body keeps clear there as well.  replaced: how the points of an object go over to the other one that has taken
+    its place, GRAVITY or CLOSEST (``point_transfer``); None where it is the bound one."""
 
     mode: str = ATTACH
-    influence: float = 1.0
+    influence: float | np.ndarray = 1.0
     replaced: str | None = None
 
     def __post_init__(self):
         if self.mode not in (ATTACH, AVOID, IGNORE):
             raise InputError(f"Unknown mode '{self.mode}'; use {ATTACH}, {AVOID} or {IGNORE}.")
-        if not 0 <= self.influence <= 1:
+        if not np.all((np.asarray(self.influence) >= 0) & (np.asarray(self.influence) <= 1)):
             raise InputError(f"An influence lies between 0 and 1, not at {self.influence}.")
         if self.replaced not in (None, GRAVITY, CLOSEST):
             raise InputError(f"Unknown way '{self.replaced}' to another surface; use {GRAVITY} or {CLOSEST}.")
 
     @property
-    def heed(self) -> float:
-        """Influence, 0 where ignored."""
-        return 0.0 if self.mode == IGNORE else self.influence
+    def is_heeded(self) -> bool:
+        """Whether it has any influence, at any frame."""
+        return self.mode != IGNORE and bool(np.any(self.influence))
+
+    def in_modes(self, *modes: str) -> float | np.ndarray:
+        """The influence, 0 in other modes."""
+        return self.influence if self.mode in modes else 0.0
+
+
+def influences(uses: Sequence[SurfaceUse], *modes: str) -> np.ndarray:
+    """(O, 1), or (O, F) where one changes over time: the influence of objects in some modes, 0 in others."""
+    each = [np.atleast_1d(np.asarray(use.in_modes(*modes), float)) for use in uses]
+    frames = max(map(len, each), default=1)
+    return np.stack([np.broadcast_to(values, frames) for values in each])
 
 
 @dataclass(frozen=True)
@@ -113,6 +125,9 @@ def _check_options(binding, options):
     for name, value in (("clearance", options.clearance), ("contact distance", options.contact_reach)):
         if value is not None and not 0 <= value < np.inf:
             raise InputError(f"The {name} must be zero or more metres, not {value}.")
+    for use, name in zip(options.surfaces or (), binding.objects, strict=False):
+        if np.shape(use.influence) not in ((), (frames,)):
+            raise InputError(f"The influence of '{name}' is one number, or one for each of the {frames} frames.")
     for pin in options.pins:
         if not 0 <= pin.joint < len(names):
             raise InputError(f"A pin holds joint {pin.joint} of {len(names)}; pin one that is solved.")

@@ -92,17 +92,27 @@ class Relations:
     joints: int
 
     def weighted(self, influence: np.ndarray) -> Relations:
-        """With the weight of each descriptor multiplied by its influence (N,), 0 to 1.
+        """With the weight of each descriptor multiplied by its influence (N,) or (N, F), 0 to 1.
 
         What an object loses goes to the others: a row keeps sum(w i^2) / sum(w i), the mean influence of what is left.
         """
         if (influence == 1.0).all():
             return self
-        data = self.weights.data * influence[self.weights.indices]
-        out = sparse.csr_matrix((data, self.weights.indices, self.weights.indptr), shape=self.weights.shape)
-        left = np.asarray(out.sum(axis=1)).ravel()
-        share = np.divide(out @ influence, left**2, out=np.zeros_like(left), where=left > 0)
+        each = self._of_entries(influence)
+        out, squares = (self._with(self.weights.data * each**power) for power in (1, 2))
+        left, kept = (np.asarray(part.sum(axis=1)).ravel() for part in (out, squares))
+        share = np.divide(kept, left**2, out=np.zeros_like(left), where=left > 0)
         return Relations(sparse.csr_matrix(sparse.diags(share) @ out), self.frames, self.joints)
+
+    def _of_entries(self, influence: np.ndarray) -> np.ndarray:
+        """Of each entry of the weights what its descriptor has at its frame. influence: (N,) or (N, F)."""
+        influence, frame = influence.reshape(len(influence), -1), np.zeros(1, int)
+        if influence.shape[1] > 1:
+            frame = np.repeat(np.arange(self.frames), np.diff(self.weights.indptr[:: self.joints]))
+        return influence[self.weights.indices, frame]
+
+    def _with(self, data: np.ndarray) -> sparse.csr_matrix:
+        return sparse.csr_matrix((data, self.weights.indices, self.weights.indptr), shape=self.weights.shape)
 
     def sums(self) -> np.ndarray:
         """(F, J) total weight of each joint."""
@@ -123,9 +133,8 @@ class Relations:
         return Relations(total, self.frames, self.joints)
 
     def masked(self, influence: np.ndarray) -> Relations:
-        """With the weight of each descriptor multiplied by its influence (N,) and nothing given to the others."""
-        out = sparse.csr_matrix(self.weights @ sparse.diags(influence))
-        return Relations(out, self.frames, self.joints)
+        """With the weight of each descriptor multiplied by its influence (N,) or (N, F), nothing given to others."""
+        return Relations(self._with(self.weights.data * self._of_entries(influence)), self.frames, self.joints)
 
     def part(self, rows: slice) -> Relations:
         """The relations of some frames that follow each other."""

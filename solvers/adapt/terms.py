@@ -32,7 +32,7 @@ from .binding import BETWEEN_REACH, CONTACT_WEIGHT, Binding
 from .covered_joints import CoveredJoints, covered_joints, lowered, window
 from .covered_places import CoveredPlaces
 from .left_alone import carried
-from .options import ATTACH, AVOID, AdaptOptions, SurfaceUse
+from .options import ATTACH, AVOID, AdaptOptions, SurfaceUse, influences
 from .posture import Posture
 from .pushes import smoothed
 from .relationship import Relations, carries, displaced
@@ -63,7 +63,7 @@ class AdaptTerms:
     def __init__(self, binding: Binding, uses: Sequence[SurfaceUse], options: AdaptOptions):
         self.binding, self.options, self.uses = binding, options, uses
         tree, track = binding.tree, binding.track
-        self.heeded = [k for k, use in enumerate(uses) if use.heed > 0]
+        self.heeded = [k for k, use in enumerate(uses) if use.is_heeded]
         size, unit = binding.scale * options.scale, binding.scale**2
         self.clearance = collision.CLEARANCE * size if options.clearance is None else options.clearance
         # Points between joints, which are looked up less far, must see that far too.
@@ -93,7 +93,7 @@ class AdaptTerms:
         replaced = np.array([use.replaced is not None for use in uses])
         self._side = np.where(replaced[:, None, None], -1, binding.side) if replaced.any() else binding.side
         self._attached = owned(binding, uses, (options.contact_reach, left), self.contact)
-        self._avoided = np.array([use.influence if use.mode == AVOID else 0.0 for use in uses])
+        self._avoided = influences(uses, AVOID)
         # All joints in one piece with the source's turns; roots where they are.
         still = quat.identity(tree.bodies, len(weight))
         roots = tree.from_track(track.positions)[: tree.roots] * options.scale
@@ -323,7 +323,9 @@ class AdaptTerms:
         binding, size, unit = self.binding, self.options.scale, self.binding.scale
         tree, samples = binding.tree, binding.samples
         original = np.moveaxis(binding.distance[self.heeded, rows].astype(float), 1, -1) * (unit * size)
-        influence = np.array([self.uses[k].influence for k in self.heeded])[:, None, None]
+        influence = influences([self.uses[k] for k in self.heeded], ATTACH, AVOID)[:, None] if self.heeded else 1.0
+        if np.ndim(influence) and influence.shape[-1] > 1:
+            influence = influence[..., rows]
         radius = np.maximum(binding.radii[tree.order][samples.child] * size, self.clearance)
         # Where nothing was found at bind, no more is known than how far was looked.
         seen = np.full(len(samples.child), BETWEEN_REACH)
@@ -386,8 +388,7 @@ class AdaptTerms:
 
 
 def _affinities(binding, uses, options, contact):
-    influence = np.array([use.influence if use.mode == ATTACH else 0.0 for use in uses])
-    heed = np.array([use.heed for use in uses])
-    contact = contact * influence[:, None, None] * binding.load
+    heed = influences(uses, ATTACH, AVOID)
+    contact = contact * influences(uses, ATTACH)[..., None] * binding.load
     out = clearance.affinities(binding.joint_distance, contact, heed, CONTACT_WEIGHT, binding.scale, binding.dt)
     return out if options.joint_weight is None else out * options.joint_weight

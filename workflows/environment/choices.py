@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ...scene.points import still_place
 from ...scene.rigs import joint_limits
 from ..rig.factors import mark_of_setting
 from .contacts import marks
 from .joints import left_bones
+from .keyed_influence import marked
 from .replaced import is_replaced
 from .upright import is_older
 
@@ -18,6 +20,7 @@ def choices_of(ob, workflow, depsgraph) -> Iterator:
     settings = workflow.settings_of(ob)
     yield 0.0 if is_older(settings) else mark_of_setting(ob, workflow, "upright")
     yield from _numbers(settings)
+    yield from marked(settings, partial(mark_of_setting, ob, workflow))
     yield from marks(settings)
     yield from left_bones(settings)
     for pin in settings.pins:
@@ -33,7 +36,7 @@ def _numbers(settings) -> Iterator:
     yield settings.clearance_distance if settings.clearance == "USER" else 0.0
     yield settings.contact_distance if settings.contact == "USER" else 0.0
     for item in settings.surfaces:
-        yield from (item.bound_name, item.mode, item.influence)
+        yield from (item.bound_name, item.mode)
         if is_replaced(item):
             yield item.along
             yield from (each.target.name_full if each.target else each.name for each in item.replacements)

@@ -31,6 +31,7 @@ from ..rig.write_back import solved_limits
 from .body import Body, body_now, fit_body, scale_since_bind
 from .contacts import edited_stored
 from .joints import left_joints
+from .keyed_influence import Influences, influence_of, present_influences, sampled_influences
 from .pins import joint_weight, pin_targets, pin_weights, pins, present_pin_places
 from .replaced import is_replaced, present_objects, together
 from .sanity import require_in_reach, require_set_in_reach
@@ -118,10 +119,11 @@ def gather_steps(
     body = fit_body(ob, context.scene, stored, source)
     influence = sampled_setting(context, ob, workflow, "influence", frames)
     upright = sampled_upright(context, ob, workflow, frames)
+    heeds = sampled_influences(context, ob, workflow, frames)
     sweep = sweep_states(context, targets, frames, bound_triangles(stored, surfaces))
     found = yield from relayed(sweep, 0.1, 1.0, "Reading the environment")
     around = _grouped(groups, targets, found)
-    return _in_reach(assemble(ob, workflow, stored, body, surfaces, around, places, influence, upright, only))
+    return _in_reach(assemble(ob, workflow, stored, body, surfaces, around, places, influence, upright, heeds, only))
 
 
 def gather_now(ob, workflow, scene, depsgraph, body: Body | None) -> Problem:
@@ -144,7 +146,9 @@ def gather_now(ob, workflow, scene, depsgraph, body: Body | None) -> Problem:
     around = _grouped(groups, targets, found)
     places = present_pin_places(ob, workflow, scene, depsgraph, binding.track)
     upright = present_upright(ob, workflow, scene, frames)
-    return _in_reach(assemble(ob, workflow, stored, body, surfaces, around, places, np.ones(len(frames)), upright))
+    heeds = present_influences(ob, workflow, scene, frames)
+    influence = np.ones(len(frames))
+    return _in_reach(assemble(ob, workflow, stored, body, surfaces, around, places, influence, upright, heeds))
 
 
 def _each_once(groups: Sequence[Sequence]) -> list:
@@ -179,7 +183,8 @@ def problem_of_frame(ob, workflow, scene, depsgraph, known: Problem, body: Body 
     surfaces = bound_surfaces(scene, ob, workflow, binding.objects)
     body = body or body_now(ob, workflow, scene, stored)
     upright = present_upright(ob, workflow, scene, known.frames, known.options.upright)
-    problem = assemble(ob, workflow, stored, body, surfaces, around, places, known.influence, upright)
+    heeds = present_influences(ob, workflow, scene, known.frames)
+    problem = assemble(ob, workflow, stored, body, surfaces, around, places, known.influence, upright, heeds)
     # Until all frames are solved again it is around the objects that are known.
     pairs = zip(problem.options.surfaces, known.options.surfaces, strict=True)
     uses = tuple(replace(use, replaced=before.replaced) for use, before in pairs)
@@ -210,13 +215,14 @@ def assemble(
     pin_places,
     influence: np.ndarray,
     upright: np.ndarray,
+    heeds: Influences,
     only=None,
 ) -> Problem:
     """The problem of what has been read.
 
     surfaces: see ``bound_surfaces``.  around: (MeshTrack, StateTrack) of each, or of all that replace it.
     pin_places: (pins, F, 3).
-    influence, upright: (F,).
+    influence, upright: (F,).  heeds: influences of objects that are animated.
     Raises ChangedSetError where the topology of an object has changed, InputError for choices that make no sense.
     """
     require_all_numbers(workflow.settings_of(ob), leave_out=("before", "live_before"))
@@ -224,12 +230,12 @@ def assemble(
     for item, group, bound in zip(surfaces, parts, stored.fingerprints, strict=True):
         if not is_replaced(item) and len(group) == 1 and group[0].name == item.target.name_full:
             require_topology(item.target.name_full, group[0], bound)
-    options = _solver_options(ob, workflow, stored.binding, body, surfaces, pin_places, upright, only)
+    options = _solver_options(ob, workflow, stored.binding, body, surfaces, pin_places, upright, heeds, only)
     states = [state for group in around for _, state in group]
     return Problem(stored, body.source, body.turned, parts, options, influence, states, ob.name)
 
 
-def _solver_options(ob, workflow, binding, body: Body, surfaces, pin_places, upright, only):
+def _solver_options(ob, workflow, binding, body: Body, surfaces, pin_places, upright, heeds, only):
     settings = workflow.settings_of(ob)
     if only is not None:
         unknown = [name for name in only if name not in binding.objects]
@@ -239,7 +245,7 @@ def _solver_options(ob, workflow, binding, body: Body, surfaces, pin_places, upr
     uses = tuple(
         solver.SurfaceUse(
             solver.IGNORE if item.bound_name in ignored else item.mode,
-            item.influence,
+            influence_of(settings, item, heeds),
             item.along if is_replaced(item) else None,
         )
         for item in surfaces

@@ -47,6 +47,9 @@ class EnvironmentWorkflow(RigWorkflow):
 
     factors = ("influence", "upright")
 
+    def keyed_factors(self, ob) -> Sequence[str]:
+        return (*self.factors, *(f"surfaces[{k}].influence" for k in range(len(self.settings_of(ob).surfaces))))
+
     def on_load(self) -> None:
         settle_older(self)
         settle_older_ranges(self)

@@ -174,7 +174,7 @@ def write_action(
             slot = _slot_in(new, base_slot)
             go_back(context.scene, new, slot, (source, source_slot), motion, keys.any(axis=0), way)
             if kind != LIVE:
-                for name in workflow.factors:
+                for name in workflow.keyed_factors(ob):
                     # The motion has them in it; muted, they are there for the next bake.
                     actions.mute_curves(new, slot, workflow.setting_path(name))
                 new.property_unset(workflow.settings_name)  # notes on a live action

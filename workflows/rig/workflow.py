@@ -48,6 +48,10 @@ class RigWorkflow(Workflow):
         """Of one of the settings, from a rig's object."""
         return f"{self.settings_name}.{name}"
 
+    def keyed_factors(self, ob) -> Sequence[str]:
+        """Of the settings of one rig, those that its action may key."""
+        return self.factors
+
     # --------------------------------------------------------------------------- what each workflow says for itself
 
     def why_not_yet(self, context, ob, step: str) -> str | None:

@@ -9,7 +9,10 @@ from scipy.spatial.transform import Rotation
 
 from solvers.adapt.attachment import Attachment
 from solvers.adapt.relationship import Relations, carries
+from solvers.adapt.solve import AdaptOptions, SurfaceUse, adapt
 from solvers.adapt.upright import headings
+from solvers.core.errors import InputError
+from tests.adapt_bound import gap
 
 FRAMES, JOINTS, OBJECTS, POINTS = 12, 4, 3, 30
 DOWN = np.array([0.0, 0.0, -1.0])
@@ -52,3 +55,19 @@ def test_states_of_a_moving_environment_are_blended_frame_by_frame(case):
     carry = np.repeat(carry_of(case, True), FRAMES, axis=0) * np.linspace(0, 1, FRAMES)[:, None, None]
     blended = Attachment(case.relations, case.objects, case.origins).blended(slice(None), carry)
     assert np.array_equal(blended, case.relations.blended(carry))
+
+
+def test_an_influence_of_frames_is_at_each_frame_that_number(made_walk):
+    binding, frames = made_walk.binding, made_walk.frames
+    uses = [SurfaceUse(influence=1.0)] * len(binding.objects)
+    for value in (0.3, 1.0):
+        several = [SurfaceUse(influence=np.full(frames, value)), *uses[1:]]
+        alike = [SurfaceUse(influence=value), *uses[1:]]
+        options = [AdaptOptions(surfaces=tuple(each)) for each in (several, alike)]
+        assert gap(*(adapt(binding, made_walk.after, each).positions for each in options)) < 1e-9
+
+
+def test_an_influence_of_another_length_is_refused(made_walk):
+    uses = [SurfaceUse(influence=np.ones(3)), *[SurfaceUse()] * (len(made_walk.binding.objects) - 1)]
+    with pytest.raises(InputError, match="The influence of 'Ground' is one number, or one for each"):
+        adapt(made_walk.binding, made_walk.after, AdaptOptions(surfaces=tuple(uses)))
