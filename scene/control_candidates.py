@@ -9,11 +9,11 @@ import bpy
 import numpy as np
 
 from . import actions
-from .bone_dependence import bone_in_path, bones_reached, moved_by
+from .bone_dependence import bones_reached, moved_by
 from .channels import SIZES
 from .interference import driven_bones
 from .sampling import strip_curves
-from .switches import switching
+from .switching import changing_constraints, switching
 
 # They leave a bone where it is keyed, within bounds, or do not act on where it is.
 _BOUNDS = frozenset({"LIMIT_LOCATION", "LIMIT_ROTATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"})
@@ -50,11 +50,11 @@ def find_candidates(ob: bpy.types.Object, action, slot) -> Candidates:
     moved = np.array([[(bone.name, way) in keyed for way in ("location", "rotation")] for bone in bones])
     is_keyed = moved.any(axis=1)
     shaped = np.array([bone.custom_shape is not None for bone in bones])
-    overridden = overridden_bones(ob)
+    overridden = overridden_bones(ob, (action, slot))
     if shaped.any():
         chosen = shaped | (is_keyed & ~overridden)
     else:
-        used = _targets(ob) | {bone for _path, bone in switching(ob)}
+        used = _targets(ob) | {bone for _path, bone in switching(ob, (action, slot))}
         chosen = (is_keyed | np.isin([bone.name for bone in bones], list(used))) & ~overridden
     usable = free.any(axis=1)
     locked, kept = (
@@ -64,9 +64,12 @@ def find_candidates(ob: bpy.types.Object, action, slot) -> Candidates:
     return Candidates(found, free[found], moved[found], bool(shaped.any()), locked, kept)
 
 
-def overridden_bones(ob: bpy.types.Object) -> np.ndarray:
-    """(B,) bool: bones that a constraint places whatever their channels say, at all times."""
-    animated = _animated_influences(ob)
+def overridden_bones(ob: bpy.types.Object, source: tuple) -> np.ndarray:
+    """(B,) bool: bones that a constraint places whatever their channels say, at all times.
+
+    source: action and slot that the rig moves by.
+    """
+    animated = changing_constraints(ob, source)
     found: set[str] = set()
     for bone in ob.pose.bones:
         for each in bone.constraints:
@@ -146,21 +149,4 @@ def _targets(ob) -> set[str]:
                     found.add(part.subtarget)
             if getattr(each, "pole_target", None) == ob:
                 found.add(each.pole_subtarget)
-    return found
-
-
-def _animated_influences(ob) -> set[tuple[str, str]]:
-    """Bone and constraint, by name, whose influence drivers or curves change."""
-    data = ob.animation_data
-    if data is None:
-        return set()
-    curves = [*data.drivers, *strip_curves(ob)]
-    if actions.plays_action(ob):
-        curves += actions.playing_curves(*actions.assigned(ob))
-    found = set()
-    for curve in curves:
-        head, _, rest = curve.data_path.partition("].constraints[")
-        if rest and curve.data_path.endswith((".influence", ".mute")):
-            name = bone_in_path(head + "]")
-            found.add((name, bpy.utils.unescape_identifier(rest.rpartition('"]')[0][1:])))
     return found

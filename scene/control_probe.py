@@ -12,6 +12,7 @@ import numpy as np
 
 from ..solvers.core.errors import SceneError
 from ..solvers.skeleton.rig import Rig
+from .actions import bone_of_path
 from .bone_dependence import bones_reached
 from .channels import SIZES, rotation_channel
 from .control_candidates import find_candidates
@@ -21,11 +22,21 @@ from .evaluation import evaluated_object
 from .frames import show_frame
 from .metarig import metarig_parents
 from .motion import source_of
-from .playback import play, put_own, value_at
+from .playback import Before, play, put_back, put_value, value_at
 from .private_copies import PrivateCopies, private_copies
 from .reaches import BENT, Reaches
 from .rigs import matrices, read_rig
-from .switches import are_in_strips, find_switches, switch_ends, switched_bones, values_of_switches, weighing_switches
+from .switches import (
+    find_switches,
+    foreign_switches,
+    in_few_steps,
+    need_stepping,
+    switch_ends,
+    switched_bones,
+    values_of_switches,
+    weighing_switches,
+)
+from .switching import animated
 
 _TURN, _WAY = 0.2, 0.02  # by which controls are posed: radians, and a share of the rig's size
 _TRIES, _FAR = 12, 4.0  # to find goals within reach, by so many times as large a way
@@ -86,18 +97,22 @@ def probe_rig(
     found = find_candidates(ob, *source)
     if not found.bones.size:
         raise SceneError(_none_found(ob, found.locked))
-    switches = find_switches(ob)
+    switches = find_switches(ob, source)
     reached = bones_reached(ob)[found.bones]
     groups = _groups(reached, found.free)
-    ends, switched = switch_ends(ob, switches), switched_bones(ob, switches)
-    limb = _limb_switches(rig, switched, ends, weighing_switches(ob, switches))
+    foreign = foreign_switches(ob, switches)
     deform = deforming_bones(context, ob)
     with private_copies(context.scene, ob) as private:
-        stepped = frames if are_in_strips(ob, switches) else frames[:1]
+        stepped = frames if need_stepping(ob, switches) else frames[:1]
         posing = _Posing(stepped, ob, private, rig, found, switches, source, reached)
         values = posing.values
         if len(stepped) < len(frames):
             values = values_of_switches(context.scene, switches, values[0], frames, source)
+        values = in_few_steps(switches, values)
+        heeded = ~foreign | (np.ptp(values, axis=0) > 0.0)  # what cannot be set and stays is no switch
+        switches, values, foreign = posing.heeding(heeded), values[:, heeded], foreign[heeded]
+        ends, switched = switch_ends(ob, switches), switched_bones(ob, switches, source)
+        limb = _limb_switches(rig, switched, ends, weighing_switches(ob, switches, source)) & ~foreign
         occurring = np.unique(np.round(values, 3), axis=0)
         chosen = _without_mixtures(values, limb)
         states = _with_ends(chosen[:_MOST_STATES], ends, limb)
@@ -133,7 +148,7 @@ class _Posing:
             evaluated = self._evaluated()
             self.values[row] = [value_at(evaluated, path) for path in switches]
         self._start = {channel: _read(evaluated.pose.bones, channel) for channel in SIZES}
-        self._halt(evaluated)
+        self._halt(evaluated, source)
         self._order = [self._bones.find(name) for name in rig.names]
         self._rows = np.array([self._order[bone] for bone in found.bones])
         self._modes = [rotation_channel(rig.rotation_modes[bone]) for bone in found.bones]
@@ -142,16 +157,26 @@ class _Posing:
         self._reaches = Reaches(self._copy, rig, found, reached)
         self._size = float(np.ptp(corners, axis=0).max()) or float(rig.lengths.max())
 
-    def _halt(self, evaluated) -> None:
-        """Nothing animates the copy any more; it stays as it was evaluated last."""
-        data = self._copy.animation_data
-        held = {path: value_at(evaluated, path) for path in self._switches}
+    def _halt(self, evaluated, source: tuple) -> None:
+        """Nothing of its own animates the copy any more; it stays as it was evaluated last, whatever the user sees."""
+        data, held = self._copy.animation_data, _animated_values(evaluated, self._copy, source)
         if data is not None:
             data.action, data.use_nla = None, False
+            for curve in [curve for curve in data.drivers if curve.data_path in self._switches]:
+                data.drivers.remove(curve)  # states set what it drives
         for channel, values in self._start.items():
             self._bones.foreach_set(channel, values.ravel())
-        for path, value in held.items():
-            put_own(self._copy, path, value)
+        put_back(self._copy, held)
+        self._put_switches(self.values[0])
+
+    def heeding(self, heeded: np.ndarray) -> tuple[str, ...]:
+        """Have states tell of some switches (P,) alone; the others stay.  Returns those."""
+        self._switches = tuple(path for path, is_one in zip(self._switches, heeded, strict=True) if is_one)
+        return self._switches
+
+    def _put_switches(self, state) -> None:
+        for path, value in zip(self._switches, state, strict=True):
+            put_value(self._copy, path, value)
 
     def measure(self, states: np.ndarray, groups: np.ndarray) -> tuple:
         """base, other, posed and unstable, see `ControlProbe`."""
@@ -161,8 +186,7 @@ class _Posing:
         other, unstable = np.empty_like(base), np.zeros(bones, bool)
         shape = self._free.shape
         for number, state in enumerate(states):
-            for path, value in zip(self._switches, state, strict=True):
-                put_own(self._copy, path, value)
+            self._put_switches(state)
             steps = self._within_reach(rng, self._start_steps(rng))
             base[number] = self._posed(steps)
             for group in range(count):
@@ -217,6 +241,16 @@ class _Posing:
 
     def _evaluated(self) -> bpy.types.Object:
         return evaluated_object(self._copy, self._private.depsgraph)
+
+
+def _animated_values(evaluated, copy, source: tuple) -> list[Before]:
+    """What keys and strips make of all properties but the channels of bones, and whether the object is seen."""
+    out = []
+    for path, index in animated(copy, source):
+        bone = bone_of_path(path)
+        if (bone is None or bone[1] not in SIZES) and path != "hide_viewport":
+            out.append(Before(path, index, value_at(evaluated, path, index)))
+    return [each for each in out if each.value is not None]
 
 
 def _turned(mode: str, start: np.ndarray, turn: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from ..solvers.core.errors import SceneError
 from . import actions
 from .channels import SIZES
 from .instances import instanced_objects
+from .switching import changing_constraints
 
 # How many of what overrides a result are named.
 _NAMED = 3
@@ -96,15 +97,18 @@ def driven_bones(ob: bpy.types.Object) -> np.ndarray:
 
 
 def acting_constraints(ob: bpy.types.Object, limits_heeded: bool) -> list[tuple]:
-    """(bone, constraint) pairs of an armature object that would change a pose which is keyed already.
+    """(bone, constraint) pairs of an armature object that would change a pose which is keyed already, at any frame.
 
     limits_heeded: rotation limits in the bone's own space are left out, for the pose keeps them.
     """
+    pairs = [(bone, each) for bone in ob.pose.bones for each in bone.constraints]
+    changing = set()
+    if any(each.mute for _bone, each in pairs):  # at this frame
+        changing = changing_constraints(ob, actions.assigned(ob) if actions.plays_action(ob) else (None, None))
     return [
-        (bone, constraint)
-        for bone in ob.pose.bones
-        for constraint in bone.constraints
-        if not constraint.mute and not (limits_heeded and _is_own_limit(constraint))
+        (bone, each)
+        for bone, each in pairs
+        if (not each.mute or (bone.name, each.name) in changing) and not (limits_heeded and _is_own_limit(each))
     ]
 
 

@@ -82,18 +82,23 @@ def put_back(ob: bpy.types.Object, values: Iterable[Before]) -> None:
     for before in values:
         if value_at(ob, before.path, before.index) in (None, before.value):
             continue  # None: the bone or the constraint is gone, and so is what had to be put back
-        if before.path.endswith('"]'):
-            put_own(ob, before.path, before.value)
-            continue
-        holder, name = _holder(ob, before.path)
-        present = getattr(holder, name)
-        if isinstance(present, float):
-            setattr(holder, name, before.value)
-        elif isinstance(present, str):
-            choices = holder.bl_rna.properties[name].enum_items
-            setattr(holder, name, next(each.identifier for each in choices if each.value == int(before.value)))
-        else:
-            present[before.index] = before.value
+        put_value(ob, before.path, before.value, before.index)
+
+
+def put_value(ob: bpy.types.Object, path: str, value: float, index: int = 0) -> None:
+    """Give a property, by its path from the object, a value as a curve has it: see `value_at`."""
+    if path.endswith('"]'):
+        _put_own(ob, path, value, index)
+        return
+    holder, name = _holder(ob, path)
+    present = getattr(holder, name)
+    if isinstance(present, (bool, int, float)):
+        setattr(holder, name, type(present)(value if isinstance(present, float) else round(value)))
+    elif isinstance(present, str):
+        choices = holder.bl_rna.properties[name].enum_items
+        setattr(holder, name, next(each.identifier for each in choices if each.value == int(value)))
+    else:
+        present[index] = value
 
 
 def _holder(ob: bpy.types.Object, path: str) -> tuple[bpy.types.bpy_struct, str]:
@@ -146,11 +151,14 @@ def _number_of_choice(ob, path: str, value: str) -> float | None:
     return float(holder.bl_rna.properties[name].enum_items[value].value)
 
 
-def put_own(ob: bpy.types.Object, path: str, value: float) -> None:
-    """Give a custom property, which may be whole numbers, a value."""
+def _put_own(ob: bpy.types.Object, path: str, value: float, index: int) -> None:
+    """Of a custom property, which may be whole numbers, or several."""
     holder, key = own_property(ob, path)
     present = holder[key]
-    holder[key] = type(present)(round(value) if isinstance(present, int) else value)
+    if isinstance(present, (bool, int, float)):
+        holder[key] = type(present)(round(value) if isinstance(present, int) else value)
+    else:
+        present[index] = value
 
 
 def own_property(ob: bpy.types.Object, path: str) -> tuple[bpy.types.bpy_struct, str]:

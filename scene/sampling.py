@@ -87,6 +87,8 @@ def _unusual_curve(curves) -> str | None:
             return f"the rotation mode of bone '{bone[0]}' is animated"
         if curve.data_path in {"rotation_mode", "matrix_world"} or curve.data_path.startswith("delta_"):
             return f"the object's '{curve.data_path}' is animated"
+        if "constraints[" in curve.data_path:
+            return "whether constraints act is animated"
     return None
 
 

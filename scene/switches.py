@@ -1,45 +1,53 @@
-"""Properties of a rig that drive what its constraints do: FK or IK, parents, following."""
+"""What switches how the constraints of a rig act, FK or IK, parents, following: over time, and set by a result."""
 
 from __future__ import annotations
-
-import re
-from collections.abc import Iterator
 
 import bpy
 import numpy as np
 
 from . import actions
-from .bone_dependence import bone_in_path, moved_by
+from .bone_dependence import bone_in_path
 from .channels import action_times
 from .curve_splice import splice
-from .playback import own_property, value_at
+from .playback import own_property
 from .sampling import strip_curves
+from .switching import WEIGHING, is_foreign, switching
 
-_INFLUENCES = (".influence", ".mute", ".weight", ".enabled")
-
-
-def find_switches(ob: bpy.types.Object) -> tuple[str, ...]:
-    """Data paths, from the object, of properties that drive whether and how much its constraints act."""
-    found: dict[str, None] = {}
-    for path, _bones in switching(ob):
-        found[path] = None
-    return tuple(found)
+_MET = 1e-3
 
 
-def switched_bones(ob: bpy.types.Object, switches: tuple[str, ...]) -> np.ndarray:
+def find_switches(ob: bpy.types.Object, source: tuple) -> tuple[str, ...]:
+    """Data paths, from the object, of what says whether and how much its constraints act, see `switching`."""
+    return tuple(dict.fromkeys(path for path, _bone in switching(ob, source)))
+
+
+def switched_bones(ob: bpy.types.Object, switches: tuple[str, ...], source: tuple) -> np.ndarray:
     """(P, B) bool: the bones whose constraints each switch acts on."""
     index = {bone.name: number for number, bone in enumerate(ob.data.bones)}
     out = np.zeros((len(switches), len(index)), bool)
-    for path, bone in switching(ob):
+    for path, bone in switching(ob, source):
         if path in switches and bone in index:
             out[switches.index(path), index[bone]] = True
     return out
 
 
-def weighing_switches(ob: bpy.types.Object, switches: tuple[str, ...]) -> np.ndarray:
+def weighing_switches(ob: bpy.types.Object, switches: tuple[str, ...], source: tuple) -> np.ndarray:
     """(P,) bool: the switches that set how much constraints act, beside whether they do."""
-    found = {path for path, _bone in switching(ob, (".influence", ".weight"))}
+    found = {path for path, _bone in switching(ob, source, WEIGHING)}
     return np.array([path in found for path in switches], bool)
+
+
+def foreign_switches(ob: bpy.types.Object, switches: tuple[str, ...]) -> np.ndarray:
+    """(P,) bool: the switches that no key of the rig's own sets."""
+    return np.array([is_foreign(ob, path) for path in switches], bool)
+
+
+def in_few_steps(switches: tuple[str, ...], values: np.ndarray) -> np.ndarray:
+    """Values (F, P) of switches, where they weigh a constraint themselves as none of it, half or all of it: in between
+    controls do much the same, and each value would have to be measured."""
+    own = np.array([path.endswith(WEIGHING) for path in switches], bool)
+    steps = np.where(values < _MET, 0.0, np.where(values > 1.0 - _MET, 1.0, 0.5))
+    return np.where(own, steps, values)
 
 
 def switch_ends(ob: bpy.types.Object, switches: tuple[str, ...]) -> np.ndarray:
@@ -58,9 +66,10 @@ def values_of_switches(
     return out
 
 
-def are_in_strips(ob: bpy.types.Object, switches: tuple[str, ...]) -> bool:
-    """Whether NLA strips animate any of the switches: only stepping through the frames tells their values."""
-    return any(curve.data_path in switches for curve in strip_curves(ob))
+def need_stepping(ob: bpy.types.Object, switches: tuple[str, ...]) -> bool:
+    """Whether NLA strips animate any of the switches, or drivers: only stepping through the frames tells their
+    values."""
+    return foreign_switches(ob, switches).any() or any(curve.data_path in switches for curve in strip_curves(ob))
 
 
 def hold_switches(
@@ -96,6 +105,8 @@ def hold_switches(
 
 
 def _ends(ob, path: str) -> tuple[float, float]:
+    if not path.endswith('"]'):
+        return 0.0, 1.0  # of a constraint itself
     try:
         holder, name = own_property(ob, path)
         shown = holder.id_properties_ui(name).as_dict()
@@ -106,37 +117,3 @@ def _ends(ob, path: str) -> tuple[float, float]:
         return min(choices), max(choices)
     low, high = float(shown.get("soft_min", 0.0)), float(shown.get("soft_max", 1.0))
     return (low, high) if abs(low) < 1e3 and abs(high) < 1e3 else (0.0, 1.0)
-
-
-def switching(ob: bpy.types.Object, properties: tuple[str, ...] = _INFLUENCES) -> Iterator[tuple[str, str]]:
-    """Path of a property that is read, and a bone that a constraint moves, of each driver of one of its properties."""
-    for curve in ob.animation_data.drivers if ob.animation_data is not None else ():
-        bone = bone_in_path(curve.data_path)
-        if curve.mute or bone is None or ".constraints[" not in curve.data_path:
-            continue
-        if not curve.data_path.endswith(properties):
-            continue
-        moved = _constrained(ob, bone, curve.data_path)
-        for variable in curve.driver.variables:
-            for target in variable.targets:
-                if variable.type == "SINGLE_PROP" and target.id == ob and _is_number(ob, target.data_path):
-                    yield from ((target.data_path, name) for name in moved)
-
-
-def _constrained(ob, bone: str, path: str) -> list[str]:
-    """The bones that the constraint of a bone moves which a data path leads into."""
-    found = re.search(r'\]\.constraints\["((?:[^"\\]|\\.)*)"\]', path, re.DOTALL)
-    owner = ob.pose.bones.get(bone)
-    constraint = owner and found and owner.constraints.get(bpy.utils.unescape_identifier(found[1]))
-    return [each.name for each in moved_by(owner, constraint)] if constraint else []
-
-
-def _is_number(ob, path: str) -> bool:
-    """Whether a path leads to a custom property that is one number, or one of several choices."""
-    if not path.endswith("]"):
-        return False
-    try:
-        is_one = isinstance(ob.path_resolve(path), (bool, int, float, str))
-    except ValueError:
-        return False
-    return is_one and value_at(ob, path) is not None

@@ -75,11 +75,12 @@ def hang_by_choice(ob):
     return path
 
 
-def add_driver(owner, name, source, path, expression):
-    """A property becomes what an expression makes of `told`, a property of an object."""
+def add_driver(owner, name, source, path, expression, kind="OBJECT"):
+    """A property becomes what an expression makes of `told`, a property of an object, or of another kind of data."""
     driver = owner.driver_add(name).driver
     variable = driver.variables.new()
     variable.name, driver.expression = "told", expression
+    variable.targets[0].id_type = kind
     variable.targets[0].id, variable.targets[0].data_path = source, path
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...scene.control_candidates import locked_keys
 from ...scene.control_copy import ControlCopy, control_copy
+from ...scene.switches import in_few_steps
 from ...solvers.controls.channels import taken
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.fit import fit_steps
@@ -103,8 +104,9 @@ class _Run:
 
         Where limbs change to other controls, these are brought to the source's pose first: blending begins there.
         """
-        controls = with_states(self.controls, plan.values).posed_by(plan.posed)
-        state, pose = controls.state_of(plan.values), self.pose
+        told = in_few_steps(self.controls.switches, plan.values)
+        controls = with_states(self.controls, told).posed_by(plan.posed)
+        state, pose = controls.state_of(told), self.pose
         if len(plan.switched):
             pose = yield from self._evaluated(Trial(np.arange(len(pose)), channels), plan.values)
             there = self.pose[:, controls.carriers]

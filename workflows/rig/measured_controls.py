@@ -9,6 +9,7 @@ from ...scene.control_candidates import keyed_bones
 from ...scene.control_probe import probe_rig
 from ...scene.interference import acting_constraints, looked_at, overriding, refusal
 from ...scene.motion import source_of
+from ...scene.switching import changing_constraints
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.measured_rig import measured_rig
 from ...solvers.core.errors import InputError, SceneError
@@ -47,9 +48,12 @@ def _has_goals(ob, limits_heeded: bool) -> bool:
     Goals that are planted, and not keyed, are some too where no bone of what they pull is keyed.
     """
     acting = acting_constraints(ob, limits_heeded)
-    keyed = {bone for bone, _ in keyed_bones(ob, *source_of(ob))}
+    source = source_of(ob)
+    keyed = {bone for bone, _ in keyed_bones(ob, *source)}
     if not looked_at(acting).isdisjoint(keyed):
         return True
-    pulled = [(bone, each) for bone, each in acting if each.type == "IK" and each.influence > 0.0]
+    changing = changing_constraints(ob, source)
+    acting = [(bone, each) for bone, each in acting if each.influence > 0.0 or (bone.name, each.name) in changing]
+    pulled = [(bone, each) for bone, each in acting if each.type == "IK"]
     chains = {link.name for bone, each in pulled for link in moved_by(bone, each)}
     return bool(looked_at(pulled)) and bool(keyed) and chains.isdisjoint(keyed)
