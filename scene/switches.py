@@ -11,7 +11,7 @@ from .channels import action_times
 from .curve_splice import splice
 from .playback import own_property
 from .sampling import strip_curves
-from .switching import WEIGHING, is_foreign, switching
+from .switching import WEIGHING, foreign_drivers, switching
 
 _MET = 1e-3
 
@@ -39,7 +39,8 @@ def weighing_switches(ob: bpy.types.Object, switches: tuple[str, ...], source: t
 
 def foreign_switches(ob: bpy.types.Object, switches: tuple[str, ...]) -> np.ndarray:
     """(P,) bool: the switches that no key of the rig's own sets."""
-    return np.array([is_foreign(ob, path) for path in switches], bool)
+    foreign = foreign_drivers(ob)
+    return np.array([path in foreign for path in switches], bool)
 
 
 def in_few_steps(switches: tuple[str, ...], values: np.ndarray) -> np.ndarray:

@@ -36,9 +36,11 @@ def switching(ob: bpy.types.Object, source: tuple, kinds: tuple[str, ...] = _ACT
             yield from ((path, bone) for bone in _constrained(ob, path, kinds))
 
 
-def is_foreign(ob: bpy.types.Object, path: str) -> bool:
-    """Whether a switch is driven by what no key of the rig's own sets: it can be read, but not be set."""
-    return path in _drivers(ob)
+def foreign_drivers(ob: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
+    """Drivers, by data path, of how constraints act that read nothing which a key of the rig's own sets."""
+    drivers = _drivers(ob)
+    acting = {path: curve for path, curve in drivers.items() if _constrained(ob, path, _ACTING)}
+    return {path: curve for path, curve in acting.items() if not _properties_read(ob, curve, drivers, {path})}
 
 
 def animated(ob: bpy.types.Object, source: tuple) -> list[tuple[str, int]]:

@@ -27,6 +27,7 @@ from .control_result import ControlResult
 from .control_variables import WriteChoices, plans_of
 from .copied_rig import copy_notes
 from .problem import RigProblem, RigResult, RigSolution
+from .switch_notes import switch_notes
 
 # What progress says.
 FITTING = "Fitting the controls"
@@ -79,7 +80,8 @@ def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Genera
         if len(plans) > 1:
             fit = yield from run.shown_again(plans[0], channels, targets, fit)
     switches = {controls.switches[k]: float(plans[0].values[0, k]) for k in plans[0].switched}
-    notes, locked = (*_notes(controls, plans, switches), *flips), locked_keys(ob, *source)
+    notes = (*switch_notes(ob, controls, source, plans, switches, chosen), *flips)
+    locked = locked_keys(ob, *source)
     found = ControlResult.of(posed, problem, fit, channels, switches, notes, locked, result.original)
     doubts = [*copied, *filter(None, [control_report(found, result.whole).doubt]), *astray_notes(found)]
     return replace(found, notes=(*notes, *doubts)) if doubts else found
@@ -116,7 +118,7 @@ class _Run:
         problem = FitProblem(channels, pose, targets, plan.variables, state, controls.size)
         start = problem
         if onto is not None:
-            merged = _merged(onto, channels, plan.active)
+            merged = _merged(onto, channels, plan.posed)
             pose = yield from self._evaluated(Trial(np.arange(len(pose)), merged), plan.values)
             start = replace(problem, source=merged, pose=pose)
         return controls, problem, (yield from self._run(controls, start, plan.values))
@@ -155,18 +157,16 @@ class _Run:
         return np.concatenate(parts)
 
 
-def _merged(onto: ControlChannels, channels: ControlChannels, active: np.ndarray) -> ControlChannels:
-    """Channels in which the active controls (C,) have those of the second."""
-    parts = ((getattr(onto, name), getattr(channels, name)) for name in ("location", "rotation", "scale"))
-    return ControlChannels(*(np.where(active[:, None], new, old) for old, new in parts))
+def _merged(onto: ControlChannels, channels: ControlChannels, posed: np.ndarray) -> ControlChannels:
+    """Channels in which the location and the rotation of controls that are posed, (C, 2), are those of the second.
 
-
-def _notes(controls: ControlRig, plans: list[Plan], switches: dict[str, float]) -> tuple[str, ...]:
-    """What is said of switches: those that are keyed, and those that keep their limbs as they are keyed."""
-    notes = [f"{path} is keyed to {value:g} over the bound frames" for path, value in switches.items()]
-    moving = sorted({int(controls.limb_switches[limb]) for plan in plans for limb in plan.moving})
-    notes += [f"{controls.switches[k]} changes in the source: its limb is written as it is keyed" for k in moving]
-    return tuple(notes)
+    What only turns keeps its place: a goal of IK turns a foot also while the leg is posed bone by bone.
+    """
+    location, rotation = (
+        np.where(chosen[:, None], getattr(channels, name), getattr(onto, name))
+        for name, chosen in zip(("location", "rotation"), posed.T, strict=True)
+    )
+    return ControlChannels(location, rotation, onto.scale)
 
 
 def _stretches(count: int) -> Iterator[slice]:

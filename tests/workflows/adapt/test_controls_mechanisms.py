@@ -9,6 +9,8 @@ from mathutils import Matrix
 from tests import adapt_play as play
 from tests import adapt_scenes as scenes
 from tests import commands, control_scenes
+from tests.control_scenes import add_driver
+from tests.objects import key
 
 FRAMES = control_scenes.FRAMES
 UP = 0.04
@@ -51,3 +53,58 @@ def test_a_copy_that_moves_otherwise_than_the_rig_is_named(leg, capsys, monkeypa
     monkeypatch.setattr(private_copies, "point_to", setattr)
     found = [note for note in raised(capsys)["notes"] if "copy of the rig" in note]
     assert len(found) == 1 and "'e'" in found[0] and "Copy Deform Bones" in found[0]
+
+
+def key_influences(rig, values):
+    for name in "de":
+        key(rig.pose.bones[name].constraints[0], "influence", values)
+
+
+@pytest.mark.parametrize("shown", [1, 8])
+def test_influences_that_are_keyed_count_at_each_frame_whichever_is_seen(leg, capsys, shown):
+    """Bound where the IK was keyed off, the feet missed the ground by 182 mm: its goals "moved no bone"."""
+    key_influences(leg, {1: 1.0, 3: 1.0, 5: 0.0, 8: 0.0})
+    before = heads(leg)
+    bpy.context.scene.frame_set(shown)
+    play.bind(leg, ("Floor",))
+    raised(capsys)
+    np.testing.assert_allclose(heads(leg) - before, np.broadcast_to([0.0, 0.0, UP], before.shape), atol=1e-3)
+
+
+@pytest.mark.parametrize("write_to", ["FK", "BOTH"])
+def test_an_influence_that_is_keyed_is_switched_as_a_property_is(leg, capsys, write_to):
+    key_influences(leg, {1: 1.0})
+    before = heads(leg)
+    play.bind(leg, ("Floor",))
+    leg.motion_loom_adapt.write_to = write_to
+    told = raised(capsys)
+    np.testing.assert_allclose(heads(leg) - before, np.broadcast_to([0.0, 0.0, UP], before.shape), atol=1e-3)
+    assert {"c", "d"} <= set(told["controls"]["written"])
+    assert any('["IK"].influence is keyed to 0' in note for note in told["notes"]) == (write_to == "FK")
+    play.play_source(leg)
+    np.testing.assert_allclose(heads(leg), before, atol=1e-5)
+
+
+def by_armature(rig):
+    rig.data["way"] = 1.0
+    for name in "de":
+        add_driver(rig.pose.bones[name].constraints[0], "influence", rig.data, '["way"]', "told", "ARMATURE")
+
+
+@pytest.mark.parametrize("switch", [by_armature, lambda rig: None], ids=["armature", "nothing"])
+def test_a_limb_that_cannot_be_switched_is_named(leg, capsys, switch):
+    """Write To FK did nothing, and said nothing."""
+    switch(leg)
+    play.bind(leg, ("Floor",))
+    said = [note for note in raised(capsys)["notes"] if "written to FK" in note]
+    assert not said
+    leg.motion_loom_adapt.write_to = "FK"
+    said = [note for note in commands.run(capsys, "adapt", "--rig", "Rig")["notes"] if "written to FK" in note]
+    assert len(said) == 1 and "'d' and " in said[0]
+    assert ("""'["way"]' of 'Rig'""" if switch is by_armature else "'IK' on 'd'") in said[0]
+
+
+def test_a_switch_that_was_keyed_after_bind_is_named(leg, capsys):
+    play.bind(leg, ("Floor",))
+    key_influences(leg, {1: 1.0})
+    assert any("influence' and 1 more" in note and "bind again" in note for note in raised(capsys)["notes"])

@@ -1,0 +1,52 @@
+"""What is said of the switches of a rig when a result is written to its controls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...scene.switches import find_switches, foreign_switches
+from ...scene.unswitchable import unswitchable
+from ...solvers.controls.control_rig import ControlRig
+from ...solvers.controls.plan import Plan
+from .control_variables import WriteChoices
+
+
+def switch_notes(
+    ob, controls: ControlRig, source: tuple, plans: list[Plan], switches: dict[str, float], chosen: WriteChoices
+) -> tuple[str, ...]:
+    """Sentences without full stops: switches that are keyed, limbs that stay as they are keyed, what is not known.
+
+    source: action and slot that the rig moves by.  switches: values by path that are keyed.
+    """
+    notes = [f"{path} is keyed to {value:g} over the bound frames" for path, value in switches.items()]
+    moving = sorted({int(controls.limb_switches[limb]) for plan in plans for limb in plan.moving})
+    notes += [f"{controls.switches[k]} changes in the source: its limb is written as it is keyed" for k in moving]
+    if chosen.write_to in ("FK", "BOTH"):
+        notes += _left_alone(ob, controls, source)
+    return (*notes, *_unknown(ob, controls, source))
+
+
+def _left_alone(ob, controls: ControlRig, source: tuple) -> Iterator[str]:
+    """Limbs of the body for which no other controls can be chosen."""
+    names = controls.rig.names
+    limbs = controls.limb_carriers if controls.limb_carriers is not None else np.zeros((0, len(controls.carriers)))
+    switched = {names[bone] for bone in controls.carriers[np.asarray(limbs, bool).any(axis=0)]}
+    body = {names[bone] for bone in controls.carriers}
+    for bones, why in unswitchable(ob, source):
+        of_body = [name for name in bones if name in body]
+        if of_body and not switched.intersection(of_body):
+            yield f"{_named(of_body)} cannot be written to FK, and stay on the controls that are keyed: {why}"
+
+
+def _unknown(ob, controls: ControlRig, source: tuple) -> Iterator[str]:
+    """Switches that were not there at Bind, or did not count."""
+    new = tuple(path for path in find_switches(ob, source) if path not in controls.switches)
+    new = [path for path, foreign in zip(new, foreign_switches(ob, new), strict=True) if not foreign]
+    if new:
+        yield f"{_named(new)} switches constraints, and did not count when the rig was bound: bind again"
+
+
+def _named(names: list[str]) -> str:
+    return f"'{names[0]}'" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
