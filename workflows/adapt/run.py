@@ -6,7 +6,6 @@ import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
-from ...scene.motion import BoneMotion
 from ..command_line.words import counted
 from ..core.base import names_what_is_too_large, relayed, run_to_end, within
 from ..environment.contacts import contacts_report
@@ -14,11 +13,10 @@ from ..environment.joints import joints_report
 from ..environment.problem import Problem, gather_steps
 from ..environment.replaced import ground_as_json, ground_notes, ground_report
 from ..environment.sanity import roughest_frame, unsettled_note
-from ..rig.bake import CHOOSING, Chosen, RigBakeOptions, choose_key_steps, require_bakeable, write_steps
+from ..rig.bake import CHOOSING, RigBakeOptions, choose_key_steps, require_bakeable, write_steps
 from ..rig.control_fit import FITTING, fitted_steps
 from ..rig.control_report import control_report
 from ..rig.factors import notes_of_kept_keys
-from ..rig.problem import RigResult
 from .findings import measure_written
 from .remarks import Remark, control_remarks, note_of_given_up, remarks
 from .report import keep_report
@@ -64,15 +62,15 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         report["replaced"] = ground_as_json(binding, problem.environment, uses, ground)
     ungrounded = ground_notes(binding, problem.environment, ground)
     (result,) = solution.results
-    fitted = control_report(result.written, result.whole) if result.written else None
-    if fitted is not None:
-        report["controls"] = fitted.figures()
     steps = choose_key_steps(context, [ob], workflow, solution, options)
     chosen = yield from relayed(steps, 0.85, 0.9, CHOOSING)
+    fitted = control_report(result.written, result.whole, chosen[0].posed) if result.written else None
+    if fitted is not None:
+        report["controls"] = fitted.figures()
     found, told, lost = None, [], []
     if options.measure:
         yield 0.9, "Measuring"
-        report["measures"], found = measure_written(problem, _played(result, chosen[0]))
+        report["measures"], found = measure_written(problem, chosen[0].played(result))
         told = [*_unsettled(problem, solution), *control_remarks(fitted)]
         told += remarks(found, chosen[0].keys.is_thinned, problem.options.upright)
         report["warnings"] = [remark.doubt for remark in told if remark.doubt]
@@ -88,11 +86,6 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
     # The scene may have come to play longer since.
     notes = list(dict.fromkeys((*bound, *written["notes"], *ungrounded, *report.get("warnings", ()), *lost)))
     return report | written | {"notes": notes, "seconds": time.perf_counter() - began}
-
-
-def _played(result: RigResult, chosen: Chosen) -> BoneMotion:
-    """The motion as its keys play it; where they are of controls, as the rig was evaluated with a key a frame."""
-    return result.motion if result.written else chosen.played()
 
 
 def _unsettled(problem: Problem, solution: Solution) -> Iterator[Remark]:

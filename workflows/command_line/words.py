@@ -43,6 +43,11 @@ def counted(count: float, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
+def millimetres(length: float) -> str:
+    """As in "0.89 mm" and "138 mm", two digits at least."""
+    return f"{length:.0f} mm" if length >= 10.0 else f"{length:.2g} mm"
+
+
 def pair_of_frames(text: str) -> tuple[float, float]:
     """Source and target frame of "12=40"; raises InputError for another text."""
     source, equals, target = text.strip().partition("=")

@@ -22,7 +22,7 @@ from ...scene.restored import restored_after_error
 from ...scene.whole_file import removed_on_failure
 from ...solvers.core.errors import InputError
 from ...solvers.regression.gram_pca import GramPca, gram_pca_steps
-from ..command_line.words import counted
+from ..command_line.words import counted, millimetres
 from ..core.base import relayed
 
 PC2, PCA_KEYS, ABSOLUTE_KEYS = "PC2", "PCA_KEYS", "ABSOLUTE_KEYS"
@@ -189,8 +189,7 @@ def _length(metres: float) -> str:
     """Rounded to two digits, a micrometre at least."""
     if metres >= 1.0:
         return f"{metres:.2f} m"
-    millimetres = max(1e3 * metres, 1e-3)
-    return f"{millimetres:.0f} mm" if millimetres >= 10.0 else f"{millimetres:.2g} mm"
+    return millimetres(max(1e3 * metres, 1e-3))
 
 
 def _size(count: float) -> str:

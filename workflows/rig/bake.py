@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+
+import numpy as np
 
 from ...scene.motion import BoneMotion
 from ...scene.motion_changes import changed_bones
 from ...scene.new_names import require_name
 from ...scene.strips import require_pushable
 from ...solvers.core import steps
-from ..command_line.words import counted
+from ..command_line.words import counted, millimetres
 from ..core import live
 from ..core.base import relayed, too_large_named, within
 from ..core.result_keys import KeyOptions, Keys, choose_keys
@@ -79,15 +81,22 @@ def require_bakeable(rigs: Sequence, workflow, options: RigBakeOptions) -> None:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is written of one result. motion: with the frames of the way back to its source.  keys: of that."""
+    """What is written of one result. motion: with the frames of the way back to its source.  keys: of that.
+
+    posed: (F, B, 4, 4) armature space, of a rig with controls: what it evaluates to with the keys; None where that is
+    what was fitted.
+    """
 
     motion: BoneMotion
     way: WayBack
     keys: Keys
+    posed: np.ndarray | None = None
 
-    def played(self) -> BoneMotion:
-        """The bound frames as the keys play them."""
-        return self.way.cut(self.keys.played(self.motion))
+    def played(self, result: RigResult) -> BoneMotion:
+        """The bound frames of a result as the keys play them."""
+        if self.posed is not None:
+            return replace(result.motion, basis=np.linalg.inv(result.motion.rig.rest) @ self.posed)
+        return result.motion if result.written else self.way.cut(self.keys.played(self.motion))
 
 
 def choose_key_steps(
@@ -101,11 +110,11 @@ def choose_key_steps(
         choose = partial(_keys_of, context, ob, workflow, result, way, motion)
         if result.written:
             chosen = control_key_steps(context, ob, workflow, result.written, way, options.keys, choose)
-            keys = yield from steps.within(chosen, number / len(rigs), (number + 1) / len(rigs))
+            keys, posed = yield from steps.within(chosen, number / len(rigs), (number + 1) / len(rigs))
         else:
             yield number / len(rigs)
-            keys = choose(options.keys)
-        found.append(Chosen(motion, way, keys))
+            keys, posed = choose(options.keys), None
+        found.append(Chosen(motion, way, keys, posed))
     return found
 
 
@@ -156,7 +165,7 @@ def key_summary(report: dict) -> str:
     if report["keys"] < report["keys_of_all_frames"]:
         text += (
             f" ({report['keys']} of {report['keys_of_all_frames']} keys, which moves joints by "
-            f"{report['key_error_mm']:.2g} mm at most)"
+            f"{millimetres(report['key_error_mm'])} at most)"
         )
     return f"{text}, as NLA strip" if report["strip"] else text
 

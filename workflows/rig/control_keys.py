@@ -28,8 +28,11 @@ _AT_A_STRETCH = 4
 
 def control_key_steps(
     at, ob, workflow, written: ControlResult, way: WayBack, options: KeyOptions, choose: Callable[[KeyOptions], Keys]
-) -> Generator[float, None, Keys]:
-    """The keys of a result on controls, yielding shares done; where any is left out their error is of the body, metres.
+) -> Generator[float, None, tuple[Keys, np.ndarray | None]]:
+    """The keys of a result on controls and the poses (F, B, 4, 4) that the rig takes with them, yielding shares done.
+
+    No poses where the rig plays what was fitted: with keys at all frames and the whole influence.
+    Where any key is left out their error is of the body, metres.
 
     way: back to the source outside of the frames, where the error stays that of controls.
     choose: keys with options, whose error is of controls.  Of the body it is the largest distance of the heads of the
@@ -37,8 +40,8 @@ def control_key_steps(
     them.  Where an error is asked for, it is held: by keys at all frames where nothing less does.
     """
     keys = choose(options)
-    if not keys.is_thinned:
-        return keys
+    if not keys.is_thinned and written.is_whole.all():
+        return keys, None
     with _copied(at, ob, workflow, written) as copy:
         body = _Body(copy, written, way)
         yield from body.pose_dense()
@@ -46,11 +49,11 @@ def control_key_steps(
         asked = None if options.at_source else options.error
         bound = asked
         for _ in range(_ROUNDS if asked is not None else 0):
-            if found.error <= asked:
+            if found[0].error <= asked:
                 return found
-            bound *= _SHARE * asked / found.error
+            bound *= _SHARE * asked / found[0].error
             found = yield from body.measured(choose(replace(options, error=bound)))
-        if asked is None or found.error <= asked:
+        if asked is None or found[0].error <= asked:
             return found
         return (yield from body.measured(choose(replace(options, error=None))))
 
@@ -78,11 +81,10 @@ class _Body:
         rows = np.arange(len(self.written.original.frames))
         self.dense = yield from self._posed(rows, self.written.motion.channels())
 
-    def measured(self, keys: Keys) -> Generator[float, None, Keys]:
-        """Keys with the metres by which the curves through them move any of the bones at any frame."""
-        return replace(keys, error=(yield from self._error_of(keys))) if keys.is_thinned else keys
-
-    def _error_of(self, keys: Keys) -> Generator[float, None, float]:
+    def measured(self, keys: Keys) -> Generator[float, None, tuple[Keys, np.ndarray]]:
+        """Keys with the metres by which the curves through them move any of the bones at any frame, and the poses."""
+        if not keys.is_thinned:
+            return keys, self.dense
         motion, controls = self.written.motion, self.written.controls
         played, own = keys.played_channels(self.way.extended(motion)), controls.controls
         channels = tuple(part[self.way.bound] for part in played)
@@ -90,11 +92,13 @@ class _Body:
         apart = [np.abs(new[:, own] - old[:, own]).max(axis=(1, 2)) for new, old in both]
         rows = np.flatnonzero(np.max(apart, axis=0) > 0.0)
         if not len(rows):
-            return 0.0
-        posed = yield from self._posed(rows, channels)
+            return replace(keys, error=0.0), self.dense
+        posed = self.dense.copy()
+        posed[rows] = yield from self._posed(rows, channels)
         bones = judged(controls)
-        found = points_apart(self.dense[rows][:, bones], posed[:, bones], controls.rig.lengths[bones])
-        return float((found * mean_scale(motion.object_world[rows, :3, :3])[:, None]).max())
+        found = points_apart(self.dense[:, bones], posed[:, bones], controls.rig.lengths[bones])
+        found *= mean_scale(motion.object_world[:, :3, :3])[:, None]
+        return replace(keys, error=float(found.max())), posed
 
     def _posed(self, rows: np.ndarray, channels: tuple) -> Generator[float, None, np.ndarray]:
         """(n, B, 4, 4) poses at some rows of channels of all bones."""

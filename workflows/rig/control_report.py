@@ -32,13 +32,16 @@ _WAYS_OUT = (
     "have more written (Write To, Trunk, the list of controls), key a control of it in the source, or change what is "
     "around it by less"
 )
+_LEFT_OUT = "there is no key of its controls there"
+_KEYS = "write more keys (a Frame Step of 1, a smaller Error, or without Keys at Source Keys)"
 
 
 @dataclass(frozen=True)
 class ControlReport:
     """Of one result. found: of the bones that are judged, distances in metres.  names: of all bones.  frames: (F,).
     scale: of the body, height / 1.8 m.  written: names of controls.  evaluations: to a frame.  unsettled: frames.
-    why: of the bones that miss their places most why that is, a clause each."""
+    why: of the bones that miss their places most why that is, a clause each.
+    between: whether the largest distance and the largest angle come of keys that are left out."""
 
     found: Deviation
     names: tuple[str, ...]
@@ -48,6 +51,7 @@ class ControlReport:
     evaluations: float
     unsettled: list[float]
     why: dict[str, str]
+    between: tuple[bool, bool] = (False, False)
 
     @property
     def over(self) -> np.ndarray:
@@ -66,14 +70,18 @@ class ControlReport:
         found = self.found
         if found.away.max() > _FAR * self.scale:
             bone, frame = self.where(found.farthest)
-            how = f"misses the place that was solved for it by {1000.0 * found.away.max():.0f} mm"
+            how, between = f"misses the place that was solved for it by {1000.0 * found.away.max():.0f} mm", 0
         elif np.degrees(found.turned.max()) > _FAR_TURNED:
             bone, frame = self.where(found.most_turned)
             how = f"is turned {np.degrees(found.turned.max()):.0f} degrees away from what was solved for it"
+            between = 1
         else:
             return ""
-        why = self.why.get(bone, _NOT_REACHED)
-        return f"Bone '{bone}' {how} at frame {frame:g}: {why}; {_WAYS_OUT}"
+        if self.between[between]:
+            why, ways_out = _LEFT_OUT, _KEYS
+        else:
+            why, ways_out = self.why.get(bone, _NOT_REACHED), _WAYS_OUT
+        return f"Bone '{bone}' {how} at frame {frame:g}: {why}; {ways_out}"
 
     def figures(self) -> dict:
         """As JSON can hold them."""
@@ -95,9 +103,15 @@ class ControlReport:
         }
 
 
-def control_report(written: ControlResult, whole: BoneMotion) -> ControlReport:
-    """What became of a motion of bones apart that was solved."""
-    found = deviation(whole.pose, written.fit.pose, judged(written.controls))
+def control_report(written: ControlResult, whole: BoneMotion, posed: np.ndarray | None = None) -> ControlReport:
+    """What became of a motion of bones apart that was solved.
+
+    posed: (F, B, 4, 4) what the rig plays, where that is not what was fitted, as where keys are left out.  At frames
+    that the influence leaves between that and the source, it is what was fitted that is judged.
+    """
+    bones = judged(written.controls)
+    fitted = deviation(whole.pose, written.fit.pose, bones)
+    found = fitted if posed is None else deviation(whole.pose, _shown(written, posed), bones)
     names = written.controls.rig.names
     unit = mean_scale(whole.object_world[:, :3, :3])[:, None]
     doubtful = {int(found.bones[place[1]]) for place in (found.farthest, found.most_turned)}
@@ -110,6 +124,21 @@ def control_report(written: ControlResult, whole: BoneMotion) -> ControlReport:
         float(written.fit.evaluations.mean()),
         whole.frames[~written.fit.converged].tolist(),
         {names[bone]: why for bone, why in _reasons(written, doubtful)},
+        _are_between(fitted, found),
+    )
+
+
+def _shown(written: ControlResult, posed: np.ndarray) -> np.ndarray:
+    """Poses (F, B, 4, 4) with what was fitted at the frames of less than the whole influence."""
+    return np.where(written.is_whole[:, None, None, None], posed, written.fit.pose)
+
+
+def _are_between(fitted: Deviation, found: Deviation) -> tuple[bool, bool]:
+    """Whether keys that are left out do most of what is farthest, and of what is most turned."""
+    away, turned = found.farthest, found.most_turned
+    return (
+        bool(fitted.away[away] < 0.5 * found.away[away]),
+        bool(fitted.turned[turned] < 0.5 * found.turned[turned]),
     )
 
 

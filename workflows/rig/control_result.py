@@ -43,6 +43,13 @@ class ControlResult:
         return replace(self, motion=_motion(self.controls, shown, self.original))
 
     @property
+    def is_whole(self) -> np.ndarray:
+        """(F,) bool, at which frames what is written is what was fitted."""
+        fitted = _motion(self.controls, self.fit.channels, self.original)
+        both = zip(self.motion.channels(), fitted.channels(), strict=True)
+        return np.all([(new == old).all(axis=(1, 2)) for new, old in both], axis=0)
+
+    @property
     def solvable(self) -> np.ndarray:
         """(B, 3) bool, which of location, rotation and scale of each bone may be written."""
         return channels_that_change(self.controls, self.problem.variables)

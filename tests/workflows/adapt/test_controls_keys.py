@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom.workflows.command_line.words import millimetres
 
 from tests import adapt_play as play
 from tests import adapt_scenes as scenes
@@ -77,3 +78,36 @@ def test_it_is_of_a_result_that_is_half_faded(rig, capsys):
     _, dense = baked(rig, capsys)
     report, shown = baked(rig, capsys, "--step", "3")
     assert report["key_error_mm"] == pytest.approx(off(shown, dense), abs=2e-3)
+
+
+def away(shown, meant):
+    """Millimetres by which the heads of the body's bones are away from where they were meant to be."""
+    return 1000.0 * np.linalg.norm((shown - meant)[:, ::4], axis=-1).max()
+
+
+@pytest.mark.parametrize("words", [["--step", "7"], ["--keys-at-source"], ["--reduce", "0.02"]])
+def test_what_is_measured_is_what_the_keys_play(rig, capsys, words):
+    """The body lands where it was solved with a key a frame; the floor is only lifted, so that is known."""
+    scenes.deform("Floor", lambda v: v * [1.0, 1.0, 0.0] + [0.0, 0.0, 0.1])
+    meant = points(rig) + [0.0, 0.0, 0.1]
+    dense, shown = baked(rig, capsys)
+    assert away(shown, meant) < 0.5 and dense["controls"]["away_mm"] < 0.5
+    report, shown = baked(rig, capsys, *words)
+    told, seen = report["controls"], away(shown, meant)
+    assert seen > 4.0 and told["away_mm"] == pytest.approx(seen, abs=0.5)
+    is_far = "--step" in words
+    assert any("there is no key of its controls there" in text for text in report["notes"]) == is_far
+    assert report["measures"] != dense["measures"]
+
+
+def test_what_is_measured_of_half_a_result_is_what_is_played(rig, capsys):
+    """Halfway between two goals a knee is elsewhere than halfway between its two places."""
+    rig.motion_loom_adapt.influence = 0.5
+    with_all, _ = baked(rig, capsys)
+    report, _ = baked(rig, capsys, "--step", "7")
+    assert report["measures"] != with_all["measures"] and report["controls"] == with_all["controls"]
+
+
+@pytest.mark.parametrize(("length", "told"), [(0.0, "0 mm"), (0.894, "0.89 mm"), (9.95, "9.9 mm"), (131.4, "131 mm")])
+def test_lengths_are_told_without_powers_of_ten(length, told):
+    assert millimetres(length) == told
