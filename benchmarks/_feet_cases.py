@@ -145,7 +145,7 @@ def _mapped(name: str, looked_at: bool, watched, moved, cycle: int, first: int =
     mapping, choices = MotionMap.learn(rows, space.coefficients[picks], space.box), TravelChoices()
     track = map_track(mapping, travel, source, choices, feet_at)
     still = np.zeros((len(moved.times), 3))
-    places, _ = travel.track(space.coefficients, moved.times, still[:, :2], still[:, 0], choices, feet_at)
+    places, *_ = travel.track(space.coefficients, moved.times, still[:, :2], still[:, 0], choices, feet_at)
     own = Moving(moved.times, _placed(space.vertices_of(space.coefficients), places, 0 * places[:, 0], ground), places)
     shown = _placed(space.vertices_of(track.coefficients), track.positions, track.headings, ground)
     return FeetCase(name, looked_at, moved.triangles, same, [own], Moving(track.times, shown, track.positions))
