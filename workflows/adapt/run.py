@@ -10,6 +10,7 @@ from ..command_line.words import counted
 from ..core.base import names_what_is_too_large, relayed, run_to_end, within
 from ..environment.contacts import contacts_report
 from ..environment.joints import joints_report
+from ..environment.lowered import keep_lowered
 from ..environment.problem import Problem, gather_steps
 from ..environment.replaced import ground_as_json, ground_notes, ground_report
 from ..environment.sanity import roughest_frame, unsettled_note
@@ -56,6 +57,8 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         "unconverged": problem.frames[~solution.adapted.converged].tolist(),
         "write_error_mm": 1000 * solution.write_error.metres,
     }
+    lowered = solution.adapted.moves.sinking
+    report["hips_lowered_cm"] = {"max": 100.0 * float(lowered.max()), "mean": 100.0 * float(lowered.mean())}
     uses = problem.options.surfaces
     ground = ground_report(binding, problem.environment, uses)
     if ground.lost:
@@ -81,6 +84,8 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
 
     def keep(written):
         keep_report(context, ob, workflow, report | written[0], found, told)
+        action = context.blend_data.actions[written[0]["action"], None]
+        keep_lowered(action, workflow, written[0]["source"], float(lowered.max()), binding.scale)
 
     (written,) = yield from write_steps(context, [ob], workflow, problem, solution, options, chosen, keep)
     # The scene may have come to play longer since.

@@ -34,6 +34,7 @@ from .body import time_stretch
 from .changes import bound_before, bound_triangles_of, changes_of_rig, changes_of_set, counted_anew
 from .contacts import contacts_report, list_contacts
 from .joints import choices_of, joints_report, list_joints
+from .lowered import lowered_notes
 from .older_ranges import note_known_range
 from .older_seats import note_seats_known
 from .sanity import require_in_reach, require_set_in_reach
@@ -84,6 +85,7 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
         bones = source.bones[source.bones >= 0] if controls is None else controls.controls
         played = source_of(ob)
         left_out = notes_at_bind(context.scene, ob, workflow, played, source.motion, bones, controls)
+        left_out = (*lowered_notes(played[0], workflow), *left_out)
         others = other_motions(ob, played, (workflow.settings_of(ob).result,))
     yield 0.1, "Reading the environment"
     before = bound_before(ob, workflow)

@@ -16,12 +16,14 @@ class MotionLoomRigBefore(bpy.types.PropertyGroup):
 
 
 class MotionLoomRigNotes(bpy.types.PropertyGroup):
-    """What a live action holds, kept with it: undo may bring the rig back without its action, or the reverse."""
+    """What a live action, or a result, holds, kept with it: undo may bring the rig back without it, or the reverse."""
 
     stamp: bpy.props.StringProperty(description="What it was solved for")
     channels: bpy.props.StringProperty(description="Which channels hold solved keys")
     written: bpy.props.StringProperty(description="Digest of its keys after it was solved")
     keyed: bpy.props.BoolProperty(description="The user has set keys in it")
+    lowered: bpy.props.FloatProperty(description="Metres by which hips went down for the legs in a result, at most")
+    made_of: bpy.props.StringProperty(description="What a result was made of, by name")
 
 
 class MotionLoomControl(bpy.types.PropertyGroup):

@@ -56,6 +56,7 @@ def test_a_copy_changes_nothing(rig):
 
 @pytest.mark.parametrize("along", ["GRAVITY", "CLOSEST"])
 def test_a_copy_that_is_lifted_is_as_if_the_object_were(rig, along):
+    scenes.raise_step(LIFT)
     floor = bpy.data.objects["Floor"]
     floor.location.z += LIFT
     lifted = baked(rig)
@@ -186,3 +187,13 @@ def test_a_ground_elsewhere_or_without_faces_is_named(rig):
     ground.location.x -= 50.0
     ground.data.clear_geometry()
     assert "'Ramp' has no faces" in refused(rig, "bake")
+
+
+def test_a_result_with_lowered_hips_says_so_when_it_is_bound(rig):
+    """Brought back to its first ground it stays low: nothing in it says how straight its knees were."""
+    replace_objects(rig, entry(rig), [ramp(slope=0.5)])
+    source = rig.motion_loom_adapt.source.name
+    press(rig, "bake")
+    press(rig, "fit")
+    notes = rig.motion_loom_adapt.notes
+    assert "the hips went down by up to" in notes and f"bind '{source}'" in notes
