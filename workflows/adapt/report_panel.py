@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.naming import listed
-from ..environment.joints import STAYS
+from ..environment.joints import staying_names
 from ..interface.panel_parts import Shown, draw_text
 from .report import remarks_of, shown_report
 
@@ -32,7 +32,7 @@ def draw_report(layout, shown: Shown) -> None:
     for remark in remarks_of(report):
         draw_text(column, shown.context, remark.text, "ERROR" if remark.doubt else "DOT")
         _draw_link(column, remark)
-    staying = [item.name for item in shown.chosen.joints if item.role == STAYS]
+    staying = staying_names(shown.chosen)
     if staying:
         draw_text(layout, shown.context, f"Not solved, as no solved bone carries them: {listed(staying)}", "INFO")
     layout.operator("motion_loom.adapt_save_picture", icon="IMAGE_DATA")

@@ -102,8 +102,7 @@ def joints_report(ob, workflow) -> dict:
     Controls are none of these: what is keyed to move others neither rides nor stays.
     """
     settings = workflow.settings_of(ob)
-    controls = {item.name for item in settings.controls}
-    entries = [item for item in settings.joints if item.role == SOLVED or item.name not in controls]
+    entries = _without_controls(settings)
     solved: dict[str, list[str]] = {}
     for item in entries:
         if item.role == SOLVED:
@@ -111,9 +110,20 @@ def joints_report(ob, workflow) -> dict:
     return {
         "solved": solved,
         "riding": {item.name: item.carrier for item in entries if item.role == RIDES},
-        "staying": [item.name for item in entries if item.role == STAYS],
-        "left_alone": [item.name for item in entries if item.mode == LEAVE],
+        "staying": staying_names(settings),
+        "left_alone": [item.name for item in settings.joints if item.mode == LEAVE],
     }
+
+
+def staying_names(settings) -> list[str]:
+    """The bones that no solved one carries, but for controls."""
+    return [item.name for item in _without_controls(settings) if item.role == STAYS]
+
+
+def _without_controls(settings) -> list:
+    """Entries of solved bones, and of others that are no controls."""
+    controls = {item.name for item in settings.controls}
+    return [item for item in settings.joints if item.role == SOLVED or item.name not in controls]
 
 
 def role_in_words(item) -> str:
