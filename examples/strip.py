@@ -49,6 +49,7 @@ class Studio:
         width = span * size[0] / size[1]
         self.caption.data.size = 0.07 * width
         self.caption.location = (-0.47 * width, 0.48 * span, -1.0)
+        self.caption.data.text_boxes[0].width = 0.94 * width  # longer ones go on in another line
 
     def row(self, frames, look_at: np.ndarray, title: str) -> list[np.ndarray]:
         """A picture (H, W, 4), bottom line first, of each frame, looking at (n, 3)."""
