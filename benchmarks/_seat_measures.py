@@ -39,15 +39,16 @@ def bound(scene: Scene) -> Binding:
     return fit(track, list(scene.environment.values()), effectors(track.skeleton.parents), scene.height)
 
 
-def row(scene: Scene, case: Case, binding: Binding, metres: float) -> tuple[dict, AdaptedMotion]:
-    """The figures of a seat that is raised by some metres, and the motion."""
+def row(scene: Scene, case: Case, binding: Binding, metres: float) -> tuple[dict, AdaptedMotion, np.ndarray]:
+    """The figures of a seat that is raised by some metres, the motion, and (F,) whether the pelvis rests on it."""
     after = environment(scene, case, metres)
     motion = adapt(binding, after, AdaptOptions())
-    return figures(scene, case, binding, motion, after, metres), motion
+    found, sits = figures(scene, case, binding, motion, after, metres)
+    return found, motion, sits
 
 
-def figures(scene, case, binding, motion, after, metres) -> dict:
-    """Shares of frames in percent, lengths in cm."""
+def figures(scene, case, binding, motion, after, metres) -> tuple[dict, np.ndarray]:
+    """Shares of frames in percent and lengths in cm; and (F,) whether the pelvis rests on what is raised."""
     scale, before = binding.scale, list(scene.environment.values())
     old, new = (_parts(scene, case, positions) for positions in (scene.track.positions, motion.positions))
     then, now = (_distances(points, around, scale) for points, around in ((old.points, before), (new.points, after)))
@@ -73,7 +74,7 @@ def figures(scene, case, binding, motion, after, metres) -> dict:
     out["turn_deg"] = float(np.nanmax(np.where(pops, np.nan, events.turns)))
     out["penetration_gain_pct"] = found["penetration_pct"] - found["penetration_original_pct"]
     out["contacts_kept_pct"], out["jerk_mean_ratio"] = found["contacts_kept_pct"], found["jerk_mean_ratio"]
-    return out
+    return out, sits
 
 
 def _share(of, where):
