@@ -26,6 +26,8 @@ _PARTS = {
     "toe.L": (5, "Toes_L", False), "thigh.R": (8, "UpperLeg_R", True), "shin.R": (9, "LowerLeg_R", True),
     "foot.R": (10, "Foot_R", False), "toe.R": (11, "Toes_R", False),
 }  # fmt: skip
+# Bandai's root, which no other skeleton has, and a clip that begins as somebody stands there.
+_ROOT, _STANDING = "joint_Root", "bandai/dataset-1_walk-back_normal_001"
 _TRUNK = re.compile(r"spine")
 _LIMB = re.compile(r"(thigh|shin|foot|toe|upper_arm|forearm|hand)\.[LR]$")
 _END = re.compile(r"(foot|hand)\.[LR]$")
@@ -51,6 +53,8 @@ CAPTURES = {
     "CMU 02_01": Capture("misc/02_01", 40, 4),
     "CMU 05_02": Capture("misc/05_02", 200, 4),
     "CMU 03_01": Capture("cmu/03_01_uneven_terrain_30fps", 10, 1),
+    "Bandai giant": Capture("bandai/dataset-1_walk_giant_001", 20, 2),
+    "Bandai left": Capture("bandai/dataset-1_walk-left_normal_001", 20, 2),
 }
 
 
@@ -107,12 +111,15 @@ def asked_of(take: Capture, names: list[str], rest: np.ndarray, parents: np.ndar
     rest: (K, 4, 4) of the carriers, each after its parent among them.
     """
     motion = read_bvh(data_file(f"mocap_bvh/{take.file}.bvh"))
-    rows = take.first + take.step * np.arange(take.count)
-    places, turns = (each[rows] for each in motion.world())
-    turns, places = Z_UP @ turns @ Z_UP.T, places @ Z_UP.T
     joints = motion.skeleton.names
+    of = {part: joints.index(b) if _ROOT in joints else a for part, (a, b, _) in _PARTS.items()}
+    places, turns = _facing_front(motion, of, take.first + take.step * np.arange(take.count))
     offsets = motion.translations[0] @ Z_UP.T
-    of = {part: joints.index(b) if b in joints else a for part, (a, b, _) in _PARTS.items()}
+    if _ROOT in joints:  # whose joints have axes along the bones
+        standing = read_bvh(data_file(f"mocap_bvh/{_STANDING}.bvh"))
+        neutral = _facing_front(standing, of, np.arange(1))[1][0]
+        turns = turns @ np.swapaxes(neutral, -1, -2)
+        offsets = (neutral[np.maximum(motion.skeleton.parents, 0)] @ offsets[..., None])[..., 0]
     leg = sum(np.linalg.norm(offsets[of[name] + 1]) for name in ("thigh.L", "shin.L"))
     own_leg = _length(names, rest, "thigh.L", "shin.L") + _length(names, rest, "shin.L", "foot.L")
     hips = of["spine"]
@@ -137,6 +144,18 @@ def asked_of(take: Capture, names: list[str], rest: np.ndarray, parents: np.ndar
             up, local = parents[k], np.linalg.inv(rest[parents[k]]) @ rest[k]
             out[:, k, :3, 3] = out[:, up, :3, 3] + out[:, up, :3, :3] @ local[:3, 3]
     return out
+
+
+def _facing_front(motion, of: dict[str, int], rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places (n, J, 3) and turns (n, J, 3, 3) at some frames, Z up, of a clip that faces forward, -Y, as it begins."""
+    places, turns = (each[rows] for each in motion.world())
+    turns, places = Z_UP @ turns @ Z_UP.T, places @ Z_UP.T
+    if _ROOT not in motion.skeleton.names:
+        return places, turns
+    side = places[0, of["thigh.L"]] - places[0, of["thigh.R"]]
+    cosine, sine = side[:2] / np.linalg.norm(side[:2])
+    about = np.array([[cosine, sine, 0.0], [-sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+    return places @ about.T, about @ turns
 
 
 def _next(motion, joint: int) -> int:
