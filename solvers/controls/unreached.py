@@ -14,6 +14,10 @@ from .misfit import References, errors
 from .trial import ControlFit, FitProblem
 from .trunk_place import only_details, placing_roots
 
+# A limb's bone that is longer or shorter by more than this share is stretched.
+_STRETCHED = 5e-3
+_IK = 1  # end of the switch of a limb, as in ``ControlRig.limb_values``
+
 
 class Why(Enum):
     """Why a carrier is not where it is to be."""
@@ -21,6 +25,7 @@ class Why(Enum):
     NO_CONTROL = "no control moves it"
     HELD = "the controls that move it are locked or are not written"
     OUT_OF_REACH = "out of reach of the controls that are written"
+    STRETCHED = "the rig's IK stretch makes the limb longer or shorter than was solved"
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ def unreached(
                 int(missed[:, carrier].sum()),
                 float(fit.misses[frame, carrier]),
                 float(fit.turns[frame, carrier]),
-                _why(controls, problem, frame, carrier),
+                _why(controls, problem, fit, frame, carrier),
             )  # fmt: skip
         )
     return tuple(sorted(found, key=lambda each: -much[each.frame, each.carrier]))
@@ -104,9 +109,28 @@ def unwritten(controls: ControlRig, problem: FitProblem, frame: int, carrier: in
     return int(np.where(fit, moves.sum(axis=1), -1).argmax()) if fit.any() else None
 
 
-def _why(controls: ControlRig, problem: FitProblem, frame: int, carrier: int) -> Why:
+def _why(controls: ControlRig, problem: FitProblem, fit: ControlFit, frame: int, carrier: int) -> Why:
     movers = controls.moves[problem.state[frame], :, carrier]
     if not movers.any():
         return Why.NO_CONTROL
     written = (problem.variables & controls.free).any(axis=1)
-    return Why.OUT_OF_REACH if (movers & written).any() else Why.HELD
+    if not (movers & written).any():
+        return Why.HELD
+    return Why.STRETCHED if _is_stretched(controls, problem, fit, frame, carrier) else Why.OUT_OF_REACH
+
+
+def _is_stretched(controls: ControlRig, problem: FitProblem, fit: ControlFit, frame: int, carrier: int) -> bool:
+    """Whether IK has the bones on either side of a limb's joint at other lengths than those of the targets."""
+    if controls.limb_carriers is None or controls.limb_values is None:
+        return False
+    values = controls.states[problem.state[frame], controls.limb_switches]
+    in_ik = np.abs(values - controls.limb_values[:, _IK]) < 0.5 * np.ptp(controls.limb_values, axis=1)
+    if not (controls.limb_carriers[:, carrier] & in_ik).any():
+        return False
+    parents = controls.carrier_parents
+    ends = np.flatnonzero((parents == carrier) | ((np.arange(len(parents)) == carrier) & (parents >= 0)))
+    found, asked = (
+        np.linalg.norm(heads[ends, :3, 3] - heads[parents[ends], :3, 3], axis=-1)
+        for heads in (fit.pose[frame, controls.carriers], problem.targets[frame])
+    )
+    return bool((np.abs(found - asked) > _STRETCHED * asked).any())

@@ -33,6 +33,7 @@ _WAYS_OUT = (
     "around it by less"
 )
 _LEFT_OUT = "there is no key of its controls there"
+_NO_STRETCH = "set IK Stretch (Rigify's IK_Stretch) to 0 in the source, or Write To: FK"
 _KEYS = "write more keys (a Frame Step of 1, a smaller Error, or without Keys at Source Keys)"
 
 
@@ -80,7 +81,8 @@ class ControlReport:
         if self.between[between]:
             why, ways_out = _LEFT_OUT, _KEYS
         else:
-            why, ways_out = self.why.get(bone, _NOT_REACHED), _WAYS_OUT
+            why = self.why.get(bone, _NOT_REACHED)
+            ways_out = _NO_STRETCH if why == Why.STRETCHED.value else _WAYS_OUT
         return f"Bone '{bone}' {how} at frame {frame:g}: {why}; {ways_out}"
 
     def figures(self) -> dict:

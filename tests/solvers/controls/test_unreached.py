@@ -8,6 +8,7 @@ import pytest
 from solvers.controls.control_rig import MAIN
 from solvers.controls.fit import fit_steps
 from solvers.controls.unreached import Why, unreached, unwritten, where_it_begins
+from solvers.rotations import rotation_vectors as rotvec
 from tests.control_toys import CARRIERS, CONTROLS, Toy
 
 FRAMES = 12
@@ -42,6 +43,23 @@ def test_a_foot_out_of_its_leg_s_reach_and_its_frame_are_named(toy):
     assert name == "o_shin"
     assert (worst.frame, worst.frames, worst.why) == (5, 1, Why.OUT_OF_REACH)
     assert worst.away > 0.02
+
+
+@pytest.mark.parametrize(("by", "why"), [(0.03, Why.STRETCHED), (0.0, Why.OUT_OF_REACH)])
+def test_stretch_of_a_limb_in_ik_is_the_reason_where_its_bones_have_other_lengths(toy, by, why):
+    problem, names = at_rest(toy), list(CARRIERS)
+    leg, shin, foot = np.isin(names, ["o_thigh", "o_shin"]), names.index("o_shin"), names.index("o_foot")
+    pose = problem.pose.copy()
+    down = pose[5, toy.controls.carriers[foot], :3, 3] - pose[5, toy.controls.carriers[shin], :3, 3]
+    pose[5, toy.controls.carriers[shin], :3, 3] += by * down
+    fit, _ = toy.run(fit_steps(toy.controls, at_rest(toy)), SWITCH)
+    values, none = np.array([[1.0, 0.0]]), np.zeros((1, 2, len(CONTROLS)), bool)
+    controls = replace(
+        toy.controls, limb_switches=np.array([0]), limb_values=values, limb_carriers=leg[None], limb_controls=none
+    )
+    fit = replace(fit, pose=pose, misses=np.where(np.arange(len(names)) == shin, 0.02, fit.misses))
+    problem.targets[5, shin, :3, :3] = rotvec.exp(np.array([[0.0, 0.0, 0.1]]))[0] @ problem.targets[5, shin, :3, :3]
+    assert [each.why for each in unreached(controls, problem, fit, 0.002, 0.01) if each.carrier == shin] == [why]
 
 
 def test_locked_controls_are_the_reason(toy):
