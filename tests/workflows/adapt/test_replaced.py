@@ -10,7 +10,7 @@ from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 from bl_ext.devrepo.motion_loom.workflows.environment.replaced import replace_objects
 
 from tests import adapt_scenes as scenes
-from tests.adapt_play import live_is_bake, press, refused, reopen, save, settle, status
+from tests.adapt_play import brought, live_is_bake, press, refused, reopen, save, settle, status
 from tests.objects import key
 
 LIFT = 0.2
@@ -197,3 +197,19 @@ def test_a_result_with_lowered_hips_says_so_when_it_is_bound(rig):
     press(rig, "fit")
     notes = rig.motion_loom_adapt.notes
     assert "the hips went down by up to" in notes and f"bind '{source}'" in notes
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_what_replaces_comes_along_with_the_rig(rig, tmp_path, link):
+    """Appended, and linked with an override."""
+    replace_objects(rig, entry(rig), [ramp()])
+    expected = baked(rig)
+    path = save(tmp_path / "from.blend")
+    brought(path, "Rig", "Ramp", "Floor", "Step", link=link)
+    again = next(ob for ob in bpy.context.scene.objects if ob.name == "Rig")
+    if link:
+        again = again.override_create(remap_local_usages=True)
+    bpy.context.view_layer.update()
+    assert [each.target.name for each in entry(again).replacements] == ["Ramp"]
+    press(again, "bake")
+    assert np.abs(scenes.joints_of(again) - expected).max() < 1e-6
