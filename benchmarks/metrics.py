@@ -117,6 +117,20 @@ def measure_details(
     return details
 
 
+def capsule_depths(
+    track: JointTrack, meshes: Sequence[MeshTrack], height: float, spacing: float, scale: float = 1.0
+) -> np.ndarray:
+    """(F, B) metres by which the 5 cm capsule around each bone is inside any of the meshes, negative outside.
+
+    spacing: metres at 1.8 m between the samples of a bone's axis.  height, scale: see ``measure_details``.
+    """
+    unit = height / BODY
+    body = _Body(track, spacing * unit * scale)
+    points = body.points(track.positions)[:, len(body.samples) :]
+    nearest = np.minimum.reduce([p.distance for p in _probed(points, meshes, REACH * unit * max(scale, 1))])
+    return CAPSULE * unit * scale - np.minimum.reduceat(nearest, body.first, axis=1)
+
+
 def without_joints(track: JointTrack, names: Sequence[str]) -> JointTrack:
     """The track without the joints named; children go to the nearest ancestor that stays."""
     parents = track.skeleton.parents

@@ -164,12 +164,13 @@ def find(
     size: float,
     gravity: np.ndarray = DOWN,
     uses: Sequence[SurfaceUse] | None = None,
+    clear: float | None = None,
 ) -> Findings:
     """Compare a result with the bound motion.
 
     positions: (F, J, 3) and turns: (F, J, 4) unit quaternions that are added to the source's orientations, world.
     environment: the changed meshes in the binding's order.  size: of the character against bind.
-    uses: of the objects, None where none of them is replaced.
+    uses: of the objects, None where none of them is replaced.  clear: see ``measures.compare``.
     """
     track, tree, scale = binding.track, binding.tree, binding.scale
     parents, source = track.skeleton.parents, track.positions
@@ -190,7 +191,7 @@ def find(
         worst_events.leanings(source, trunk, gravity) <= LEANING,
         _sloped(turns, binding.touched.any(axis=0), gravity, binding.dt),
         _stretched(binding, positions, lengths, trunk),
-        compare(binding, positions, environment, size, uses),
+        compare(binding, positions, environment, size, uses, clear),
         tree.order[binding.samples.child],
         binding.objects,
         scale,

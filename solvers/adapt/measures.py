@@ -22,18 +22,22 @@ from .present_places import present_places
 
 DEPTH = 0.01
 LOST = 0.01
+# Metres at 1.8 m that a capsule may be in an object in any case.
+ALLOWED = 0.001
 _REACH = 0.3
 
 
 @dataclass(frozen=True)
 class Comparison:
     """A result beside the bound motion. before, after: (O, F, P) distances of the binding's samples then and now, and
-    lost (1, F, P) of their clearance to whatever is nearest, metres.  contacts: which are kept.  jerk_before, jerk:
-    (F - 3, J) m/s^3.  unit: body height / 1.8 m.  size: of the character against bind."""
+    lost (1, F, P) of their clearance to whatever is nearest, metres.  deeper: (F, P) metres by which the capsule around
+    a sample is deeper in whatever is nearest than it was then, or than 1 mm, whichever is more.  contacts: which are
+    kept.  jerk_before, jerk: (F - 3, J) m/s^3.  unit: body height / 1.8 m.  size: of the character against bind."""
 
     before: np.ndarray
     after: np.ndarray
     lost: np.ndarray
+    deeper: np.ndarray
     contacts: ContactCount
     jerk_before: np.ndarray
     jerk: np.ndarray
@@ -81,11 +85,13 @@ def compare(
     environment: list[MeshTrack],
     size: float,
     uses: Sequence[SurfaceUse] | None = None,
+    clear: float | None = None,
 ) -> Comparison:
     """Compare a result with the bound motion.
 
     positions: (F, J, 3) adapted joints.  environment: the changed meshes.  size: of the character against bind;
     clearances are asked in proportion to it.  uses: of the objects, None where none of them is replaced.
+    clear: metres that are kept clear around a bone without a thicker capsule, None for 5 cm in proportion to the body.
     """
     unit, tree = binding.scale, binding.tree
     samples = binding.samples.positions(tree.from_track(positions))
@@ -97,11 +103,13 @@ def compare(
     # To whatever is nearest: a floor may lie inside the stage that the feet stand on now.
     asked, left = (distance.min(axis=0, keepdims=True) for distance in (before, after))
     lost = size * np.minimum(asked, near) - np.minimum(left, near * size)
+    thick = np.maximum(binding.radii[tree.order][binding.samples.child] * size, near * size if clear is None else clear)
+    deeper = (np.minimum(size * asked, thick - ALLOWED * unit) - left)[0]
     now = present_places(binding, environment, uses or [SurfaceUse()] * len(environment))
     hidden, at = covered_contacts(binding, surfaces, (now.origins, now.axes)), binding.samples.at_joints[tree.rank]
     contacts = count_contacts(binding.joint_distance, after[:, :, at], binding.touched, hidden, size, unit)
     jerk_before, jerk = (_jerk(joints, binding.track.fps) for joints in (binding.track.positions, positions))
-    return Comparison(before, after, lost, contacts, jerk_before, jerk, unit, size)
+    return Comparison(before, after, lost, deeper, contacts, jerk_before, jerk, unit, size)
 
 
 def _percent_of_frames(where):

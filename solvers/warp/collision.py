@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -142,6 +142,19 @@ class Colliders(SparseTerm):
             setattr(out, name, part(getattr(self, name), keep))
         return out
 
+    def raised(self, pose, by: float) -> Colliders:
+        """The same, but samples that are too near have to keep so many metres more."""
+        near, distance = self._distances(pose)
+        short = near.least - distance
+        hits = short > 0
+        least = self._goals.least.copy()
+        least.reshape(-1)[near.pairs[hits]] += by
+        out = copy(self)
+        out._goals, out._planes = replace(self._goals, least=least), None
+        for name in self._KEPT:
+            setattr(out, name, getattr(self, name).copy())
+        return out
+
     def residual(self, tree, pose, quats) -> Halfspaces:
         near, distance = self._distances(pose)
         s, short = self._samples, near.least - distance
@@ -196,7 +209,7 @@ class Colliders(SparseTerm):
         goals = (self._goals.least, self._goals.held, self._goals.hold)
         distance, least, held, hold = (a.reshape(-1)[pairs] for a in (self._distance, *goals))
         place = pairs % self._slack[0].size
-        return _Planes(place, seen, distance, gradient, least, held, hold, np.flatnonzero(hold > 0))
+        return _Planes(pairs, place, seen, distance, gradient, least, held, hold, np.flatnonzero(hold > 0))
 
     def _ask(self, points, pairs):
         """Look up the closest places of some pairs and remember them: joints far, points between them near."""
@@ -227,10 +240,12 @@ class Colliders(SparseTerm):
 class _Planes:
     """Tangent planes of N near samples.
 
-    place: (N,) sample F + frame.  seen: (3, N) where the sample was asked, with the distance (N,) and its gradient
+    pairs: (N,) numbers of object, sample and frame.  place: (N,) sample F + frame.  seen: (3, N) where the sample was
+    asked, with the distance (N,) and its gradient
     (3, N) there.  least, held, hold: (N,) of ``DistanceGoals``.  holds: those that are held.
     """
 
+    pairs: np.ndarray
     place: np.ndarray
     seen: np.ndarray
     distance: np.ndarray

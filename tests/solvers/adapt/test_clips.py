@@ -177,10 +177,10 @@ def test_pins_are_reached_within_a_millimetre(down):
     held = ramp == 1
     assert held.sum() > down.frames // 3
     assert np.linalg.norm(motion.positions[held, hand] - place[held], axis=1).max() < 0.001
-    # What the pins push the body against, it begins to give way to so long before.
+    # What the pins push the body against, it begins to give way to so long before; touched up, a little earlier.
     before = row < fifth - SPREAD_REACH * down.track.fps
     assert before.any()
-    assert gap(motion.positions[before], down.track.positions[before]) < 1e-4
+    assert gap(motion.positions[before], down.track.positions[before]) < 5e-4
 
 
 @pytest.mark.parametrize("kind", ["half turn", "mirrored", "two half turns", "upside down"])
