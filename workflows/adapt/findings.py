@@ -15,14 +15,19 @@ from ..environment.problem import Problem
 from ..rig.source import Source
 from ..rig.write_back import added_turns
 
+# Metres at 1.8 m: what is less is rounding, of the solver and of how a surface is sampled.
+_TOLD = 0.001
+
 
 def measure_written(problem: Problem, motion: BoneMotion) -> tuple[dict, Findings]:
     """Figures that JSON can hold, and findings, of a motion of the rig as its keys play it."""
-    binding, size = problem.binding, problem.options.scale
+    binding, options = problem.binding, problem.options
+    size = options.scale
     positions = motion.joints().positions
     turns = added_turns(problem.source, motion, problem.turned)
     solved = positions[:, problem.source.solved.joints]
-    found = findings.find(binding, solved, turns, problem.environment, size, uses=problem.options.surfaces)
+    chosen = {"uses": options.surfaces, "clear": options.clearance}
+    found = findings.find(binding, solved, turns, problem.environment, size, **chosen)
     found = replace(found, ride=_ride(problem.source, positions))
     return found.comparison.figures() | _as_json(found), found
 
@@ -94,6 +99,34 @@ def given_up(found: Findings) -> list[GivenUp]:
     return sorted(out, key=lambda each: -each.count)
 
 
+@dataclass(frozen=True)
+class Deeper:
+    """A bone whose capsule is deeper in an object than in the source, or than 1 mm. metres: by how much more at most.
+    count: of frames.  spans: the first and the last frame of each run of them."""
+
+    bone: str
+    obj: str
+    metres: float
+    count: int
+    spans: tuple[tuple[float, float], ...]
+
+
+def deeper(found: Findings) -> list[Deeper]:
+    """The bones that are deeper in something by more than a measure tells, those that are deepest first."""
+    amounts, out = found.comparison.deeper, []
+    nearest = found.comparison.after.argmin(axis=0)
+    names = np.array([bone_of(found, joint) for joint in found.sample_joints])
+    is_deeper = amounts > _TOLD * found.scale
+    for bone in dict.fromkeys(names[is_deeper.any(axis=0)]):
+        own = names == bone
+        for number, obj in enumerate(found.objects):
+            those = (is_deeper & (nearest == number))[:, own]
+            if those.any():
+                most, rows = float(amounts[:, own][those].max()), those.any(axis=1)
+                out.append(Deeper(str(bone), obj, most, int(rows.sum()), _spans(found.frames, rows)))
+    return sorted(out, key=lambda each: -each.metres)
+
+
 def _spans(frames: np.ndarray, rows: np.ndarray) -> tuple[tuple[float, float], ...]:
     """First and last of frames (F,) of each run of rows (F,) bool."""
     change = np.flatnonzero(np.diff(rows, prepend=False, append=False))
@@ -110,6 +143,10 @@ def _as_json(found: Findings) -> dict:
         "given_up": [
             {"bone": each.bone, "object": each.obj, "covered": each.covered, "count": each.count, "frames": each.spans}
             for each in given_up(found)
+        ],
+        "deeper": [
+            {"bone": each.bone, "object": each.obj, "mm": 1000 * each.metres, "count": each.count, "frames": each.spans}
+            for each in deeper(found)
         ],
         "worst": {
             "jump": _event(found, found.jump, "cm", 100.0),

@@ -10,12 +10,14 @@ from ...solvers.adapt import findings
 from ...solvers.adapt.findings import Findings
 from ..command_line import words
 from ..rig.control_report import ControlReport
-from .findings import GivenUp, bone_of, contacts_at, given_up, joints_of_limbs
+from .findings import Deeper, GivenUp, bone_of, contacts_at, deeper, given_up, joints_of_limbs
 
 # Seconds of contact in all, below which a limb's share of kept ones says nothing, unless too many are lost of all.
 _BRIEF = 0.1
 # So many contacts, and runs of frames of each, a note names at most.
 _NAMED, _RUNS = 3, 3
+# Metres at 1.8 m by which a bone is deeper in something that the notes name; the report has all.
+_DEEP = 0.005
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ def remarks(found: Findings, is_thinned: bool = False, upright: float | np.ndarr
     steps = *_jump(found, first, upright), *_ride(found, first, upright)
     moves = *steps, *_turn(found, first, upright), *_jerk(found, first, upright)
     body = *_tilt(found, upright), *_balance(found), *_stretch(found)
-    return [*moves, *body, *_depth(found), *_loss(found), *_limbs(found), *_given_up(found)]
+    return [*moves, *body, *_depth(found), *_loss(found), *_limbs(found), *_given_up(found), *_deeper(found)]
 
 
 def control_remarks(report: ControlReport | None) -> list[Remark]:
@@ -246,6 +248,22 @@ def _given_up(found):
         yield Remark(text, each.bone, each.spans[0][0], "")
 
 
+def _deeper(found):
+    for each in deeper(found):
+        text = f"{1000.0 * each.metres:.0f} mm deeper in '{each.obj}' in {words.counted(each.count, 'frame')}"
+        yield Remark(text, each.bone, each.spans[0][0], "")
+
+
+def note_of_deeper(found: Findings) -> list[str]:
+    """A sentence that names the bones that are much deeper in something than in the source; empty where none is."""
+    those = [each for each in deeper(found) if each.metres > _DEEP * found.scale]
+    if not those:
+        return []
+    some = [f"'{each.bone}' in '{each.obj}' by {1000.0 * each.metres:.0f} mm at {_in_words(each)}" for each in those]
+    more = [f"{len(those) - _NAMED} more, see the report"] if len(those) > _NAMED else []
+    return [f"Bones that are deeper inside than in the source: {'; '.join([*some[:_NAMED], *more])}"]
+
+
 def _contact(each: GivenUp) -> str:
     return f"'{each.bone}' on '{each.obj}'"
 
@@ -254,7 +272,7 @@ def _reason(each: GivenUp) -> str:
     return ", where that is covered" if each.covered else ""
 
 
-def _in_words(each: GivenUp) -> str:
+def _in_words(each: GivenUp | Deeper) -> str:
     runs = [f"{first:g}" if first == last else f"{first:g} to {last:g}" for first, last in each.spans[:_RUNS]]
     more = ["..."] if len(each.spans) > _RUNS else []
     return f"frames {', '.join([*runs, *more])}" if each.count > 1 else f"frame {runs[0]}"

