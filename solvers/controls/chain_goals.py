@@ -35,3 +35,23 @@ def chain_goals(controls: ControlRig, state: int) -> np.ndarray:
         if nearest > 0 and away[nearest] < _AT * controls.size and moved[nearest] not in out:
             out[control] = moved[nearest]
     return out
+
+
+def chain_poles(controls: ControlRig, state: int) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) and (n,) controls: goals of chains, and controls that swing these; of each goal the farthest from it first.
+
+    A pole may be moved in all ways, moves the beginning of the chain but not all of it, and nothing beside; it is none
+    of the bones of the chain, and carries none.
+    """
+    moves, found = controls.moves[state], []
+    heads = controls.rig.rest[:, :3, 3]
+    for goal in np.flatnonzero(chain_goals(controls, state) >= 0):
+        chain = moves[goal]
+        first = np.flatnonzero(chain)[0]
+        poles = moves[:, first] & ~moves[:, chain].all(axis=1) & ~moves[:, ~chain].any(axis=1)
+        poles &= controls.free[:, :3].all(axis=1) & (controls.riders[state] < 0)
+        poles &= ~np.isin(controls.controls, controls.carriers)
+        away = np.linalg.norm(heads[controls.controls] - heads[controls.carriers[first]], axis=-1)
+        found += [(goal, pole) for pole in sorted(np.flatnonzero(poles), key=lambda each: -away[each])]
+    goals, poles = zip(*found, strict=True) if found else ((), ())
+    return np.array(goals, int), np.array(poles, int)

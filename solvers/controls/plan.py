@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .chain_goals import chain_goals
+from .chain_goals import chain_goals, chain_poles
 from .control_rig import MAIN, SPINE_FK, TWEAK, ControlRig
 from .limb_states import with_states
 from .trunk_place import first_carrier, only_details, placing_control, placing_roots
@@ -86,14 +86,14 @@ def written_to(controls: ControlRig, variables: np.ndarray, values: np.ndarray, 
     """The plan in which every limb is written to the controls of one end of its switch.
 
     variables: (C, 6) as keyed, which limbs keep that are at that end all the time.  values: (F, P) of the source.
-    Limbs whose switches move keep theirs too.  To the goals of IK limbs also of which no control is keyed are written.
+    Limbs whose switches move keep theirs too.  Written are also the goals of IK limbs of which no control is keyed, and
+    the poles of those of which none is.
     """
     variables, values, switched, moving = variables.copy(), values.copy(), [], []
     for limb, switch in enumerate(controls.limb_switches if controls.limb_switches is not None else ()):
         off = np.abs(values[:, switch] - controls.limb_values[limb, end])
         if off.max() < _MET:
-            own = controls.limb_controls[limb, end]
-            if end == IK and not variables[own].any():
+            if end == IK and not variables[controls.limb_controls[limb, end]].any():
                 then = with_states(controls, values)
                 variables |= _of_limb(then, limb, end, then.state_of(values[:1])[0])
             continue
@@ -109,8 +109,38 @@ def written_to(controls: ControlRig, variables: np.ndarray, values: np.ndarray, 
         variables |= np.any([_of_limb(then, limb, end, state) for limb in switched], axis=0)
     if end == IK:
         variables |= _unkeyed_goals(controls, variables, values)
+        variables = with_poles(controls, variables, values)
     switches = np.array([controls.limb_switches[limb] for limb in switched], int)
     return Plan(variables, values, switches, np.array(moving, int))
+
+
+def with_poles(controls: ControlRig, variables: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Variables (C, 6) with those that swing the limbs in IK that are written, where none does: a goal bends no knee.
+
+    values: (F, P) of the switches; limbs whose switches move keep their controls.
+    """
+    then = with_states(controls, values)
+    state, written = then.state_of(values[:1])[0], variables.any(axis=1)
+    out = variables.copy()
+    for limb, switch in enumerate(controls.limb_switches if controls.limb_switches is not None else ()):
+        is_in_ik = np.abs(values[:, switch] - controls.limb_values[limb, IK]).max() < _MET
+        swings = _swings(then, limb, state)
+        if is_in_ik and written[controls.limb_controls[limb, IK]].any() and not written[swings].any():
+            out |= _of_limb(then, limb, IK, state) & swings[:, None]
+    goals, poles = chain_poles(then, state)
+    for goal in np.unique(goals):
+        own = poles[goals == goal]
+        if written[goal] and not written[own].any():
+            out[own[0], :3] = True
+    return out
+
+
+def _swings(controls: ControlRig, limb: int, state: int) -> np.ndarray:
+    """(C,) bool, the controls of a limb in IK that move its first carrier and not all of it, as a pole does."""
+    carriers = controls.limb_carriers[limb]
+    moves = controls.moves[state]
+    own = controls.limb_controls[limb, IK] & moves[:, np.flatnonzero(carriers)[0]]
+    return own & ~moves[:, carriers].all(axis=1)
 
 
 def _unkeyed_goals(controls: ControlRig, variables: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -147,7 +177,7 @@ def _of_limb(controls: ControlRig, limb: int, end: int, state: int) -> np.ndarra
             out[control] = controls.free[control] & np.repeat([end == IK and moves_all, True], 3)
     first = carriers[:1]
     if end == IK and not (riders == first).any():
-        swings = own & controls.moves[state][:, first].any(axis=1) & ~controls.moves[state][:, carriers].all(axis=1)
+        swings = _swings(controls, limb, state)
         found = np.flatnonzero(swings & ~out.any(axis=1) & controls.free[:, :3].any(axis=1))
         if found.size:  # a pole moves, it does not turn
             out[found[0]] = controls.free[found[0]] & np.repeat([True, False], 3)

@@ -7,7 +7,7 @@ from enum import Enum
 
 import numpy as np
 
-from .chain_goals import chain_goals
+from .chain_goals import chain_goals, chain_poles
 from .closed_form import rigid
 from .control_rig import MAIN, ControlRig
 from .misfit import References, errors
@@ -89,8 +89,8 @@ def where_it_begins(controls: ControlRig, missed: tuple[Unreached, ...], carrier
 def unwritten(controls: ControlRig, problem: FitProblem, frame: int, carrier: int) -> int | None:
     """The control that is not written and would do most for a carrier that is missed at a frame, None where none would.
 
-    In a limb it is one of its own that does not only again what a written one does, as a swing beside a goal; in one
-    without a switch it is its goal.
+    In a limb it is one of its own at the end of its switch that does not only again what a written one does, as a swing
+    beside a goal; in one without a switch it is its goal, or its pole where that is written.
     """
     moves = controls.moves[problem.state[frame]]
     written = (problem.variables & controls.free).any(axis=1)
@@ -98,15 +98,32 @@ def unwritten(controls: ControlRig, problem: FitProblem, frame: int, carrier: in
     limbs = controls.limb_carriers
     own = np.flatnonzero(limbs[:, carrier]) if limbs is not None else ()
     if len(own):
-        fit &= controls.limb_controls[own].any(axis=(0, 1))
+        fit &= _at_their_ends(controls, own, problem.state[frame])
         fit &= ~(moves[:, None] == moves[written]).all(axis=-1).any(axis=1)
-    elif (goals := fit & (chain_goals(controls, problem.state[frame]) >= 0)).any():
-        fit = goals
+    elif (pulling := fit & _pulls(controls, problem.state[frame], written)).any():
+        fit = pulling
     elif controls.trunk is None:
         return None
     else:
         fit &= (controls.trunk == MAIN) & ~placing_roots(controls, np.ones(len(fit), bool)) & ~only_details(controls)
     return int(np.where(fit, moves.sum(axis=1), -1).argmax()) if fit.any() else None
+
+
+def _at_their_ends(controls: ControlRig, limbs: np.ndarray, state: int) -> np.ndarray:
+    """(C,) bool, the controls of some limbs at the ends at which their switches are in a state, or nearest to."""
+    if controls.limb_switches is None:
+        return controls.limb_controls[limbs].any(axis=(0, 1))
+    at = controls.states[state, controls.limb_switches[limbs]]
+    ends = np.abs(at[:, None] - controls.limb_values[limbs]).argmin(axis=1)
+    return controls.limb_controls[limbs, ends].any(axis=0)
+
+
+def _pulls(controls: ControlRig, state: int, written: np.ndarray) -> np.ndarray:
+    """(C,) bool, the goals of chains without a switch, and the poles of those whose goals are written, (C,) bool."""
+    out = chain_goals(controls, state) >= 0
+    goals, poles = chain_poles(controls, state)
+    out[poles[written[goals]]] = True
+    return out
 
 
 def _why(controls: ControlRig, problem: FitProblem, fit: ControlFit, frame: int, carrier: int) -> Why:

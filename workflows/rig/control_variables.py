@@ -11,7 +11,7 @@ from ...scene import actions
 from ...scene.channels import SIZES
 from ...scene.sampling import strip_curves
 from ...solvers.controls.control_rig import MAIN, NO_TRUNK, SPINE_FK, TWEAK, ControlRig
-from ...solvers.controls.plan import FK, IK, Plan, as_keyed, with_trunk, without_roots, written_to
+from ...solvers.controls.plan import FK, IK, Plan, as_keyed, with_poles, with_trunk, without_roots, written_to
 from ...solvers.core.errors import InputError
 
 WRITE_TO = ("AS_KEYED", "FK", "IK", "BOTH")
@@ -54,6 +54,7 @@ def plans_of(
         plans = [keyed]
     elif chosen.write_to == "BOTH":
         others = [written_to(controls, own, values, end) for end in (FK, IK)]
+        keyed = replace(keyed, variables=with_poles(controls, own, values))
         plans = [keyed, *(_alone(controls, plan) for plan in others if len(plan.switched))]
     else:
         plans = [written_to(controls, own, values, {"FK": FK, "IK": IK}[chosen.write_to])]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.controls.control_rig import MAIN, SPINE_FK, TWEAK, ControlRig
-from solvers.controls.plan import FK, IK, as_keyed, with_trunk, without_roots, written_to
+from solvers.controls.plan import FK, IK, as_keyed, with_poles, with_trunk, without_roots, written_to
 from solvers.controls.trunk_place import only_details
 from solvers.skeleton.rig import Rig
 from tests.control_toys import Toy
@@ -59,9 +59,7 @@ def test_what_is_keyed_may_turn_and_moves_where_its_place_is_keyed():
     assert variables[6].all() and variables[1].tolist() == [False] * 3 + [True] * 3
 
 
-@pytest.mark.parametrize(
-    ("least", "more"), [(MAIN, set()), (SPINE_FK, {"spine_fk"}), (TWEAK, {"spine_fk", "tweak"})]
-)
+@pytest.mark.parametrize(("least", "more"), [(MAIN, set()), (SPINE_FK, {"spine_fk"}), (TWEAK, {"spine_fk", "tweak"})])
 def test_the_trunk_gets_as_many_controls_as_are_asked_for(least, more):
     rig = control_rig()
     keyed = as_keyed(rig, chosen("goal"), chosen())
@@ -114,7 +112,21 @@ def test_goals_are_written_to_where_no_control_of_their_limb_is_keyed():
     keyed = as_keyed(rig, chosen("torso"), chosen())
     assert names_of(written_to(rig, keyed, ik, IK).variables) == {"torso", "goal", "pole"}
     more = as_keyed(rig, chosen("torso", "spin"), chosen())
-    assert names_of(written_to(rig, more, ik, IK).variables) == {"torso", "spin"}, "those that are keyed will do"
+    assert names_of(written_to(rig, more, ik, IK).variables) == {"torso", "spin", "pole"}, "one pulls, a pole swings"
+
+
+@pytest.mark.parametrize(
+    ("keyed", "value", "added"), [("goal", 0.0, {"pole"}), ("pole", 0.0, set()), ("goal", 1.0, set())]
+)
+def test_a_limb_that_is_written_in_ik_gets_its_pole(keyed, value, added):
+    rig = control_rig()
+    before = as_keyed(rig, chosen("torso", keyed), chosen())
+    after = with_poles(rig, before, np.full((3, 1), value))
+    assert names_of(after) == {"torso", keyed} | added
+    assert not after[NAMES.index("pole"), 3:].any() or keyed == "pole", "a pole moves, it does not turn"
+    assert (after == before)[: NAMES.index("pole")].all()
+    moving = with_poles(rig, before, np.array([[0.0], [1.0]]))
+    assert (moving == before).all(), "its switch moves"
 
 
 def test_goals_of_chains_without_a_switch_are_written_to_ik_alone():
@@ -126,7 +138,7 @@ def test_goals_of_chains_without_a_switch_are_written_to_ik_alone():
         states=np.zeros((1, 0)), limb_switches=None, limb_values=None, limb_carriers=None, limb_controls=None,
     )  # fmt: skip
     keyed = as_keyed(rig, chosen("torso"), chosen())
-    assert names_of(written_to(rig, keyed, np.zeros((3, 0)), IK).variables) == {"torso", "goal"}
+    assert names_of(written_to(rig, keyed, np.zeros((3, 0)), IK).variables) == {"torso", "goal", "pole"}
     assert names_of(written_to(rig, keyed, np.zeros((3, 0)), FK).variables) == {"torso"}
 
 

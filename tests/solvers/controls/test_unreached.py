@@ -109,3 +109,16 @@ def test_a_limb_s_own_control_is_named_unless_it_does_again_what_is_written(toy)
     assert names[unwritten(only.controls, problem, begins.frame, begins.carrier)] == "swing"
     whole = replace(problem, variables=toy.controls.free)
     assert unwritten(only.controls, whole, begins.frame, begins.carrier) is None
+
+
+@pytest.mark.parametrize(("ends", "named"), [((1.0, 0.0), "pole"), ((0.0, 1.0), "swing")])
+def test_a_control_at_the_limb_s_other_end_is_not_named(toy, ends, named):
+    """It moves the limb as well, but not as it is posed: the switch is at 0."""
+    names, carriers = list(CONTROLS), list(CARRIERS)
+    limb = np.isin(carriers, ("o_thigh", "o_shin", "o_foot"))[None]
+    sets = np.array([[np.isin(names, each) for each in (("foot", "swing"), ("foot", "pole"))]])
+    only = replace(
+        toy.controls, limb_carriers=limb, limb_controls=sets, limb_switches=np.array([0]), limb_values=np.array([ends])
+    )  # fmt: skip
+    problem = at_rest(toy, toy.controls.free & np.isin(names, ("foot",))[:, None])
+    assert names[unwritten(only, problem, 5, carriers.index("o_shin"))] == named

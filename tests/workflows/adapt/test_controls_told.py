@@ -2,6 +2,7 @@
 
 import bpy
 import pytest
+from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.workflows.adapt.report import remarks_of, shown_report
 from bl_ext.devrepo.motion_loom.workflows.core import registry
 
@@ -84,3 +85,24 @@ def test_a_simulated_target_is_named(capsys):
     play.press(rig, "fit")
     notes = rig.motion_loom_adapt.notes
     assert "'Ball' is simulated" in notes and "bake it to keyframes" in notes
+
+
+def test_a_pole_without_keys_is_named_and_written_in_ik(capsys):
+    """It stays on the ground's root while the body goes up, so that the knee swings."""
+    rig = new_leg()
+    drop_keys(rig, "p")
+    rig.pose.bones["p"].location = (0.4, -0.5, 0.0)
+    play.bind(rig, ("Floor",))
+    bpy.data.objects["Floor"].location.z = 0.2
+    bpy.context.view_layer.update()
+    found = commands.run(capsys, "adapt", "--rig", "Rig")
+    assert found["controls"]["away_mm"] > 10.0 and "p" not in found["controls"]["written"]
+    assert any("'p', which moves 'c', is not written" in note for note in found["notes"])
+    found = commands.run(capsys, "adapt", "--rig", "Rig", "--write-to", "ik")
+    assert found["controls"]["away_mm"] < 0.5 and "p" in found["controls"]["written"]
+
+
+def drop_keys(rig, name):
+    held = actions.curve_list(*actions.assigned(rig))
+    for curve in [each for each in held.fcurves if actions.bone_of_path(each.data_path)[0] == name]:
+        held.fcurves.remove(curve)
