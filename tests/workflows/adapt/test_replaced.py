@@ -213,3 +213,25 @@ def test_what_replaces_comes_along_with_the_rig(rig, tmp_path, link):
     assert [each.target.name for each in entry(again).replacements] == ["Ramp"]
     press(again, "bake")
     assert np.abs(scenes.joints_of(again) - expected).max() < 1e-6
+
+
+def test_bind_again_while_the_replaced_one_is_hidden_names_it(rig):
+    """It counts as the original, and Blender does not evaluate what is hidden."""
+    replace_objects(rig, entry(rig), [ramp()])
+    bpy.data.objects["Floor"].hide_viewport = True
+    bpy.context.view_layer.update()
+    assert "'Floor'" in refused(rig, "fit")
+    press(rig, "bake")
+    bpy.data.objects["Floor"].hide_viewport = False
+    bpy.context.view_layer.update()
+    press(rig, "update_binding")
+    assert [each.target.name for each in entry(rig).replacements] == ["Ramp"]
+
+
+def test_one_object_may_replace_several(rig):
+    ground = ramp(slope=0.05)
+    for name in ("Floor", "Step"):
+        replace_objects(rig, entry(rig, name), [ground])
+    press(rig)
+    assert status(rig).problem is None
+    live_is_bake(rig)
