@@ -58,12 +58,12 @@ def figures(scene, case, binding, motion, after, metres) -> tuple[dict, np.ndarr
     sits = (rests & seat[owner])[:, old.kinds == "pelvis"].any(axis=1)
     reached = _reached(scene, case, binding, rests, owner, seat, metres)
     asked = sits & reached
-    out = {"sits_frames": int(sits.sum()), "out_of_reach_pct": 100.0 * _share(~reached, sits)}
+    out = {"sits_frames": int(sits.sum()), "out_of_reach_pct": _share(~reached, sits)}
     for kind in ("pelvis", "thigh", "foot"):
         here = asked[:, None] & rests & (old.kinds == kind)
-        out[f"{kind}_kept_pct"] = 100.0 * _share(held, here)
+        out[f"{kind}_kept_pct"] = _share(held, here)
     all_kept = (held | ~rests).all(axis=1)
-    out["all_kept_pct"] = 100.0 * _share(all_kept, asked)
+    out["all_kept_pct"] = _share(all_kept, asked)
     pelvis = scene.track.skeleton.names.index(case.joints.pelvis)
     moved = (motion.positions - scene.track.positions)[sits, pelvis, 2]
     out["pelvis_moved_cm"] = 100.0 * float(np.median(moved)) if len(moved) else None
@@ -78,7 +78,8 @@ def figures(scene, case, binding, motion, after, metres) -> tuple[dict, np.ndarr
 
 
 def _share(of, where):
-    return float(of[where].mean()) if where.any() else float("nan")
+    """In percent, None of nothing: JSON has no number for it."""
+    return 100.0 * float(of[where].mean()) if where.any() else None
 
 
 def _parts(scene, case, positions):

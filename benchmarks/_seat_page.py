@@ -79,7 +79,7 @@ def draw(scene: Scene, case: Case, motion: AdaptedMotion, sits: np.ndarray, metr
 
 def page(rows: list[dict], where: str) -> str:
     """Markdown of all rows."""
-    asked = [row for row in rows if row["all_kept_pct"] == row["all_kept_pct"]]
+    asked = [row for row in rows if row["all_kept_pct"] is not None]
     lines = [
         "# Measures of seats",
         "",
@@ -118,6 +118,6 @@ def page(rows: list[dict], where: str) -> str:
 
 def _line(row: dict) -> str:
     known = [row[key] for key, _, _ in _COLUMNS]
-    cells = ["–" if v is None or v != v else form.format(v) for v, (_, _, form) in zip(known, _COLUMNS, strict=True)]
+    cells = ["–" if v is None else form.format(v) for v, (_, _, form) in zip(known, _COLUMNS, strict=True)]
     held = " (held out)" if row["mark"] == HELD_OUT else ""
     return f"| {row['case']}{held} | {100 * row['metres']:+.0f} | " + " | ".join(cells) + " |"

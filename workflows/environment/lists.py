@@ -7,6 +7,7 @@ import bpy
 from .replaced import is_replaced
 
 _ROLES = {"SOLVED": "BONE_DATA", "RIDES": "LINKED", "STAYS": "UNLINKED"}
+_NAMES_SHARE = 0.6  # of a row, for two of them
 _NAME_SHARE = 0.55  # of a row; names are cut in the middle by Blender where they are longer
 
 
@@ -49,10 +50,11 @@ class MOTION_LOOM_UL_contacts(bpy.types.UIList):
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0):
         before = data.contacts[index - 1].bone if index else ""
-        split = layout.split(factor=_NAME_SHARE)
+        # Without an icon, which would take the name's room.
+        split = layout.split(factor=_NAMES_SHARE)
         names = split.split(factor=_NAME_SHARE)
         is_first = item.bone != before or bool(self.filter_name)
-        names.label(text=item.bone if is_first else "", icon="BONE_DATA" if is_first else "BLANK1", translate=False)
+        names.label(text=item.bone if is_first else "", translate=False)
         names.label(text=item.object, translate=False)
         row = split.row(align=True)
         frames = row.row()
