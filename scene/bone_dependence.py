@@ -65,7 +65,7 @@ def _constraints(ob, index) -> Iterator[tuple[int, int] | None]:
             for target, name in _looked_at(constraint):
                 if target is ob and name in index:
                     yield from ((index[name], index[each.name]) for each in moved)
-                elif target is ob or _hangs_on(target, ob):
+                elif target is ob or hangs_on(target, ob):
                     yield None
             # Whatever poses one bone of a chain that is solved together may move them all.
             yield from ((index[one.name], index[other.name]) for one in moved for other in moved if one != other)
@@ -81,7 +81,7 @@ def _looked_at(constraint) -> Iterator[tuple[bpy.types.Object, str]]:
         yield constraint.space_object, constraint.space_subtarget
 
 
-def _hangs_on(ob, rig, seen=frozenset()) -> bool:
+def hangs_on(ob, rig, seen=frozenset()) -> bool:
     """Whether an object goes with the rig by parents, constraints or modifiers, as far as such are told."""
     if ob is None or ob in seen:
         return False
@@ -89,7 +89,7 @@ def _hangs_on(ob, rig, seen=frozenset()) -> bool:
         return True
     links = [ob.parent, *(target for each in ob.constraints for target, _ in _looked_at(each))]
     links += [getattr(modifier, "object", None) for modifier in ob.modifiers]
-    return any(_hangs_on(each, rig, seen | {ob}) for each in links)
+    return any(hangs_on(each, rig, seen | {ob}) for each in links)
 
 
 def moved_by(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> list[bpy.types.PoseBone]:

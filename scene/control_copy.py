@@ -6,7 +6,7 @@ what the source action says of everything else, counts.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -192,13 +192,15 @@ def control_copy(
     source: tuple | None = None,
     before: Iterable[Before] = (),
     silent: bpy.types.Action | None = None,
+    stand_in: Callable[[PrivateCopies, bpy.types.Object, np.ndarray], None] | None = None,
 ) -> Iterator[ControlCopy]:
     """A private copy of a rig, whose controls take the channels of trials at scene frames (F,); gone after the block.
 
     controls: names of bones.  switches: data paths, from the object, of properties that trials may set.  held: values
     that properties have at all frames of all trials.  source: action and slot that the rig moves by, None and None for
     NLA strips alone; what it plays, where it is not given.  before: values of what something else animates meanwhile.
-    silent: an action whose strips do not play.
+    silent: an action whose strips do not play.  stand_in: is given the copies, that of the rig and the action times
+    (F,), to put something else in the place of what it depends on.
     The user's scene, its frame, and the rig itself stay as they are.
     Raises SceneError for a rig whose source cannot be read.
     """
@@ -206,4 +208,6 @@ def control_copy(
     with private_copies(context.scene, ob) as private:
         take_off(private.copies[ob], silent)
         put_back(private.copies[ob], before)
+        if stand_in is not None:
+            stand_in(private, private.copies[ob], action_times(context.scene, np.asarray(frames, float)))
         yield ControlCopy(context.scene, ob, private, controls, switches, frames, held or {}, source)

@@ -160,10 +160,20 @@ def reaches_out(ob: bpy.types.Object) -> bool:
     """Whether constraints or drivers of a rig's bones depend on what is outside of it, so that its pose would be
     another if its object were elsewhere."""
     constraints = [each for bone in ob.pose.bones for each in bone.constraints if not each.mute]
+    return any(map(_looks_outside, constraints)) or any(each not in (ob, ob.data) for each in _read_by_drivers(ob))
+
+
+def outside_of(ob: bpy.types.Object) -> tuple[str, ...]:
+    """Names of what constraints and drivers of a rig depend on beside itself."""
+    held = [target for bone in ob.pose.bones for each in bone.constraints for target in targets_of(each)]
+    return tuple(dict.fromkeys(each.name for each in (*held, *_read_by_drivers(ob)) if each not in (ob, ob.data)))
+
+
+def _read_by_drivers(ob) -> list[bpy.types.ID]:
     data = ob.animation_data
     drivers = [each.driver for each in data.drivers if not each.mute] if data is not None else []
     ids = [target.id for driver in drivers for variable in driver.variables for target in variable.targets]
-    return any(map(_looks_outside, constraints)) or any(each not in (None, ob, ob.data) for each in ids)
+    return [each for each in ids if each is not None]
 
 
 def targets_of(constraint: bpy.types.Constraint) -> list[bpy.types.Object]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...scene import binding_store
 from ...scene.discarding import discard
+from ...scene.held_as_bound import HeldAsBound
 from ...scene.interference import refuse_dependent
 from ...scene.meshes import sweep_environment
 from ...scene.motion import source_of
@@ -83,6 +84,7 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
         source = read_source(context, ob, frames, choices_of(ob, workflow), controls)
         require_written_plays(ob, source.track.skeleton.names, limits, controls)
         bones = source.bones[source.bones >= 0] if controls is None else controls.controls
+        held = controls and HeldAsBound.of(context, ob, source.motion)
         played = source_of(ob)
         left_out = notes_at_bind(context.scene, ob, workflow, played, source.motion, bones, controls)
         left_out = (*lowered_notes(played[0], workflow), *left_out)
@@ -109,7 +111,7 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
         hung_names(source),
         time_stretch(context.scene),
         tuple(kept_surface(mesh) for mesh in environment),
-        controls and KnownControls.of(ob, controls),
+        controls and KnownControls.of(ob, controls, held),
     )
     yield 0.99, "Storing"
     with restored_after_error(ob):

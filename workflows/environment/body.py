@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...scene.interference import outside_of
 from ...scene.motion import BoneMotion, placed_by_curves
 from ...scene.rigs import require_uniform_scale
 from ...solvers.adapt.binding import Binding
@@ -51,7 +52,8 @@ def fit_body(ob, scene, stored: Stored, source: Source) -> Body:
     turned = object_turns(source, stored.object_world)
     track = stored.binding.track
     try:
-        return Body(source, turned, resized_positions(source, turned, track, stored.object_world, ob.name))
+        world, outside = stored.object_world, outside_of(ob)
+        return Body(source, turned, resized_positions(source, turned, track, world, ob.name, outside))
     except StaleBindingError as error:
         require_uniform_scale(ob.name, source.motion.object_world, track.frames)
         if stored.stretch not in (None, time_stretch(scene)):

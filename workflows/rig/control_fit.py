@@ -65,7 +65,7 @@ def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Genera
     what = {"source": source, "before": before, "silent": result_in_strip(ob, workflow)}
     with control_copy(at, ob, names, frames, controls.switches, **what) as copy:
         own = yield from within(copy.source_steps(), 0.0, _READ)
-        copied = copy_notes(controls, result.original, own.pose)
+        copied = list(copy_notes(controls, result.original, own.pose))
         channels = ControlChannels(own.location, own.rotation, own.scale)
         plans = plans_of(ob, controls, source, own.values, chosen, workflow.joints(ob))
         run = _Run(copy, controls, own.pose, any(len(plan.switched) for plan in plans))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...scene.control_candidates import unlocked
+from ...scene.held_as_bound import HeldAsBound
 from ...scene.mechanism import changed_mechanism, mechanism_marks
 from ...scene.rigs import read_rig
 from ...solvers.controls.control_rig import ControlRig
@@ -29,19 +30,21 @@ _PREFIX = "controls "
 @dataclass(frozen=True)
 class KnownControls:
     """arrays: of a ``ControlRig``, by their names there.  names: of the bones.  switches: see there.
-    marks: of the rig's mechanism, see ``scene.mechanism``."""
+    marks: of the rig's mechanism, see ``scene.mechanism``.
+    held: what constraints hold to outside of the rig, None where nothing is, and in files from before it was kept."""
 
     arrays: dict[str, np.ndarray]
     names: tuple[str, ...]
     switches: tuple[str, ...]
     marks: dict[str, str]
+    held: HeldAsBound | None = None
 
     @classmethod
-    def of(cls, ob, measured: ControlRig) -> KnownControls:
+    def of(cls, ob, measured: ControlRig, held: HeldAsBound | None = None) -> KnownControls:
         """What was measured of a rig, as it is now."""
         arrays = {name: getattr(measured, name) for name in (*_SHAPES, *_MORE)}
         arrays = {name: array for name, array in arrays.items() if array is not None}
-        return cls(arrays, measured.rig.names, measured.switches, mechanism_marks(ob))
+        return cls(arrays, measured.rig.names, measured.switches, mechanism_marks(ob), held)
 
     def on(self, ob) -> ControlRig:
         """The controls of the rig as it is now; raises StaleBindingError where its mechanism is another by now."""
@@ -65,7 +68,11 @@ class KnownControls:
     def packed(self) -> tuple[dict[str, np.ndarray], dict]:
         """Arrays, and what a header holds of them."""
         header = {"names": list(self.names), "switches": list(self.switches), "marks": self.marks}
-        return {_PREFIX + name: array for name, array in self.arrays.items()}, header
+        arrays = dict(self.arrays)
+        if self.held is not None:
+            header["held"] = [list(link) for link in self.held.links]
+            arrays |= {"held worlds": self.held.worlds, "held rig": self.held.rig}
+        return {_PREFIX + name: array for name, array in arrays.items()}, header
 
 
 def unpacked_controls(arrays: dict[str, np.ndarray], header: dict | None) -> KnownControls | None:
@@ -82,4 +89,15 @@ def unpacked_controls(arrays: dict[str, np.ndarray], header: dict | None) -> Kno
         require_indices(own[name], 0, sizes["B"], name)
     for name in ("carrier_parents", "rides", "riders"):
         require_indices(own[name], -1, sizes["K"], name)
-    return KnownControls(own, tuple(header["names"]), tuple(header["switches"]), header["marks"])
+    return KnownControls(own, tuple(header["names"]), tuple(header["switches"]), header["marks"], _held(arrays, header))
+
+
+def _held(arrays: dict[str, np.ndarray], header: dict) -> HeldAsBound | None:
+    if "held" not in header:
+        return None
+    links = tuple(map(tuple, header["held"]))
+    for link in links:
+        require_texts(list(link), 3, "what is held to")
+    own = {name: arrays[f"{_PREFIX}held {name}"] for name in ("worlds", "rig")}
+    require_shapes(own, {"worlds": f"f W {len(links)} 4 4", "rig": "f R 4 4"})
+    return HeldAsBound(links, own["worlds"], own["rig"])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...scene.held_as_bound import HELD_AS_BOUND
 from ...scene.motion import BoneMotion
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.deviation import deviation
@@ -20,6 +21,8 @@ def copy_notes(controls: ControlRig, original: BoneMotion, pose: np.ndarray) -> 
 
     original: as the rig itself was read.  pose: (F, B, 4, 4) armature space, as the copy plays the same source.
     """
+    if original.sampled_because == HELD_AS_BOUND:
+        return  # the scene is another one by now
     found = deviation(original.pose, pose, controls.verified)
     shares = found.away / (_AWAY * controls.size / _HEIGHT), np.degrees(found.turned) / _TURNED
     worst = np.maximum(*shares)

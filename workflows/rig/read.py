@@ -7,12 +7,13 @@ from collections.abc import Collection
 import numpy as np
 
 from ...scene.frames import frames_inside, require_range
+from ...scene.held_as_bound import motion_as_bound
 from ...scene.interference import require_result_plays, require_unblended
 from ...scene.motion import BoneMotion, motion_range, read_motion
 from ...scene.rigs import require_armature, require_editable
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.core.errors import InputError
-from .action import live_copy, remember_source, source_played
+from .action import bound_action, live_copy, remember_source, result_in_strip, source_played, values_of_source
 from .live_keys import held_by_user
 from .live_source import keep_motion
 
@@ -59,6 +60,11 @@ def read_bound_motion(
     with source_played(ob, workflow):
         motion = read_motion(context, ob, frames, controls is not None)
         require_written_plays(ob, joints, workflow.heeds_limits(ob), controls)
+        held = workflow.controls_of(ob).held if controls is not None else None
+        moved = held.moved(context, ob, motion) if held is not None else ()
+    if moved:
+        played = {"source": bound_action(ob, workflow), "before": values_of_source(ob, workflow)}
+        motion = motion_as_bound(context, ob, held, motion, silent=result_in_strip(ob, workflow), **played)
     return motion
 
 

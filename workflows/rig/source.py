@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ _SAME_DIRECTION = 2e-3
 _SHORT = 0.02
 # Of the body: the root of the same action is at the same place.
 _SAME_PLACE = 5e-3
+_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -149,11 +151,16 @@ def object_turns(source: Source, bound_world: np.ndarray) -> np.ndarray:
 
 
 def resized_positions(
-    source: Source, turns: np.ndarray, bound: JointTrack, bound_world: np.ndarray, name: str
+    source: Source,
+    turns: np.ndarray,
+    bound: JointTrack,
+    bound_world: np.ndarray,
+    name: str,
+    outside: Sequence[str] = (),
 ) -> np.ndarray:
     """The bound pose with the rig's present bone lengths, (F, K, 3): only differences between joints count.
 
-    bound_world: (F or 1, 4, 4) of the rig's object at bind.
+    bound_world: (F or 1, 4, 4) of the rig's object at bind.  outside: names of what the rig depends on beside itself.
     Raises StaleBindingError where bones point elsewhere than at bind, or the roots go elsewhere in the rig's own space:
     the action was edited or swapped.
     """
@@ -173,12 +180,20 @@ def resized_positions(
         frame, joint = np.argwhere(apart)[0]
         culprit = source.track.skeleton.names[parents[joint] if parents[joint] >= 0 else joint]
         because = source.motion.sampled_because
+        if source.controls is not None:  # any of them, and not the first that was found
+            because = "its keys, constraints and drivers make it"
+        moved = f" It also depends on {_listed(outside)}: put back what was moved of that." if outside else ""
         way_out = "assign the bound action" if because is None else f"{because}: undo what changed there,"
         raise StaleBindingError(
             f"The motion of '{name}' is not the one that was bound (bone '{culprit}' at frame "
-            f"{source.track.frames[frame]:g}); {way_out} or bind again."
+            f"{source.track.frames[frame]:g}); {way_out} or bind again.{moved}"
         )
     return now
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:_NAMED])
+    return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
 def _strayed(source: Source, bound: JointTrack, bound_world: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.scene import private_copies
+from bl_ext.devrepo.motion_loom.scene import actions, private_copies
 from mathutils import Matrix
 
 from tests import adapt_play as play
@@ -108,3 +108,53 @@ def test_a_switch_that_was_keyed_after_bind_is_named(leg, capsys):
     play.bind(leg, ("Floor",))
     key_influences(leg, {1: 1.0})
     assert any("influence' and 1 more" in note and "bind again" in note for note in raised(capsys)["notes"])
+
+
+def hang_goal(rig, keyed):
+    """The goal of the leg hangs on a box, which may itself move."""
+    box = scenes.add_grid("Box", (-0.1, 0.1), (-0.1, 0.1), cells=1)
+    box.location = (0.1, 0.2, -0.1)
+    if keyed:
+        key(box, "location", {1: (0.1, 0.2, -0.1), 8: (0.1, 0.25, -0.1)})
+    hang = rig.pose.bones["g"].constraints.new("CHILD_OF")
+    hang.target = box
+    bpy.context.view_layer.update()
+    hang.inverse_matrix = box.matrix_world.inverted()
+    return box
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["in the set", "beside it"])
+@pytest.mark.parametrize("keyed", [False, True], ids=["still", "keyed"])
+def test_what_a_goal_hangs_on_may_be_moved(leg, capsys, tmp_path, keyed, listed):
+    """The way to carry a box or to stand on one: it was refused, and drivers were blamed."""
+    box = hang_goal(leg, keyed)
+    before = heads(leg)
+    play.bind(leg, ("Floor", "Box") if listed else ("Floor",))
+    leg = play.reopen(tmp_path / "bound.blend")
+    box = bpy.data.objects["Box"]
+    if keyed:
+        curve = actions.find_curve(*actions.assigned(box), "location", 2)
+        for point in curve.keyframe_points:
+            point.co.y += UP
+        curve.update()
+    else:
+        box.location.z += UP
+    told = raised(capsys)
+    np.testing.assert_allclose(heads(leg) - before, np.broadcast_to([0.0, 0.0, UP], before.shape), atol=1e-3)
+    assert told["controls"]["away_mm"] < 1.0 and not any("copy of the rig" in note for note in told["notes"])
+    shown = heads(leg)
+    play.play_source(leg)
+    play.press(leg)
+    np.testing.assert_allclose(heads(leg), shown, atol=play.SAME)
+
+
+def test_what_cannot_be_stood_in_for_is_named(leg):
+    """A surface that a goal is held to is another one when it was moved."""
+    box = hang_goal(leg, keyed=False)
+    hold = leg.pose.bones["g"].constraints.new("SHRINKWRAP")
+    hold.target = box
+    play.bind(leg, ("Floor",))
+    box.location = (0.3, 0.5, 0.2)
+    bpy.context.view_layer.update()
+    said = play.refused(leg, "bake")
+    assert "drivers make it" in said and "It also depends on 'Box'" in said
