@@ -18,7 +18,7 @@ from .pushes import SPREAD_REACH, lasting, limited, spread
 # Metres at 1.8 m: frames that lack more of their distances are solved again, with those within so many seconds of them.
 STUCK, AGAIN = 0.03, 0.3
 # Metres at 1.8 m: frames that lack more, or whose contacts are farther off, are touched up, by so much at most a round.
-NEARLY, SLIPPED, TOUCH_UP = 0.0005, 0.01, 0.02
+NEARLY, SLIPPED, TOUCH_UP = 0.001, 0.01, 0.02
 # Rounds of that, after the first by what is small at so many seconds a frame; and metres at 1.8 m that samples
 # which are too near are asked for more, as what follows falls short.
 ROUNDS, SMALL, COARSE, BEYOND = 3, 0.003, 1.0 / 30.0, 0.001
