@@ -16,7 +16,16 @@ from .actions import bone_of_path
 from .bone_dependence import bones_reached
 from .channels import SIZES, rotation_channel
 from .control_candidates import find_candidates
-from .control_remarks import driver_remark, idle_remark, locked_remark, simulated_remark, states_remark, unstable_remark
+from .control_locks import partly_locked
+from .control_remarks import (
+    driver_remark,
+    idle_remark,
+    locked_remark,
+    partly_locked_remark,
+    simulated_remark,
+    states_remark,
+    unstable_remark,
+)
 from .deforming import deforming_bones
 from .evaluation import evaluated_object
 from .frames import show_frame
@@ -121,8 +130,10 @@ def probe_rig(
     if not used.any():
         raise SceneError(_none_found(ob, ()))
     names = np.array(rig.names)[found.bones]
+    locks = {name: ways for name, ways in partly_locked(ob, *source).items() if name in names[used]}
     remarks = (
-        *driver_remark(ob), *simulated_remark(ob), *locked_remark(found.kept), *unstable_remark(unstable),
+        *driver_remark(ob), *simulated_remark(ob), *locked_remark(found.kept), *partly_locked_remark(locks),
+        *unstable_remark(unstable),
         *idle_remark(tuple(names[found.keyed.any(axis=1) & ~used])), *states_remark(len(chosen[_MOST_STATES:])),
     )  # fmt: skip
     return ControlProbe(

@@ -18,6 +18,15 @@ def locked_remark(locked: tuple[str, ...]) -> tuple[str, ...]:
     return (f"{_named(locked)} {are} channels are locked, so that nothing is written there",)
 
 
+def partly_locked_remark(locked: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Of controls some of whose channels move by keys and are locked: names, and of what."""
+    if not locked:
+        return ()
+    ways = " and ".join(sorted({way for found in locked.values() for way in found}))
+    move = "move by their" if len(locked) > 1 else "moves by its"
+    return (f"{_named(tuple(locked))} {move} {ways}, of which channels are locked: nothing is written to these",)
+
+
 def idle_remark(idle: tuple[str, ...]) -> tuple[str, ...]:
     """Of bones that are keyed and move nothing of the body."""
     if not idle:

@@ -25,9 +25,10 @@ from .action import bound_action, result_in_strip, values_of_source
 from .control_report import astray_notes, control_report, flip_notes
 from .control_result import ControlResult
 from .control_variables import WriteChoices, plans_of
+from .controls import KnownControls
 from .copied_rig import copy_notes
 from .problem import RigProblem, RigResult, RigSolution
-from .switch_notes import switch_notes
+from .switch_notes import lock_notes, switch_notes
 
 # What progress says.
 FITTING = "Fitting the controls"
@@ -51,13 +52,14 @@ def fitted_steps(
     for number, (ob, influence) in enumerate(zip(rigs, problem.influences, strict=True)):
         known = workflow.controls_of(ob)
         if known is not None and results[number].written is None:
-            found = yield from _fitted(at, ob, workflow, known.on(ob), results[number])
+            found = yield from _fitted(at, ob, workflow, known, results[number])
             results[number] = results[number].written_as(found, influence)
     is_same = all(new is old for new, old in zip(results, solution.results, strict=True))
     return solution if is_same else replace(solution, results=tuple(results))
 
 
-def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Generator[float, None, ControlResult]:
+def _fitted(at, ob, workflow, known: KnownControls, result: RigResult) -> Generator[float, None, ControlResult]:
+    controls = known.on(ob)
     names = [controls.rig.names[bone] for bone in controls.controls]
     source, before = bound_action(ob, workflow), values_of_source(ob, workflow)
     chosen = WriteChoices.of(workflow.settings_of(ob))
@@ -81,6 +83,7 @@ def _fitted(at, ob, workflow, controls: ControlRig, result: RigResult) -> Genera
             fit = yield from run.shown_again(plans[0], channels, targets, fit)
     switches = {controls.switches[k]: float(plans[0].values[0, k]) for k in plans[0].switched}
     notes = (*switch_notes(ob, controls, source, plans, switches, chosen), *flips)
+    notes += tuple(lock_notes(ob, names, known.arrays["free"]))
     locked = locked_keys(ob, *source)
     found = ControlResult.of(posed, problem, fit, channels, switches, notes, locked, result.original)
     doubts = [*copied, *filter(None, [control_report(found, result.whole).doubt]), *astray_notes(found)]

@@ -1,11 +1,12 @@
-"""What is said of the switches of a rig when a result is written to its controls."""
+"""What is said of the switches and locks of a rig when a result is written to its controls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ...scene.control_locks import locks_since
 from ...scene.switches import find_switches, foreign_switches
 from ...scene.unswitchable import unswitchable
 from ...solvers.controls.control_rig import ControlRig
@@ -28,6 +29,14 @@ def switch_notes(
     return (*notes, *_unknown(ob, controls, source))
 
 
+def lock_notes(ob, names: Sequence[str], free: np.ndarray) -> Iterator[str]:
+    """As `switch_notes`, of controls (C,) that have channels locked which were free at Bind, (C, 6)."""
+    locked = locks_since(ob, names, free)
+    if locked:
+        has = "has channels that were" if len(locked) == 1 else "have channels that were"
+        yield f"{_named(locked)} {has} locked after Bind, and {'is' if len(locked) == 1 else 'are'} not written there"
+
+
 def _left_alone(ob, controls: ControlRig, source: tuple) -> Iterator[str]:
     """Limbs of the body for which no other controls can be chosen."""
     names = controls.rig.names
@@ -48,5 +57,5 @@ def _unknown(ob, controls: ControlRig, source: tuple) -> Iterator[str]:
         yield f"{_named(new)} switches constraints, and did not count when the rig was bound: bind again"
 
 
-def _named(names: list[str]) -> str:
+def _named(names: Sequence[str]) -> str:
     return f"'{names[0]}'" + (f" and {len(names) - 1} more" if len(names) > 1 else "")

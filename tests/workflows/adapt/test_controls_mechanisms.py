@@ -158,3 +158,15 @@ def test_what_cannot_be_stood_in_for_is_named(leg):
     bpy.context.view_layer.update()
     said = play.refused(leg, "bake")
     assert "drivers make it" in said and "It also depends on 'Box'" in said
+
+
+def test_controls_that_are_locked_in_part_are_named(leg, capsys):
+    """A pelvis that was keyed and locked, and might turn, left the body 145 mm off without a word."""
+    leg.pose.bones["b"].lock_location = (True, True, True)
+    leg.pose.bones["p"].lock_rotation = (True, True, True)  # of which nothing moves
+    play.bind(leg, ("Floor",))
+    notes = leg.motion_loom_adapt.notes.splitlines()
+    assert notes == ["'b' moves by its location, of which channels are locked: nothing is written to these"]
+    leg.pose.bones["g"].lock_rotation[0] = True
+    said = [note for note in raised(capsys)["notes"] if "locked after Bind" in note]
+    assert len(said) == 1 and said[0].startswith("'g' ")
