@@ -15,6 +15,7 @@ from .sampling import strip_curves
 _ACTING = (".influence", ".mute", ".weight", ".enabled")
 _WHETHER = (".influence", ".mute", ".enabled")
 WEIGHING = (".influence", ".weight")
+_INHERITED = re.compile(r'bones\["((?:[^"\\]|\\.)*)"\]\.(?:use_inherit_rotation|inherit_scale)', re.DOTALL)
 _CONSTRAINT = re.compile(r'\]\.constraints\["((?:[^"\\]|\\.)*)"\]', re.DOTALL)
 
 
@@ -22,8 +23,9 @@ def switching(ob: bpy.types.Object, source: tuple, kinds: tuple[str, ...] = _ACT
     """Path of what switches, from the object, and a bone that a constraint moves which it acts on.
 
     source: action and slot that the rig moves by, None and None for NLA strips alone.  kinds: ends of data paths.
-    Custom properties of the rig that drivers of constraints read; a property of a constraint itself where keys or
-    strips animate it, and where its drivers read nothing of that kind: the armature's data, bones, other objects.
+    Custom properties of the rig that drivers of constraints, or of what bones inherit, read; a property of a constraint
+    itself where keys or strips animate it, and where its drivers read nothing of that kind: the armature's data, bones,
+    other objects.
     """
     drivers = _drivers(ob)
     for path, curve in drivers.items():
@@ -31,6 +33,8 @@ def switching(ob: bpy.types.Object, source: tuple, kinds: tuple[str, ...] = _ACT
         if moved:
             read = _properties_read(ob, curve, drivers, {path}) or [path]
             yield from ((each, bone) for each in read for bone in moved)
+    for bone, curve in _inheritance_drivers(ob) if kinds == _ACTING else ():
+        yield from ((each, bone) for each in _properties_read(ob, curve, drivers, set()))
     for path, _index in animated(ob, source):
         if path not in drivers:
             yield from ((path, bone) for bone in _constrained(ob, path, kinds))
@@ -68,6 +72,16 @@ def _drivers(ob) -> dict[str, bpy.types.FCurve]:
     """Those that are not muted, by data path."""
     data = ob.animation_data
     return {curve.data_path: curve for curve in data.drivers if not curve.mute} if data is not None else {}
+
+
+def _inheritance_drivers(ob) -> Iterator[tuple[str, bpy.types.FCurve]]:
+    """Bones, by name, and drivers that say whether they turn, or are scaled, with their parents."""
+    data = ob.data.animation_data
+    for curve in data.drivers if data is not None else ():
+        found = _INHERITED.fullmatch(curve.data_path)
+        name = found and bpy.utils.unescape_identifier(found[1])
+        if name and name in ob.data.bones and not curve.mute:
+            yield name, curve
 
 
 def _properties_read(ob, curve, drivers: dict, seen: set[str]) -> list[str]:

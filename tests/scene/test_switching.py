@@ -9,7 +9,7 @@ from bl_ext.devrepo.motion_loom.scene.motion import read_motion
 from bl_ext.devrepo.motion_loom.scene.switching import switching
 
 from tests.control_scenes import FRAMES, add_driver, add_leg, animate_leg
-from tests.objects import add_object, key, key_custom
+from tests.objects import add_object, drive, key, key_custom
 
 INFLUENCE = 'pose.bones["d"].constraints["IK"].influence'
 
@@ -89,6 +89,18 @@ def test_what_is_found_is_the_same_whichever_frame_is_seen(way):
         assert others == controls and again.switches == first.switches
         for name in ("states", "base", "posed"):
             np.testing.assert_array_equal(getattr(again, name), getattr(first, name))
+
+
+def test_a_property_that_says_whether_a_bone_turns_with_its_parent_is_a_switch():
+    """As the hinges of older rigs."""
+    ob = animate_leg(add_leg())
+    key_custom(ob, "hinge", {1: 1.0, 5: 0.0, 8: 0.0})
+    drive(ob.data.bones["d"], "bbone_curveinx", "0.1")  # no switch
+    add_driver(ob.data.bones["c"], "use_inherit_rotation", ob, '["hinge"]', "told")
+    found, _controls = shown_at(ob, 1)
+    assert found.switches == ('["hinge"]',) and {0.0, 1.0} <= set(found.states[:, 0].tolist())
+    np.testing.assert_array_equal(shown_at(ob, 8)[0].posed, found.posed)
+    assert np.abs(found.base[0] - found.base[-1]).max() > 1e-3
 
 
 def test_what_drives_and_stays_is_no_switch():
