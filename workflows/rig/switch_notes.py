@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...scene.control_locks import locks_since
-from ...scene.switches import find_switches, foreign_switches
+from ...scene.switches import find_switches
+from ...scene.switching import animated
 from ...scene.unswitchable import unswitchable
 from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.plan import Plan
@@ -50,11 +51,12 @@ def _left_alone(ob, controls: ControlRig, source: tuple) -> Iterator[str]:
 
 
 def _unknown(ob, controls: ControlRig, source: tuple) -> Iterator[str]:
-    """Switches that were not there at Bind, or did not count."""
-    new = tuple(path for path in find_switches(ob, source) if path not in controls.switches)
-    new = [path for path, foreign in zip(new, foreign_switches(ob, new), strict=True) if not foreign]
+    """Switches that the source animates and that were not there at Bind, or did not count."""
+    played = {path for path, _index in animated(ob, source)}
+    new = [path for path in find_switches(ob, source) if path in played and path not in controls.switches]
     if new:
-        yield f"{_named(new)} switches constraints, and did not count when the rig was bound: bind again"
+        what = "switches constraints, and" if len(new) == 1 else "switch constraints, and"
+        yield f"{_named(new)} {what} did not count when the rig was bound: bind again"
 
 
 def _named(names: Sequence[str]) -> str:
