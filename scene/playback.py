@@ -119,6 +119,17 @@ def played(ob: bpy.types.Object, action, slot, values: list[Before]) -> Iterator
         play(ob, now, now_slot)
 
 
+@contextmanager
+def held(ob: bpy.types.Object, values: list[Before]) -> Iterator[None]:
+    """Properties have other values until the block ends."""
+    now = [Before(each.path, each.index, value_at(ob, each.path, each.index)) for each in values]
+    put_back(ob, values)
+    try:
+        yield
+    finally:
+        put_back(ob, now)
+
+
 def _key(curve) -> tuple[str, int]:
     return curve.data_path, curve.array_index
 

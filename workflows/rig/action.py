@@ -16,6 +16,7 @@ from ...scene.restored import restored_after_error
 from ...scene.switches import hold_switches
 from ...solvers.core.errors import SceneError
 from ..core.naming import result_name
+from .unkeyed import posed_as_bound
 from .way_back import WayBack, go_back
 
 
@@ -81,20 +82,36 @@ def bound_action(ob, workflow):
     return (None, None) if settings.bound_strips else (settings.source, _source_slot(settings))
 
 
+@contextmanager
 def source_played(ob, workflow):
-    """A block in which the rig plays what is bound even if it is live, or a result is assigned."""
+    """A block in which the rig plays what is bound even if it is live, or a result is assigned.
+
+    Bones of a rig with controls that no key moves are posed as at Bind.
+    """
     settings = workflow.settings_of(ob)
-    if settings.live:
-        return playback.played(ob, *bound_action(ob, workflow), values_of(settings.live_before))
-    return _played_without_result(ob, workflow) if _has_result(ob, workflow) else nullcontext()
+    with playback.held(ob, unkeyed_at_bind(ob, workflow)):
+        if settings.live:
+            played = playback.played(ob, *bound_action(ob, workflow), values_of(settings.live_before))
+        else:
+            played = _played_without_result(ob, workflow) if _has_result(ob, workflow) else nullcontext()
+        with played:
+            yield
+
+
+def unkeyed_at_bind(ob, workflow) -> list[playback.Before]:
+    """Values at Bind of what no key of the source moves, where a rig with controls has others now."""
+    if workflow.controls_of(ob) is None:
+        return []
+    return posed_as_bound(ob, workflow.settings_of(ob).bound_pose, bound_action(ob, workflow))
 
 
 def values_of_source(ob, workflow) -> list[playback.Before]:
-    """Values, while what is bound plays, of what the live action or a result animates and that does not."""
-    settings = workflow.settings_of(ob)
+    """Values, while what is bound plays, of what the live action or a result animates and that does not, and of bones
+    that are posed otherwise than at Bind without keys."""
+    settings, unkeyed = workflow.settings_of(ob), unkeyed_at_bind(ob, workflow)
     if settings.live:
-        return values_of(settings.live_before)
-    return values_of(settings.before) if _has_result(ob, workflow) else []
+        return unkeyed + values_of(settings.live_before)
+    return unkeyed + (values_of(settings.before) if _has_result(ob, workflow) else [])
 
 
 def _has_result(ob, workflow) -> bool:

@@ -21,7 +21,7 @@ from ...solvers.controls.limb_states import with_states
 from ...solvers.controls.plan import Plan
 from ...solvers.controls.trial import ControlChannels, ControlFit, FitProblem, Trial
 from ...solvers.core.steps import within
-from .action import bound_action, result_in_strip, values_of_source
+from .action import bound_action, played_action, result_in_strip, unkeyed_at_bind, values_of_source
 from .control_report import astray_notes, control_report, flip_notes
 from .control_result import ControlResult
 from .control_variables import WriteChoices, plans_of
@@ -29,6 +29,7 @@ from .controls import KnownControls
 from .copied_rig import copy_notes
 from .problem import RigProblem, RigResult, RigSolution
 from .switch_notes import lock_notes, switch_notes
+from .unkeyed import unkeyed_notes
 
 # What progress says.
 FITTING = "Fitting the controls"
@@ -82,7 +83,9 @@ def _fitted(at, ob, workflow, known: KnownControls, result: RigResult) -> Genera
         if len(plans) > 1:
             fit = yield from run.shown_again(plans[0], channels, targets, fit)
     switches = {controls.switches[k]: float(plans[0].values[0, k]) for k in plans[0].switched}
-    notes = (*switch_notes(ob, controls, source, plans, switches, chosen), *flips)
+    written = {names[each] for plan in plans for each in np.flatnonzero(plan.active)}
+    by_hand = unkeyed_notes(ob, unkeyed_at_bind(ob, workflow), played_action(ob), written)
+    notes = (*switch_notes(ob, controls, source, plans, switches, chosen), *flips, *by_hand)
     notes += tuple(lock_notes(ob, names, known.arrays["free"]))
     locked = locked_keys(ob, *source)
     found = ControlResult.of(posed, problem, fit, channels, switches, notes, locked, result.original)

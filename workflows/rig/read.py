@@ -16,6 +16,7 @@ from ...solvers.core.errors import InputError
 from .action import bound_action, live_copy, remember_source, result_in_strip, source_played, values_of_source
 from .live_keys import held_by_user
 from .live_source import keep_motion
+from .unkeyed import noted_pose
 
 
 def bound_frames(context, ob, start: float | None, end: float | None) -> np.ndarray:
@@ -84,3 +85,4 @@ def note_bound(context, ob, workflow, motion: BoneMotion) -> None:
         keep_motion(ob, workflow, motion, context.evaluated_depsgraph_get())
     else:
         remember_source(ob, workflow)
+        workflow.settings_of(ob).bound_pose = noted_pose(ob)

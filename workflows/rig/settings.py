@@ -63,6 +63,7 @@ class RigResultSettings:
         type=bpy.types.Action, description="The action that was made last and assigned", override=OWN
     )
     before: bpy.props.CollectionProperty(type=MotionLoomRigBefore, override=LIST)
+    bound_pose: bpy.props.StringProperty(description="How bones were posed at bind that no key moves", override=OWN)
 
     influence: bpy.props.FloatProperty(
         name="Influence", description="From the original motion (0) to the adapted one (1); can be keyed",

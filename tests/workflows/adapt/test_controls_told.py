@@ -106,3 +106,30 @@ def drop_keys(rig, name):
     held = actions.curve_list(*actions.assigned(rig))
     for curve in [each for each in held.fcurves if actions.bone_of_path(each.data_path)[0] == name]:
         held.fcurves.remove(curve)
+
+
+@pytest.mark.parametrize("how", ["live, posed", "live, keyed", "posed"])
+def test_a_bone_without_keys_that_is_posed_after_bind_counts_as_at_bind(how, capsys):
+    """It is not refused; the pose is said to show, and stays, as do keys of a live action."""
+    rig = new_leg()
+    drop_keys(rig, "p")
+    pole = rig.pose.bones["p"]
+    pole.location = (0.1, 0.0, 0.0)
+    play.bind(rig, ("Floor",))
+    lift_floor()
+    whole = commands.run(capsys, "adapt", "--rig", "Rig", "--no-assign")
+    assert not any("by hand" in note for note in whole["notes"])
+    if how.startswith("live"):
+        play.press(rig)
+    pole.location = (0.3, 0.0, 0.0)
+    if how == "live, keyed":
+        assert pole.keyframe_insert("location", frame=3)
+    bpy.context.view_layer.update()
+    report = commands.run(capsys, "adapt", "--rig", "Rig")
+    for name in ("measures", "controls"):
+        assert report[name] == whole[name]
+    noted = [note for note in report["notes"] if "by hand" in note]
+    assert bool(noted) == (how != "live, keyed") and all(note.startswith("'p' is posed by hand") for note in noted)
+    assert pole.location.x == pytest.approx(0.3, abs=1e-6)
+    keyed = {actions.bone_of_path(each.data_path)[0] for each in actions.playing_curves(*actions.assigned(rig))}
+    assert ("p" in keyed) == (how == "live, keyed")
