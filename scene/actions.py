@@ -48,6 +48,11 @@ def assigned(ob) -> tuple[bpy.types.Action, object | None]:
         raise SceneError(f"'{ob.name}' has no action; assign one in the Action Editor.")
     if data.use_tweak_mode:
         raise SceneError(f"'{ob.name}' is tweaking an NLA strip; leave tweak mode (Tab in the NLA editor).")
+    if HAS_SLOTS and not len(data.action.slots):
+        raise SceneError(
+            f"Action '{data.action.name}' of '{ob.name}' is empty; key the object, or assign another one in the Action "
+            "Editor."
+        )
     if not plays_action(ob):
         raise SceneError(
             f"'{ob.name}' plays no slot of action '{data.action.name}'; choose a slot in the Action Editor."

@@ -7,7 +7,9 @@ import numpy as np
 
 from ..solvers.skeleton.rig import Rig
 from . import actions
-from .channels import action_times, channels_of
+from .channels import SIZES, action_times, channels_of, scene_frames
+
+_ON_A_FRAME = 1e-3
 
 
 def rows_of_keys(scene: bpy.types.Scene, source: tuple, rig: Rig, frames: np.ndarray) -> np.ndarray:
@@ -37,3 +39,20 @@ def rows_of_keys(scene: bpy.types.Scene, source: tuple, rig: Rig, frames: np.nda
     out |= every[:, None, None] & ~out.any(axis=0)
     out[[0, -1]] = True
     return out
+
+
+def keys_between(scene: bpy.types.Scene, source: tuple, rig: Rig, frames: np.ndarray) -> np.ndarray:
+    """Scene frames, rising, of keys of a rig's bones that lie between some scene frames (F,); see `rows_of_keys`."""
+    if source[0] is None:
+        return np.zeros(0)
+    names, times = set(rig.names), action_times(scene, frames)
+    curves = [curve for curve in actions.playing_curves(*source) if _is_of(names, curve)]
+    at = np.unique(np.concatenate([np.zeros(0), *(actions.keys_of(curve)[:, 0] for curve in curves)]))
+    at = at[(at > times[0]) & (at < times[-1])]
+    off = np.abs(at[:, None] - times).min(axis=1, initial=np.inf)
+    return scene_frames(scene, at[off > _ON_A_FRAME])
+
+
+def _is_of(names: set[str], curve) -> bool:
+    bone = actions.bone_of_path(curve.data_path)
+    return bone is not None and bone[0] in names and bone[1] in SIZES

@@ -24,6 +24,7 @@ from .contacts import touched
 from .covered_places import covered_over_time
 from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
 from .leg_reach import Legs
+from .out_of_reach import nothing_near
 from .pushes import smoothed
 from .relationship import Relations, relate
 from .straight_limbs import StraightLimbs
@@ -302,10 +303,7 @@ def fit_steps(
                 f"The faces of '{environment[away.argmax()].name}' look away from the body; choose Mesh, Normals, "
                 "Recalculate Outside or Flip in Edit Mode."
             )
-        raise InputError(
-            f"No joint comes within {SAMPLING_REACH * scale:.2f} m of the environment "
-            f"({', '.join(mesh.name for mesh in environment)}); choose the objects the motion deals with."
-        )
+        raise nothing_near(track, environment, joints, SAMPLING_REACH * scale)
     frames = descriptor_frames(descriptors, environment)
     yield 0.8
     names = tuple(mesh.name for mesh in environment)

@@ -1,5 +1,6 @@
 """Curves of an action on every Blender version: found, sampled, written, copied, assigned."""
 
+import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
@@ -104,7 +105,10 @@ def test_no_action_no_slot_and_tweak_mode_are_named():
         ob.animation_data.action_slot = None
         with pytest.raises(SceneError, match="'Knight' plays no slot"):
             actions.assigned(ob)
-        ob.animation_data.action_slot = slot
+        ob.animation_data.action = bpy.data.actions.new("Nothing")
+        with pytest.raises(SceneError, match="Action 'Nothing' of 'Knight' is empty"):
+            actions.assigned(ob)
+        ob.animation_data.action, ob.animation_data.action_slot = action, slot
     scenes.add_strip(ob, action, slot, 1)
     ob.animation_data.action = None
     ob.animation_data.nla_tracks[0].select = True

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
-from bl_ext.devrepo.motion_loom.scene.key_rows import rows_of_keys
+from bl_ext.devrepo.motion_loom.scene.key_rows import keys_between, rows_of_keys
 from bl_ext.devrepo.motion_loom.scene.rigs import read_rig
 
 from tests.control_scenes import add_leg
@@ -31,3 +31,10 @@ def test_keys_count_at_the_nearest_frame_and_ends_always(leg):
 
 def test_strips_alone_tell_no_keys(leg):
     assert rows_of_keys(bpy.context.scene, (None, None), read_rig(leg), np.arange(1.0, 9.0)).all()
+
+
+def test_keys_between_frames_are_found(leg):
+    scene, source, rig = bpy.context.scene, actions.assigned(leg), read_rig(leg)
+    assert keys_between(scene, source, rig, np.arange(1.0, 9.0)).tolist() == pytest.approx([4.4])
+    assert not len(keys_between(scene, source, rig, np.arange(5.0, 9.0)))
+    assert not len(keys_between(scene, (None, None), rig, np.arange(1.0, 9.0)))

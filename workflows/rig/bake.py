@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from ...scene.key_rows import keys_between
 from ...scene.motion import BoneMotion
 from ...scene.motion_changes import changed_bones
 from ...scene.new_names import require_name
@@ -17,7 +18,7 @@ from ..command_line.words import counted, millimetres
 from ..core import live
 from ..core.base import relayed, too_large_named, within
 from ..core.result_keys import KeyOptions, Keys, choose_keys
-from .action import live_copy, source_played, write_result
+from .action import bound_action, live_copy, source_played, write_result
 from .beyond import notes_outside, outside_report, way_back
 from .control_fit import FITTING, fitted_steps
 from .control_keys import control_key_steps
@@ -29,6 +30,7 @@ from .way_back import WayBack
 
 # What progress says.
 CHOOSING = "Choosing keys"
+_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def write_steps(
     """
     yield 0.97, "Writing the action"
     left_out = [
-        notes_outside(context.scene, ob, workflow, result, each.way)
+        [*notes_outside(context.scene, ob, workflow, result, each.way), *_moved(context, ob, workflow, options, each)]
         for ob, result, each in zip(rigs, solution.results, chosen, strict=True)
     ]
     with restored_after_error(rigs, workflow):
@@ -168,6 +170,21 @@ def key_summary(report: dict) -> str:
             f"{millimetres(report['key_error_mm'])} at most)"
         )
     return f"{text}, as NLA strip" if report["strip"] else text
+
+
+def _moved(context, ob, workflow, options: RigBakeOptions, chosen: Chosen) -> list[str]:
+    """A sentence of keys of the source that a result has at other frames, as keys between frames."""
+    if not options.keys.at_source:
+        return []
+    motion = chosen.motion
+    found = keys_between(context.scene, bound_action(ob, workflow), motion.rig, motion.frames)
+    if not len(found):
+        return []
+    some = ", ".join(f"{frame:.4g}" for frame in found[:_NAMED]) + (" and others" if len(found) > _NAMED else "")
+    return [
+        f"The source has keys between frames ({some}); what changes is keyed at the whole frames nearest to them, what "
+        "does not change keeps them"
+    ]
 
 
 def _keys_of(

@@ -55,6 +55,9 @@ def add_bake_arguments(parser, done: str) -> None:
 
 def apply_bake(settings, args) -> None:
     """Arguments become ``RigResultSettings``.  Raises InputError for what a setting cannot be."""
+    beside = [name for name, value in (("--step", args.step), ("--reduce", args.reduce)) if value is not None]
+    if args.keys_at_source and beside:
+        raise InputError(f"--keys-at-source writes keys where the source has them; leave {' and '.join(beside)} out.")
     if args.step is not None:
         settings.bake_step = int(require_between("--step", args.step, 1, 100_000))
     if args.reduce is not None:
@@ -65,7 +68,7 @@ def apply_bake(settings, args) -> None:
     if args.blend is not None:
         settings.range_blend = int(require_between("--blend", args.blend, 0, 100_000))
         settings.holds_outside = False
-    settings.bake_at_keys = settings.bake_at_keys or args.keys_at_source
+    settings.bake_at_keys = args.keys_at_source or (settings.bake_at_keys and not beside)  # what is asked for counts
     _apply_controls(settings, args)
     settings.bake_strip = settings.bake_strip or args.strip
 

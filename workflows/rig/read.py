@@ -12,7 +12,7 @@ from ...scene.interference import require_result_plays, require_unblended
 from ...scene.motion import BoneMotion, motion_range, read_motion
 from ...scene.rigs import require_armature, require_editable
 from ...solvers.controls.control_rig import ControlRig
-from ...solvers.core.errors import InputError
+from ...solvers.core.errors import InputError, StaleBindingError
 from .action import bound_action, live_copy, remember_source, result_in_strip, source_played, values_of_source
 from .live_keys import held_by_user
 from .live_source import keep_motion
@@ -57,6 +57,7 @@ def read_bound_motion(
     require_armature(ob)
     require_editable(ob)
     if live_copy(ob, workflow) is not None:
+        _require_source(ob, workflow)
         held_by_user(ob, workflow, joints)  # refuses what would play under the result
     with source_played(ob, workflow):
         motion = read_motion(context, ob, frames, controls is not None)
@@ -67,6 +68,16 @@ def read_bound_motion(
         played = {"source": bound_action(ob, workflow), "before": values_of_source(ob, workflow)}
         motion = motion_as_bound(context, ob, held, motion, silent=result_in_strip(ob, workflow), **played)
     return motion
+
+
+def _require_source(ob, workflow) -> None:
+    """Raises StaleBindingError where the action that a live rig was bound with was deleted."""
+    settings = workflow.settings_of(ob)
+    if settings.source is None and not settings.bound_strips:
+        raise StaleBindingError(
+            f"The action that '{ob.name}' was bound with is deleted, it plays '{settings.live_action.name}' live; "
+            "undo the deletion, or leave Live, assign an action and bind again."
+        )
 
 
 def require_written_plays(

@@ -181,6 +181,9 @@ def test_what_cannot_be_bound_is_named(walker, surroundings):
     flat = MeshTrack("Line", np.zeros((1, 3, 3)), np.array([[0, 1, 2]]))
     door = MeshTrack("Door", np.repeat(table.vertices, 7, axis=0), table.triangles)
     moon = MeshTrack("Moon", ground.vertices + 50, ground.triangles)
+    low = walker.positions.reshape(-1, 3).min(axis=0)
+    corners = low - [[0.2, 0.0, 0.1], [0.2, 0.5, 0.1], [0.5, 0.0, 0.1]]
+    beside = MeshTrack("Beside", corners[None], np.array([[0, 1, 2]]))
     still = replace(walker, fps=0.0)
     for track, meshes, effectors, height, message in (
         *((walker, surroundings, EFFECTORS, height, "height") for height in (0.0, -1.0, np.nan, np.inf)),
@@ -190,6 +193,7 @@ def test_what_cannot_be_bound_is_named(walker, surroundings):
         (walker, [flat], EFFECTORS, 1.8, "'Line' has no triangle with an area"),
         (walker, [door], EFFECTORS, 1.8, "'Door' has 7 states for 60 frames"),
         (walker, [moon], EFFECTORS, 1.8, r"No joint comes within .* \(Moon\)"),
+        (walker, [beside], EFFECTORS, 1.8, r"joint 'foot' comes nearest, within 0.25 m of 'Beside'"),
     ):
         with pytest.raises(InputError, match=message):
             fit(track, meshes, effectors, height)

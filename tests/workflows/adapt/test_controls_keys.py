@@ -111,3 +111,28 @@ def test_what_is_measured_of_half_a_result_is_what_is_played(rig, capsys):
 @pytest.mark.parametrize(("length", "told"), [(0.0, "0 mm"), (0.894, "0.89 mm"), (9.95, "9.9 mm"), (131.4, "131 mm")])
 def test_lengths_are_told_without_powers_of_ten(length, told):
     assert millimetres(length) == told
+
+
+def test_keys_between_frames_are_said_to_move(rig, capsys):
+    report, _ = baked(rig, capsys, "--keys-at-source", "--no-assign")
+    assert not any("keys between frames" in note for note in report["notes"])
+    rig.pose.bones["g"].keyframe_insert("location", frame=5.4)
+    play.press(rig, "fit")
+    scenes.deform("Floor", lambda v: v + [0.0, 0.0, 0.05])
+    report, _ = baked(rig, capsys, "--keys-at-source", "--no-assign")
+    assert any("The source has keys between frames (5.4)" in note for note in report["notes"])
+    report, _ = baked(rig, capsys, "--step", "2")
+    assert not any("keys between frames" in note for note in report["notes"])
+
+
+@pytest.mark.parametrize("words", [["--step", "3"], ["--reduce", "0.01"]])
+def test_a_step_beside_keys_at_source_is_refused(rig, capsys, words):
+    action = rig.animation_data.action
+    assert "leave " + words[0] in commands.refused(capsys, "adapt", "--rig", "Rig", "--keys-at-source", *words)
+    assert rig.animation_data.action == action
+
+
+def test_an_action_that_is_deleted_while_live_is_said_to_be(rig):
+    play.press(rig)
+    bpy.data.actions.remove(rig.motion_loom_adapt.source)
+    assert "is deleted" in play.refused(rig, "bake")
