@@ -21,6 +21,7 @@ from .control_remarks import (
     driver_remark,
     idle_remark,
     locked_remark,
+    outside_remark,
     partly_locked_remark,
     simulated_remark,
     states_remark,
@@ -132,7 +133,8 @@ def probe_rig(
     names = np.array(rig.names)[found.bones]
     locks = {name: ways for name, ways in partly_locked(ob, *source).items() if name in names[used]}
     remarks = (
-        *driver_remark(ob), *simulated_remark(ob), *locked_remark(found.kept), *partly_locked_remark(locks),
+        *driver_remark(ob), *simulated_remark(ob), *outside_remark(ob, source), *locked_remark(found.kept),
+        *partly_locked_remark(locks),
         *unstable_remark(unstable),
         *idle_remark(tuple(names[found.keyed.any(axis=1) & ~used])), *states_remark(len(chosen[_MOST_STATES:])),
     )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .movers import owners_of
+from .outside_goals import pulled_ends
 
 _NAMED = 3
 _SIMULATIONS = frozenset({"CLOTH", "SOFT_BODY", "FLUID", "PARTICLE_SYSTEM"})
@@ -61,6 +62,19 @@ def simulated_remark(ob: bpy.types.Object) -> tuple[str, ...]:
     return (
         f"{_named(found)} {are} simulated, but not while controls are measured and fitted, so that what {they} "
         f"of the rig is elsewhere then: bake {it} to keyframes and bind again",
+    )
+
+
+def outside_remark(ob: bpy.types.Object, source: tuple) -> tuple[str, ...]:
+    """Of goals of IK that are no bones of the rig. source: action and slot, None and None for strips."""
+    ends = pulled_ends(ob, source)
+    if not ends:
+        return ()
+    goals = tuple(dict.fromkeys(ends.values()))
+    are, they = ("are no bones", "them") if len(goals) > 1 else ("is no bone", "it")
+    return (
+        f"{_named(goals)}, to which IK pulls {_named(tuple(ends))}, {are} of the rig: nothing is written to {they}, so "
+        f"that these limbs stay there; have bones of the rig as goals, and let {they} follow those",
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...scene.control_candidates import locked_keys
 from ...scene.control_copy import ControlCopy, control_copy
+from ...scene.outside_goals import outside_goals
 from ...scene.switches import in_few_steps
 from ...solvers.controls.channels import taken
 from ...solvers.controls.control_rig import ControlRig
@@ -89,6 +90,7 @@ def _fitted(at, ob, workflow, known: KnownControls, result: RigResult) -> Genera
     notes += tuple(lock_notes(ob, names, known.arrays["free"]))
     locked = locked_keys(ob, *source)
     found = ControlResult.of(posed, problem, fit, channels, switches, notes, locked, result.original)
+    found = replace(found, outside=outside_goals(ob, source))
     doubts = [*copied, *filter(None, [control_report(found, result.whole).doubt]), *astray_notes(found)]
     return replace(found, notes=(*notes, *doubts)) if doubts else found
 

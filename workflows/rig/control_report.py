@@ -189,6 +189,10 @@ def _reasons(written: ControlResult, bones: Iterable[int]) -> Iterator[tuple[int
         begins = where_it_begins(controls, missed, carrier) if carrier >= 0 else None
         if begins is None:
             continue
+        goal = written.outside.get(names[controls.carriers[begins.carrier]], written.outside.get(names[bone]))
+        if goal is not None:
+            yield bone, f"'{goal}', to which IK pulls it, is no bone of the rig (have a bone as goal)"
+            continue
         own = (int(written.fit.misses[:, carrier].argmax()), carrier)
         for frame, moved in ((begins.frame, begins.carrier), own):
             found = unwritten(controls, problem, frame, moved)

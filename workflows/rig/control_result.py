@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class ControlResult:
     """problem: what was fitted; its source are channels that play the source motion, on whatever controls are written.
     fit: what came of it.  own: the source's channels.  switches: values by path that properties are keyed to.
     notes: for the user, a sentence each.  locked: bones of which keyed channels are locked, with those that each may
-    move.
+    move.  outside: of bones that IK pulls to what is no bone of the rig, that by name.
     original, motion: the source's channels and those that are written, which lie between the problem's source and the
     fitted ones; bones that are no controls do not move in them."""
 
@@ -30,6 +30,7 @@ class ControlResult:
     original: BoneMotion
     motion: BoneMotion
     locked: dict[str, frozenset[str]]
+    outside: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, controls, problem, fit, own, switches, notes, locked, like: BoneMotion) -> ControlResult:

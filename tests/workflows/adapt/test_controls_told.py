@@ -9,6 +9,7 @@ from bl_ext.devrepo.motion_loom.workflows.core import registry
 from tests import adapt_play as play
 from tests import adapt_scenes as scenes
 from tests import commands, control_scenes
+from tests.objects import add_object
 
 
 def new_leg():
@@ -133,3 +134,26 @@ def test_a_bone_without_keys_that_is_posed_after_bind_counts_as_at_bind(how, cap
     assert pole.location.x == pytest.approx(0.3, abs=1e-6)
     keyed = {actions.bone_of_path(each.data_path)[0] for each in actions.playing_curves(*actions.assigned(rig))}
     assert ("p" in keyed) == (how == "live, keyed")
+
+
+@pytest.mark.parametrize("carried", [False, True])
+def test_goals_that_are_no_bones_are_named(carried, capsys):
+    """At Bind, and where a limb misses its place; not what a bone carries, which goes along."""
+    rig = new_leg()
+    goal = add_object("Goal")
+    if carried:
+        goal.parent, goal.parent_type, goal.parent_bone = rig, "BONE", "g"
+        goal.location.y = -0.2  # from the bone's tail
+    else:
+        goal.location = (0.1, 0.0, 0.1)
+    reach = rig.pose.bones["d"].constraints[0]
+    reach.target, reach.subtarget = goal, ""
+    bpy.context.view_layer.update()
+    play.bind(rig, ("Floor",))
+    assert ("'Goal', to which IK pulls 'd', is no bone of the rig" in rig.motion_loom_adapt.notes) == (not carried)
+    bpy.data.objects["Floor"].location.z = 0.1
+    bpy.context.view_layer.update()
+    found = commands.run(capsys, "adapt", "--rig", "Rig")
+    assert (found["controls"]["away_mm"] > 10.0) == (not carried)
+    told = [note for note in found["notes"] if "misses the place" in note]
+    assert all("'Goal', to which IK pulls it, is no bone of the rig" in note for note in told) and bool(told) != carried
