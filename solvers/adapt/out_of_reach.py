@@ -22,8 +22,9 @@ def nothing_near(track: JointTrack, environment: list[MeshTrack], distance: np.n
             "the motion deals with."
         )
     number, _, joint = np.unravel_index(away.argmin(), away.shape)
+    name = track.skeleton.names[joint].removesuffix("/tail")
     return InputError(
-        f"No joint lies over faces of the environment: joint '{track.skeleton.names[joint]}' comes nearest, within "
+        f"No joint lies over faces of the environment: joint '{name}' comes nearest, within "
         f"{away.min():.2f} m of '{environment[number].name}', but beside its faces; choose the objects the motion "
         "deals with, or make them reach below the body."
     )
