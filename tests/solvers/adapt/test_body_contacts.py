@@ -53,6 +53,28 @@ def test_a_knee_that_is_put_on_a_box_rests_there():
     assert bound(track, meshes).rests[2, :, KNEE].all()
 
 
+def posed(pelvis, knee, foot, toe):
+    """A body at rest with both legs alike, and its trunk bent forward over them."""
+    track = seated(0.0)
+    leg = np.array([pelvis, knee, foot, toe], float) + [0.1, 0, 0]
+    trunk = np.add(pelvis, [[0, 0, 0], [0, 0.3, 0.2], [0, 0.55, 0.3]])
+    body = np.concatenate((trunk, leg, leg * [-1, 1, 1]))
+    return replace(track, positions=np.repeat(body[None], FRAMES, axis=0))
+
+
+@pytest.mark.parametrize(("height", "knee", "rests"), [(0.9, [0, 0.03, 0.5], False), (0.55, [0, 0.33, 0.45], True)])
+def test_who_bends_over_a_bar_rests_on_it_with_bent_legs_alone(height, knee, rests):
+    track = posed([0, 0, height], knee, [0, 0.05, 0.1], [0, 0.18, 0.04])
+    bar = box("Bar", [-1, -0.05, height - 0.17], [1, 0.05, height - 0.11])
+    found = bound(track, [flat_ground(track.positions), bar]).rests[1, :, PELVIS]
+    assert found.all() if rests else not found.any()
+
+
+def test_who_sits_on_the_floor_with_stretched_legs_rests_on_it():
+    track = posed([0, 0, 0.1], [0, 0.45, 0.12], [0, 0.88, 0.1], [0, 0.94, 0.22])
+    assert bound(track, [flat_ground(track.positions)]).rests[0, :, PELVIS].all()
+
+
 @pytest.mark.parametrize("metres", [-0.1, 0.1, 0.2])
 def test_a_body_goes_with_its_seat_and_its_feet_stay(metres):
     track = seated()
