@@ -36,12 +36,16 @@ from .changes import bound_before, bound_triangles_of, changes_of_rig, changes_o
 from .contacts import contacts_report, list_contacts
 from .joints import choices_of, joints_report, list_joints
 from .lowered import lowered_notes
+from .moved_keys import move_entry_keys
 from .older_ranges import note_known_range
 from .older_seats import note_seats_known
 from .sanity import require_in_reach, require_set_in_reach
 from .store import Stored, kept_surface, not_kept, pack
 from .surface_notes import avoided_among, surface_notes
 from .upright import note_known
+
+# Of an object that is bound no more.
+_UNKEYED = "The keys of the influence of '{}' are gone, as it is not in the list any more"
 
 
 def bind_rig(context, ob, workflow, environment, start: float | None = None, end: float | None = None) -> dict:
@@ -162,6 +166,9 @@ def store_binding(ob, workflow, stored: Stored, objects, notes: Sequence[str]) -
     uses = {item.target: _Use.of(item) for item in settings.surfaces if item.target is not None}
     names = {target: name for target, name in zip(objects, stored.binding.objects, strict=True)}
     renamed = {item.bound_name: names.get(item.target) for item in settings.surfaces if item.bound_name}
+    known = [(item.name, item.target) for item in settings.surfaces]
+    places = {k: objects.index(target) for k, (_, target) in enumerate(known) if target in names}
+    unkeyed = [known[k][0] for k in sorted(move_entry_keys(ob, workflow, places))]
     settings.surfaces.clear()
     for target, name in zip(objects, stored.binding.objects, strict=True):
         item = settings.surfaces.add()
@@ -176,7 +183,7 @@ def store_binding(ob, workflow, stored: Stored, objects, notes: Sequence[str]) -
         f"{counted(len(binding.points), 'point')} on {counted(len(binding.objects), 'object')}, "
         f"{counted(len(binding.track.skeleton.names), 'joint')}, frames {frames[0]:g} to {frames[-1]:g}"
     )
-    notes = (*notes, *list_contacts(ob, workflow, binding, renamed))
+    notes = (*notes, *(_UNKEYED.format(name) for name in unkeyed), *list_contacts(ob, workflow, binding, renamed))
     settings.notes = "\n".join(notes)
     note_seats_known(settings, binding.rests is not None)
     return ". ".join((settings.summary, *notes))

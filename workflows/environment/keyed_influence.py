@@ -21,6 +21,12 @@ def setting_of(settings, item) -> str:
     return f"surfaces[{number}].influence"
 
 
+def influence_item(settings, name: str):
+    """The object whose influence ``setting_of`` calls so, or None."""
+    items = settings.surfaces
+    return next((item for k, item in enumerate(items) if name == f"surfaces[{k}].influence"), None)
+
+
 def keyed_settings(ob, workflow) -> list[str]:
     """The influences that keys or a driver move."""
     names = [f"surfaces[{k}].influence" for k in range(len(workflow.settings_of(ob).surfaces))]

@@ -9,6 +9,7 @@ from ...solvers.core.errors import SceneError
 from ..core.list_entries import remove_entry
 from ..interface.operators import ExplainedOperator, OwnedOperator, ReportingOperator, owned_by
 from ..rig.operators import why_no_rig
+from .moved_keys import move_entry_keys
 from .replaced import replace_objects, set_hidden
 
 _LISTS = (("surfaces", "Objects", ""), ("pins", "Pins", ""), ("bones", "Bones", ""))
@@ -138,6 +139,9 @@ class _RemoveItem(OwnedOperator, ReportingOperator):
             remove_entry(settings, self.items, index, f"Entry {index + 1}", _INSTEAD[self.items])
         except SceneError as error:
             return self.failed(error)
+        if self.items == "surfaces":
+            places = {k: k - (k > index) for k in range(len(entries) + 1) if k != index}
+            move_entry_keys(context.object, self.owner(), places)
         settings.active_surface = min(settings.active_surface, len(settings.surfaces) - 1)
         _note(context.object)
         return {"FINISHED"}

@@ -19,6 +19,7 @@ from .bind import bind_steps
 from .body import Body, placed_body
 from .changes import question_of_bind
 from .choices import choices_of
+from .keyed_influence import influence_item
 from .model import stored_of
 from .older_ranges import is_older_range, settle_older_ranges
 from .older_seats import tell_older_seats
@@ -49,6 +50,10 @@ class EnvironmentWorkflow(RigWorkflow):
 
     def keyed_factors(self, ob) -> Sequence[str]:
         return (*self.factors, *(f"surfaces[{k}].influence" for k in range(len(self.settings_of(ob).surfaces))))
+
+    def factor_label(self, ob, name: str) -> str:
+        item = influence_item(self.settings_of(ob), name)
+        return super().factor_label(ob, name) if item is None else f"Influence of '{item.bound_name or item.name}'"
 
     def on_load(self) -> None:
         settle_older(self)

@@ -67,9 +67,9 @@ def notes_of_kept_keys(ob, workflow) -> list[str]:
     """Says which factors follow keys of an action that is not the bound one."""
     if plays_live(ob, workflow):
         return []
-    found = ((name, kept_keys(ob, workflow, name)) for name in workflow.factors)
+    found = ((name, kept_keys(ob, workflow, name)) for name in workflow.keyed_factors(ob))
     return [
-        f"{name.capitalize()} follows its keys in '{kept[0].name}'; delete them there to use the slider"
+        f"{workflow.factor_label(ob, name)} follows its keys in '{kept[0].name}'; delete them there to use the slider"
         for name, kept in found
         if kept is not None and not is_driven(ob, workflow.setting_path(name))
     ]

@@ -52,6 +52,10 @@ class RigWorkflow(Workflow):
         """Of the settings of one rig, those that its action may key."""
         return self.factors
 
+    def factor_label(self, ob, name: str) -> str:
+        """What one of ``keyed_factors`` is called, as a sentence begins."""
+        return name.capitalize()
+
     # --------------------------------------------------------------------------- what each workflow says for itself
 
     def why_not_yet(self, context, ob, step: str) -> str | None:
