@@ -58,6 +58,11 @@ class Descent:
             yield from self._descend(steps)
         yield from self._look_again(self._open())
 
+    def rest(self, at: np.ndarray) -> None:
+        """Make no steps at some of this descent's frames, (n,) bool, unless those nearby show a better place."""
+        for fit in self._fits:
+            fit.settled[at] = True
+
     def correct(self) -> None:
         """Take the errors of the clip's own pose, evaluated at all frames."""
         now = self._clip.errors(self._frames, self._blocks.references)

@@ -49,7 +49,7 @@ class FitOptions:
     near: tuple[tuple[int, int], ...] = ((6, 5), (6, 6), (2, 12), (1, 20))
     trunk: tuple[tuple[int, int], ...] = ((8, 6), (8, 6))
     goals: tuple[tuple[int, int], ...] = ((2, 8), (1, 8))
-    far: tuple[tuple[int, int], ...] = ((8, 8), (8, 8), (2, 16), (2, 16))
+    far: tuple[tuple[int, int], ...] = ((8, 8), (8, 8), (2, 16), (2, 16), (2, 16))
 
 
 def fit_steps(

@@ -25,6 +25,9 @@ _PLACED, _NEAR = 10.0, 0.01
 _ODD = 0.05
 # A frame with so many times the errors of frames on both sides stands in another valley.
 _TIMES = 2.0
+# A round is of use to a frame where it takes away this share of what is left, and so much of the body's size.  A frame
+# is not at rest where the last round still took away more than can be seen.
+_SHARE, _OF_USE, _GAINED = 0.01, 1e-5, 5e-5
 _PASSES = 2
 
 
@@ -67,23 +70,30 @@ def shared_out(
     if not blocks.blocks:
         return frames[:0]
     yield from clip.refresh(frames)
+    going, gained = np.ones(len(frames), bool), np.full(len(frames), np.inf)
     for number, round_ in enumerate(rounds):
         # What was far off may be near by now, and counts again.
         weights = _weights(clip, frames, ends, np.where(bent, way.bent, way.turned))
         descent = Descent(clip, frames, blocks, weights, patience=1e-3, home=way.home)
+        descent.rest(~going)
+        before = descent.cost()
         yield from descent.run((round_,))
-        if number > 0 and not len(descent.unsettled()):
-            break
         if number < len(rounds) - 1:
             yield from descent.follow_neighbours()
         yield from clip.refresh(frames)
+        gained = before - descent.cost()
+        going = gained > np.maximum(_SHARE * descent.cost(), _OF_USE)
+        # Jacobians from nearer by may show what those from afar did not.
+        going |= number + 1 < len(rounds) and rounds[number + 1][0] < round_[0]
+        if not going.any():
+            break
     yield from _begun_between(clip, frames, blocks, weights, way.home, rounds[-1], descent.cost())
     yield from _put_right(clip, frames, state, beyond | ends, bent, weights)
     details, _ = structure.blocks(~structure.goals & ~used)
     if details.blocks:
         yield from Descent(clip, frames, details).run(rounds[-1:])
         yield from clip.refresh(frames)
-    return descent.unsettled()
+    return frames[going & (gained > _GAINED)]
 
 
 def _begun_between(clip, frames, blocks, weights, home, round_, cost) -> Steps:
