@@ -17,10 +17,10 @@ from .blocks import Blocks
 from .channels import put, taken
 from .clip import Clip
 from .closed_form import carried_channels
-from .control_rig import ControlRig
+from .control_rig import MAIN, ControlRig
 from .damped import UNSEEN
 from .descent import Descent, Steps
-from .leftover import ALIKE, PLACES, shared_out
+from .leftover import ALIKE, FINER, PLACES, misfit, shared_out
 from .misfit import References, errors
 from .structure import Structure, measured_structure
 from .trial import ControlChannels, ControlFit, FitProblem, Trial
@@ -64,15 +64,23 @@ def fit_steps(
     still = np.zeros((len(problem.pose), len(controls.controls)), bool)
     for state in np.unique(problem.state):
         frames = np.flatnonzero(problem.state == state)
-        structure = yield from measured_structure(clip, frames, state)
-        if structure is not None:
-            still[frames] = structure.goals
-            yield from _carry(clip, frames, state, structure.goals, options.passes)
-            unsettled = yield from _descend(clip, frames, state, structure, options)
-            yield from _to_ends(clip, frames, structure, options)
-            settled[unsettled] = False
+        goals, unsettled = yield from _fitted(clip, frames, state, options)
+        still[frames], settled[unsettled] = goals, False
     yield from clip.refresh(np.arange(len(clip.pose)))
     return _judged(clip, settled, still)
+
+
+def _fitted(
+    clip: Clip, frames: np.ndarray, state: int, options: FitOptions
+) -> Generator[Trial, np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Frames in which switches stand alike; the goals of limbs (C,) bool, and the frames that are not at rest."""
+    structure = yield from measured_structure(clip, frames, state)
+    if structure is None:
+        return np.zeros(len(clip.controls.controls), bool), frames[:0]
+    yield from _carry(clip, frames, state, structure.goals, options.passes)
+    unsettled = yield from _descend(clip, frames, state, structure, options)
+    yield from _to_ends(clip, frames, structure, options)
+    return structure.goals, unsettled
 
 
 def _descend(
@@ -98,14 +106,48 @@ def _descend(
     lost = descent.missed(_LOST)
     open_, found = lost, lost[:0]
     if len(lost):
-        _begin_again(clip, frames, begun, descent.variables_missed(_LOST))
-        open_ = yield from shared_out(clip, lost, state, structure, PLACES, options.far)
+        if _finer(clip).any():
+            lost = frames  # of which those that are reached would go another way
+            open_ = yield from _in_stages(clip, lost, state, structure, options)
+        else:
+            _begin_again(clip, frames, begun, descent.variables_missed(_LOST))
+            open_ = yield from shared_out(clip, lost, state, structure, PLACES, options.far)
         found = np.setdiff1d(lost, Descent(clip, lost, near).missed(_AGAIN))
         found = yield from _finished(clip, found, near, options)
     more = yield from _near(clip, np.setdiff1d(frames, lost), state, structure, near, options)
     if structure.goals.any():
         yield from _nudge(clip, lost, state, structure.goals)
     return np.union1d(np.setdiff1d(open_, found), more)
+
+
+def _finer(clip: Clip) -> np.ndarray:
+    """(C,) bool, controls that may change and do again what others of the trunk do, if not all of these are held."""
+    trunk, used = clip.controls.trunk, clip.stepper.variables.any(axis=1)
+    if trunk is None or not (used & (trunk == MAIN)).any():
+        return np.zeros_like(used)
+    return used & (trunk > MAIN)
+
+
+def _in_stages(
+    clip: Clip, frames: np.ndarray, state: int, structure: Structure, options: FitOptions
+) -> Generator[Trial, np.ndarray, np.ndarray]:
+    """Frames that cannot be reached: main controls alone, then all from there, unless that is worse.
+
+    There are many ways to be about as near with controls that do again what others do, and most lead nowhere.
+    Returns the frames that are not at rest.
+    """
+    coarse = Clip(clip.controls, replace(clip.problem, variables=clip.stepper.variables & ~_finer(clip)[:, None]))
+    yield from _fitted(coarse, frames, state, options)
+    clip.evaluations += coarse.evaluations
+    kept = taken(coarse.channels, frames)
+    put(clip.channels, frames, kept)
+    yield from clip.refresh(frames)
+    pose, before = clip.pose[frames], misfit(clip, frames, state, structure)
+    unsettled = yield from shared_out(clip, frames, state, structure, FINER, options.far)
+    worse = misfit(clip, frames, state, structure) > before
+    put(clip.channels, frames[worse], taken(kept, worse))
+    clip.pose[frames[worse]] = pose[worse]
+    return unsettled
 
 
 def _finished(

@@ -44,6 +44,8 @@ class Weighing:
 # So little that no place is given up for a turn: IK bends a limb in one plane, and a limb that is also twisted has its
 # joints in place nevertheless.  Drawn so much that several ways of missing as little are one.
 PLACES = Weighing(0.03, 0.01, 1e-3)
+# Where controls are many enough to bring most places about, which turns then only hold up.
+FINER = Weighing(0.01, 0.01, 1e-3)
 # Where next to nothing is left.
 ALIKE = Weighing(1.0, 1.0, 1e-4)
 
@@ -145,12 +147,27 @@ def _weights(clip: Clip, frames: np.ndarray, ends: np.ndarray, turned: np.ndarra
 
     The latter are those of Cauchy's M-estimator in iteratively reweighted least squares (Holland & Welsch 1977).
     """
-    whole = References.to_armature(len(ends))
-    away = np.linalg.norm(clip.errors(frames, whole).reshape(len(frames), -1, 6)[..., :3], axis=-1)
+    away = _away(clip, frames)
     out = np.tile(turned[:, None], (len(away), 1, 6))
-    placed = 1.0 + np.where(ends, _PLACED - 1.0, 0.0) / (1.0 + (away / _NEAR) ** 2)
-    out[..., :3] = (placed / np.hypot(1.0, away / _ODD))[..., None]
+    out[..., :3] = (_placed(ends, away) / np.hypot(1.0, away / _ODD))[..., None]
     return out.reshape(len(frames), -1)
+
+
+def misfit(clip: Clip, frames: np.ndarray, state: int, structure: Structure) -> np.ndarray:
+    """(n,) what is missed of all places, by which ways to miss them are compared: Cauchy's, see `_weights`."""
+    ends, away = _ends(clip, state, structure, below(clip.controls.carrier_parents)), _away(clip, frames)
+    return np.sum(_placed(ends, away) ** 2 * np.log1p((away / _ODD) ** 2), axis=1)
+
+
+def _placed(ends: np.ndarray, away: np.ndarray) -> np.ndarray:
+    """(n, K) how much more ends (K,) bool of limbs count, at distances (n, K)."""
+    return 1.0 + np.where(ends, _PLACED - 1.0, 0.0) / (1.0 + (away / _NEAR) ** 2)
+
+
+def _away(clip: Clip, frames: np.ndarray) -> np.ndarray:
+    """(n, K) distances of carriers from their targets, in parts of the body's size."""
+    error = clip.errors(frames, References.to_armature(len(clip.controls.carriers)))
+    return np.linalg.norm(error.reshape(len(frames), -1, 6)[..., :3], axis=-1)
 
 
 def _put_right(
