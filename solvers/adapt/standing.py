@@ -66,8 +66,8 @@ class Standing:
         """Relations of some frames to N descriptors as those to N + M: what joints of feet hold to replaced objects by
         goes to their stances."""
         share = np.moveaxis(self.stances.weights[:, rows, None] * self.stances.joints[:, None], 0, -1)
-        share = share.reshape(-1, len(self.stances))
         matrix = relations.weights
+        share = share.reshape(matrix.shape[0], len(self.stances))
         whole = matrix @ self.replaced.astype(float)
         left = 1.0 - np.minimum(share.sum(axis=1), 1.0)
         data = matrix.data.copy()

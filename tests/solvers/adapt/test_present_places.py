@@ -63,6 +63,19 @@ def test_a_copy_of_the_ground_changes_nothing(binding):
     assert gap(over(binding, copy).positions, binding.track.positions) < 1e-8
 
 
+def test_an_object_on_which_nobody_stands_may_be_replaced(binding):
+    """A wall, or a chair on which a pelvis alone rests: there is no stance at all."""
+    free = replace(binding, slow=np.zeros_like(binding.slow), rests=None)
+    assert not free.touched.any()
+    motion = over(free, floor(free))
+    assert gap(motion.positions, free.track.positions) < 1e-8
+    adapter = FrameAdapter(free, OPTIONS, motion.moves)
+    adapter.update([floor(free).state(0)])
+    assert gap(adapter.solve(5).positions, motion.positions[5]) < 1e-6
+    lifted = over(free, floor(free, 0.3)).positions
+    assert gap(lifted, adapt(free, [floor(free, 0.3)], AdaptOptions()).positions) < 1e-6
+
+
 def test_a_copy_that_is_lifted_is_as_if_the_ground_were(binding):
     lifted = adapt(binding, [floor(binding, 0.3)], AdaptOptions())
     assert gap(over(binding, floor(binding, 0.3)).positions, lifted.positions) < 1e-6
