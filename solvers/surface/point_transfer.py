@@ -2,7 +2,8 @@
 
 Along gravity a point goes to the surface that is above or below it. Where several lie on its upright line, as under a
 bridge or beside a roof, the highest one counts that lies within a step of the level at which the body is there. What is
-too steep for that, a wall or the edge of a box, goes to the nearest place that faces as it does.
+too steep for that, a wall or the edge of a box, goes to the nearest place that faces as it does. By closest point all
+go to the nearest place that does not look away from where they look, if there is any.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ..core.errors import InputError
 from ..core.types import MeshTrack, TriangleMesh
 from ..core.vectors import cross
 from .descriptor_frames import DescriptorPoints, descriptor_frames
+from .facing_places import nearest_facing
 from .followed_ground import Ground
 from .ground_heights import GroundHeights
 from .sides import faced_sides
@@ -24,6 +26,8 @@ from .track import SurfaceTrack
 GRAVITY, CLOSEST = "GRAVITY", "CLOSEST"
 # Cosines: between up and a normal, below which a point is on a wall; between normals that face alike.
 WALL, _ALIKE = 0.5, 0.5
+# The same, above which a face does not look away.
+_TOWARDS = 0.1
 # Cosines that differ by no more are alike. Metres before and behind a face that a point is seen from, to tell which
 # face it is on; and between heights that are those of one surface.
 _ALIKE_AS, _BEFORE, _SHARED = 1e-9, 1e-5, 1e-5
@@ -110,26 +114,39 @@ def along_gravity(
         triangle[flat[hit]], places[flat[hit]], found[flat[hit]] = below, at, True
     steep = np.flatnonzero(normals[:, 2] <= WALL)
     if steep.size:
-        nearest, at = _nearest(mesh, origins[steep], normals[steep], up + down)
-        faces = np.einsum("nk,nk->n", _normals(mesh, nearest), normals[steep])
-        alike = (nearest >= 0) & (faces > _ALIKE)
+        nearest, at, faces = _nearest(mesh, origins[steep], normals[steep], up + down, _ALIKE)
+        alike = faces > _ALIKE
         steep = steep[alike]
         triangle[steep], places[steep], found[steep] = nearest[alike], at[alike], True
     return _transferred(origins, axes, mesh, triangle, places, found)
 
 
 def by_closest_point(origins: np.ndarray, axes: np.ndarray, mesh: TriangleMesh) -> TransferredPoints:
-    """Points (N, 3) with axes (N, 3, 3) to the nearest place of a surface, however far."""
+    """Points (N, 3) with axes (N, 3, 3) to the nearest place of a surface, however far, that does not look away
+    from where they look; to the nearest of all where every one does."""
     origins, axes = np.asarray(origins, float), np.asarray(axes, float)
-    triangle, places = _nearest(mesh, origins, axes[..., 0], np.inf)
+    triangle, places, _ = _nearest(mesh, origins, axes[..., 0], np.inf, _TOWARDS)
     return _transferred(origins, axes, mesh, triangle, places, np.ones(len(origins), bool))
 
 
-def _nearest(mesh, origins, normals, reach):
-    """Of points (N, 3) the triangles (N,) of the nearest places within reach, -1 for none, and those places.
+def _nearest(mesh, origins, normals, reach, least):
+    """Of points (N, 3) the triangles (N,) of the nearest places within reach, -1 for none, those places, and the
+    cosines (N,) between both normals: of places where it passes the least, if there are any.
 
     Where the nearest place is an edge or a corner it belongs to the face there that looks most as the point does.
     """
+    triangle, places, alike = _nearest_of_all(mesh, origins, normals, reach)
+    away = np.flatnonzero((triangle >= 0) & (alike <= least))
+    if away.size:
+        other, at = nearest_facing(mesh, origins[away], normals[away], least, reach)
+        found, away = other >= 0, away[other >= 0]
+        triangle[away], places[away] = other[found], at[found]
+        alike[away] = np.einsum("nk,nk->n", _normals(mesh, other[found]), normals[away])
+    return triangle, places, alike
+
+
+def _nearest_of_all(mesh, origins, normals, reach):
+    """As ``_nearest``, wherever they look; a cosine of -2 where there is none."""
     surface = SurfaceTrack(MeshTrack(mesh.name, mesh.vertices[None], mesh.triangles))
     frames = np.zeros(len(origins), int)
     found = []
@@ -137,10 +154,15 @@ def _nearest(mesh, origins, normals, reach):
         seen_from = origins + way * normals
         hits = surface.query(seen_from, frames, reach)
         triangle = faced_sides(surface, seen_from, frames, hits)
-        found.append((triangle, hits.closest, np.einsum("nk,nk->n", _normals(mesh, triangle), normals)))
+        alike = np.einsum("nk,nk->n", _normals(mesh, triangle), normals)
+        found.append((triangle, hits.closest, np.where(triangle >= 0, alike, -2.0)))
     (triangle, places, alike), (other, others, more) = found
     better = (other >= 0) & ((triangle < 0) | (more > alike + _ALIKE_AS))
-    return np.where(better, other, triangle), np.where(better[:, None], others, places)
+    return (
+        np.where(better, other, triangle),
+        np.where(better[:, None], others, places),
+        np.where(better, more, alike),
+    )
 
 
 def highest(

@@ -7,7 +7,9 @@ from scipy.spatial.transform import Rotation
 from benchmarks.props import box, height_field
 from solvers.core.errors import InputError
 from solvers.core.types import MeshTrack
+from solvers.surface.closest_point import SurfaceIndex
 from solvers.surface.descriptor_frames import DescriptorPoints, descriptor_frames
+from solvers.surface.facing_places import nearest_facing
 from solvers.surface.point_transfer import Levels, along_gravity, by_closest_point, stood_on
 
 CORNERS = 25
@@ -83,6 +85,45 @@ def test_what_is_turned_about_gravity_is_found_alike(rng):
     assert (here.found == there.found).all()
     assert np.abs(here.origins @ turn.T + shift - there.origins).max() < 1e-6
     assert np.abs(turn @ here.axes - there.axes).max() < 1e-6
+
+
+def wall(x=0.6, thick=0.1):
+    return box("Wall", [x, -1.0, 0.0], [x + thick, 3.0, 2.0])
+
+
+@pytest.mark.parametrize("shift", [-0.2, -0.12, -0.1, -0.08, -0.02, 0.3, 1.0])
+@pytest.mark.parametrize("go", [over, lambda points, mesh: by_closest_point(*points, mesh.state(0))])
+def test_the_front_of_a_wall_goes_to_its_front(go, shift, rng):
+    """Nearer by more than half of its thickness, its back is nearer than its front."""
+    points = points_on(wall(), rng)
+    front = points[1][:, 0, 0] < -0.9
+    points = tuple(part[front] for part in points)
+    found = go(points, wall(0.6 + shift))
+    assert front.sum() > 20 and found.found.all()
+    assert np.abs(found.origins - points[0] - [shift, 0.0, 0.0]).max() < 1e-9
+    assert np.abs(found.axes - points[1]).max() < 1e-6
+
+
+@pytest.mark.parametrize("least", [-0.5, 0.1, 0.5])
+def test_the_nearest_place_that_faces_alike_is_the_nearest_of_all_such(least, rng):
+    """Against every face by itself, asked one after the other."""
+    turns = Rotation.random(3, random_state=rng).as_matrix()
+    mesh = together(*(moved(stage(), turn, rng.normal(size=3)) for turn in turns)).state(0)
+    points, normals = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    corners = mesh.vertices[mesh.triangles]
+    faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    faces /= np.linalg.norm(faces, axis=1, keepdims=True)
+    alone = [SurfaceIndex(corner, [[0, 1, 2]]).query(points, np.inf).closest for corner in corners]
+    far = np.linalg.norm(np.stack(alone, axis=1) - points[:, None], axis=2)
+    far[normals @ faces.T <= least] = np.inf
+    triangle, places = nearest_facing(mesh, points, normals, least, 0.8)
+    expected = far.min(axis=1)
+    assert ((triangle >= 0) == (expected <= 0.8)).all() and 5 < (triangle >= 0).sum()
+    hit = triangle >= 0
+    assert np.abs(np.linalg.norm(places - points, axis=1) - expected)[hit].max() < 2e-6
+    assert (np.einsum("nk,nk->n", faces[triangle], normals)[hit] > least).all()
+    assert (places[~hit] == points[~hit]).all()
 
 
 def test_the_order_of_points_does_not_matter(rng):
