@@ -19,9 +19,11 @@ from ...scene.rigs import require_armature, require_editable
 from ...scene.surfaces import expand
 from ...scene.topology import fingerprint
 from ...solvers.adapt.binding import fit_steps
+from ...solvers.adapt.solve import ATTACH
 from ...solvers.core.errors import SceneError
 from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed, run_to_end
+from ..core.list_entries import require_room, resized
 from ..rig.action import to_bind_played
 from ..rig.beyond import notes_at_bind
 from ..rig.choose_joints import joint_radii, read_source
@@ -39,6 +41,7 @@ from .lowered import lowered_notes
 from .moved_keys import move_entry_keys
 from .older_ranges import note_known_range
 from .older_seats import note_seats_known
+from .replaced import fill_replacements
 from .sanity import require_in_reach, require_set_in_reach
 from .store import Stored, kept_surface, not_kept, pack
 from .surface_notes import avoided_among, surface_notes
@@ -46,6 +49,7 @@ from .upright import note_known
 
 # Of an object that is bound no more.
 _UNKEYED = "The keys of the influence of '{}' are gone, as it is not in the list any more"
+_OBJECTS = "Objects of the environment"
 
 
 def bind_rig(context, ob, workflow, environment, start: float | None = None, end: float | None = None) -> dict:
@@ -78,6 +82,7 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
     if ob in objects:
         raise SceneError(f"'{ob.name}' cannot be its own environment.")
     refuse_dependent(objects, ob)
+    require_room(workflow.settings_of(ob), "surfaces", len(objects), _OBJECTS)
     require_owner([ob], workflow)
     limits = workflow.settings_of(ob).limits
     with to_bind_played(ob, workflow):
@@ -133,21 +138,19 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
 class _Use:
     """What a user chose of an entry of the list, which is made anew."""
 
-    mode: str
-    influence: float
-    along: str
-    replacements: tuple[tuple, ...]
+    mode: str = ATTACH
+    influence: float = 1.0
+    along: str = "GRAVITY"
+    replacements: tuple[tuple, ...] = ()
 
     @classmethod
     def of(cls, item) -> _Use:
-        replacements = tuple((each.name, each.target) for each in item.replacements)
+        replacements = tuple((each.name, each.target) for each in item.replacements if not each.is_left_out)
         return cls(item.mode, item.influence, item.along, replacements)
 
     def give(self, item) -> None:
         item.mode, item.influence, item.along = self.mode, self.influence, self.along
-        for name, target in self.replacements:
-            each = item.replacements.add()
-            each.name, each.target = name, target
+        fill_replacements(item, self.replacements)
 
 
 def _alone(ob, source: tuple, others: Sequence[str]) -> tuple[str, ...]:
@@ -169,12 +172,10 @@ def store_binding(ob, workflow, stored: Stored, objects, notes: Sequence[str]) -
     known = [(item.name, item.target) for item in settings.surfaces]
     places = {k: objects.index(target) for k, (_, target) in enumerate(known) if target in names}
     unkeyed = [known[k][0] for k in sorted(move_entry_keys(ob, workflow, places))]
-    settings.surfaces.clear()
-    for target, name in zip(objects, stored.binding.objects, strict=True):
-        item = settings.surfaces.add()
+    entries = resized(settings, "surfaces", len(objects), _OBJECTS)
+    for item, target, name in zip(entries, objects, stored.binding.objects, strict=True):
         item.name, item.target, item.bound_name = name, target, name
-        if target in uses:
-            uses[target].give(item)
+        uses.get(target, _Use()).give(item)
     binding = stored.binding
     frames = binding.track.frames
     note_known(settings)

@@ -11,7 +11,7 @@ from ..rig.factors import mark_of_setting
 from .contacts import marks
 from .joints import left_bones
 from .keyed_influence import marked
-from .replaced import is_replaced
+from .replaced import is_filled, is_replaced
 from .upright import is_older
 
 
@@ -39,6 +39,7 @@ def _numbers(settings) -> Iterator:
         yield from (item.bound_name, item.mode)
         if is_replaced(item):
             yield item.along
-            yield from (each.target.name_full if each.target else each.name for each in item.replacements)
+            present = filter(is_filled, item.replacements)
+            yield from (each.target.name_full if each.target else each.name for each in present)
     for item in settings.bones:
         yield from (item.bone, item.factor)

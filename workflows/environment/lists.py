@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from .replaced import is_replaced
+from .replaced import is_filled, is_replaced
 
 _ROLES = {"SOLVED": "BONE_DATA", "RIDES": "LINKED", "STAYS": "UNLINKED"}
 _NAMES_SHARE = 0.6  # of a row, for two of them
@@ -22,7 +22,8 @@ class MOTION_LOOM_UL_surfaces(bpy.types.UIList):
             return
         split = layout.split(factor=_NAME_SHARE)
         name = item.name if item.target is None else item.target.name
-        by = ", ".join(each.target.name if each.target else each.name for each in item.replacements)
+        present = filter(is_filled, item.replacements)
+        by = ", ".join(each.target.name if each.target else each.name for each in present)
         text = f"{name}: {by}" if is_replaced(item) else name
         split.label(text=text, icon="LINKED" if item.bound_name else "UNLINKED", translate=False)
         row = split.row(align=True)

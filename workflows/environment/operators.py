@@ -10,7 +10,7 @@ from ..core.list_entries import remove_entry
 from ..interface.operators import ExplainedOperator, OwnedOperator, ReportingOperator, owned_by
 from ..rig.operators import why_no_rig
 from .moved_keys import move_entry_keys
-from .replaced import replace_objects, set_hidden
+from .replaced import remove_replacement, replace_objects, set_hidden
 
 _LISTS = (("surfaces", "Objects", ""), ("pins", "Pins", ""), ("bones", "Bones", ""))
 # Of an entry that cannot be removed.
@@ -103,9 +103,7 @@ class _RemoveReplacement(_OfEntry):
     index: bpy.props.IntProperty()
 
     def change(self, context, item):
-        if not 0 <= self.index < len(item.replacements):
-            raise SceneError(f"There is no replacement {self.index + 1} of '{item.name}'; choose one of the list.")
-        item.replacements.remove(self.index)
+        remove_replacement(item, self.index)
 
 
 class _HideReplaced(_OfEntry):

@@ -19,6 +19,7 @@ from ...solvers.adapt.standing import Standing
 from ...solvers.core.errors import SceneError
 from ...solvers.core.types import MeshTrack, TriangleMesh
 from ..command_line.words import counted
+from ..core.list_entries import library_entries, remove_entry, resized
 from ..core.naming import listed
 
 _RUNS = 3  # stretches of frames that are named
@@ -26,7 +27,12 @@ _RUNS = 3  # stretches of frames that are named
 
 def is_replaced(item) -> bool:
     """Whether something has taken the place of an entry of the list; an entry that was never filled in is nothing."""
-    return any(each.target is not None or each.name for each in item.replacements)
+    return any(map(is_filled, item.replacements))
+
+
+def is_filled(each) -> bool:
+    """Whether one of what replaces an entry stands for an object."""
+    return each.target is not None or (bool(each.name) and not each.is_left_out)
 
 
 def replace_objects(ob, item, targets: Sequence, along: str | None = None) -> None:
@@ -38,12 +44,27 @@ def replace_objects(ob, item, targets: Sequence, along: str | None = None) -> No
         _require_fit(ob, item, target)
     expand(targets)
     refuse_dependent(list(targets), ob)
-    item.replacements.clear()
-    for target in dict.fromkeys(targets):
-        each = item.replacements.add()
-        each.name, each.target = target.name, target
+    fill_replacements(item, [(target.name, target) for target in dict.fromkeys(targets)])
     if along is not None:
         item.along = along
+
+
+def fill_replacements(item, chosen: Sequence[tuple]) -> None:
+    """Give an entry what replaces it, names and objects. Entries of a library that are too many are left out."""
+    count = max(len(chosen), library_entries(item, "replacements"))
+    padded = [*chosen, *[("", None)] * (count - len(chosen))]
+    for each, (name, target) in zip(resized(item, "replacements", count, "Replacements"), padded, strict=True):
+        each.target = target
+        each.name, each.is_left_out = name, not name
+
+
+def remove_replacement(item, index: int) -> None:
+    """Remove one of what replaces an entry; raises SceneError where there is none, or where it is the library's."""
+    if not 0 <= index < len(item.replacements):
+        raise SceneError(f"There is no replacement {index + 1} of '{item.name}'; choose one of the list.")
+    name = f"Replacement {index + 1} of '{_name_of(item)}'"
+    remove_entry(item, "replacements", index, name, "choose another object for it, or select what is there now, the "
+                 "rig last, and Replace by Selected")
 
 
 def _require_fit(ob, item, target) -> None:
@@ -79,7 +100,7 @@ def present_objects(scene, ob, item) -> list:
         return [item.target]
     found = []
     for each in item.replacements:
-        if each.target is None and not each.name:
+        if not is_filled(each):
             continue
         gone = "was deleted" if each.target is None else None
         if gone is None and not is_in_scene(scene, each.target):

@@ -47,13 +47,14 @@ def _has_surface(_self, ob) -> bool:
 
 def _named(item, context) -> None:
     if item.target is not None:
-        item.name = item.target.name
+        item.name, item.is_left_out = item.target.name, False
     noted(item, context)
 
 
 class MotionLoomReplacement(bpy.types.PropertyGroup):
     """An object that takes the place of one of the environment; the name is the object's."""
 
+    has_label = True  # nothing is found by its name
     target: bpy.props.PointerProperty(
         name="Object",
         type=bpy.types.Object,
@@ -62,11 +63,13 @@ class MotionLoomReplacement(bpy.types.PropertyGroup):
         override=OWN,
         update=_named,
     )
+    is_left_out: bpy.props.BoolProperty(description="Whether nothing stands for what the library has", override=OWN)
 
 
 class MotionLoomSurface(bpy.types.PropertyGroup):
     """One object of the environment."""
 
+    has_label = True
     target: bpy.props.PointerProperty(
         name="Object",
         type=bpy.types.Object,
@@ -116,6 +119,7 @@ class MotionLoomBone(bpy.types.PropertyGroup):
 class MotionLoomContact(bpy.types.PropertyGroup):
     """One bone that touches one object for some frames; the name is both names, to be searched for."""
 
+    has_label = True
     bone: bpy.props.StringProperty(name="Bone", description="What touches", override=OWN, update=noted)
     object: bpy.props.StringProperty(
         name="Object", description="What is touched, by its name at bind", override=OWN, update=noted

@@ -15,6 +15,7 @@ from ...scene.motion_writing import write_motion
 from ...scene.restored import restored_after_error
 from ...scene.switches import hold_switches
 from ...solvers.core.errors import SceneError
+from ..core.list_entries import library_entries, resized
 from ..core.naming import result_name
 from .unkeyed import posed_as_bound
 from .way_back import WayBack, go_back
@@ -27,7 +28,7 @@ def remember_source(ob, workflow) -> None:
     settings.source, settings.source_slot = action, playback.handle_of(slot)
     settings.bound_strips = action is None
     settings.result = None
-    settings.before.clear()
+    remember_values(settings, "before", [])
 
 
 def plays_result(ob, workflow) -> bool:
@@ -234,7 +235,7 @@ def write_result(
         if assign:
             settings = workflow.settings_of(ob)
             old, settings.result = settings.result, new
-            remember_values(settings.before, written.before)
+            remember_values(settings, "before", written.before)
             strips.remove(ob, old)
     return written.origin, new, [f"{bone.name}: {constraint.name}" for bone, constraint in written.silenced]
 
@@ -259,17 +260,17 @@ def _slot_in(action, source_slot):
     return playback.slot_of(action, source_slot.handle) if source_slot is not None else action.slots[0]
 
 
-def remember_values(items, values: list[playback.Before]) -> None:
-    """Keep values in a list of settings."""
-    items.clear()
-    for value in values:
-        item = items.add()
+def remember_values(settings, entries: str, values: list[playback.Before]) -> None:
+    """Keep values in a list of settings. Entries of a library that are too many are left empty."""
+    count = max(len(values), library_entries(settings, entries))
+    padded = [*values, *[playback.Before("", 0, 0.0)] * (count - len(values))]
+    for item, value in zip(resized(settings, entries, count, "Values"), padded, strict=True):
         item.path, item.index, item.value = value.path, value.index, value.value
 
 
 def values_of(items) -> list[playback.Before]:
     """What ``remember_values`` kept."""
-    return [playback.Before(item.path, item.index, item.value) for item in items]
+    return [playback.Before(item.path, item.index, item.value) for item in items if item.path]
 
 
 def _source_slot(settings):

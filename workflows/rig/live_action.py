@@ -153,7 +153,8 @@ def play_live(context, ob, workflow, result: RigResult) -> None:
         played.use_fake_user = True  # it is the user's
     before = values_of(settings.live_before)
     known = {(value.path, value.index) for value in before}
-    remember_values(settings.live_before, before + [value for value in idle if (value.path, value.index) not in known])
+    new = [value for value in idle if (value.path, value.index) not in known]
+    remember_values(settings, "live_before", before + new)
     _put_back_idle(ob, workflow)
     settings.live, settings.live_action.use_fake_user = True, False
     settings.live_source = keys_digest(*bound_action(ob, workflow))
@@ -186,7 +187,7 @@ def _play_new(context, ob, workflow, motion, way: WayBack, keyed: np.ndarray) ->
     written = write_action(context, ob, workflow, None, LIVE, motion, way, keys)
     actions.assign(ob, written.action, written.slot)
     settings.live_action, settings.live_slot = written.action, playback.handle_of(written.slot)
-    remember_values(settings.live_before, written.before)
+    remember_values(settings, "live_before", written.before)
 
 
 def _play_again(scene, ob, workflow, motion, way: WayBack, keyed: np.ndarray) -> None:
@@ -196,7 +197,7 @@ def _play_again(scene, ob, workflow, motion, way: WayBack, keyed: np.ndarray) ->
         before = playback.values_before(ob, action, slot, *source_of(ob))
     actions.assign(ob, action, slot)
     _rewrite(scene, ob, workflow, motion, way, keyed)
-    remember_values(settings.live_before, before)
+    remember_values(settings, "live_before", before)
 
 
 def _rewrite(scene, ob, workflow, motion, way: WayBack, keyed: np.ndarray) -> None:
@@ -239,7 +240,7 @@ def _switch_off_more(scene, ob, workflow, motion) -> None:
         if actions.find_curve(action, slot, influence_path(*pair)) is None
     ]
     switch_off(action, slot, more, float(action_times(scene, motion.frames[:1])[0]))
-    remember_values(settings.live_before, values_of(settings.live_before) + before)
+    remember_values(settings, "live_before", values_of(settings.live_before) + before)
 
 
 def _switch_limbs(scene, ob, workflow, result: RigResult, way: WayBack) -> None:
@@ -267,7 +268,7 @@ def _remember(ob, workflow, keys: list[tuple[str, int]]) -> None:
     new = playback.without_curves(new, settings.live_action, live_slot(ob, workflow))
     new = [value for value in new if (value.path, value.index) not in noted]
     if new:
-        remember_values(settings.live_before, before + new)
+        remember_values(settings, "live_before", before + new)
 
 
 def _is_left_on(ob, workflow, path: str) -> bool:
@@ -338,7 +339,7 @@ def leave_live(ob, workflow) -> str | None:
     if played_action(ob)[0] == action and not is_last:  # both None where the live one was deleted
         playback.play(ob, *bound_action(ob, workflow), values_of(settings.live_before))
     settings.live = False
-    settings.live_before.clear()
+    remember_values(settings, "live_before", [])
     forget_motion(ob, workflow)
     if keyed:
         action.use_fake_user = True
