@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions
 from bl_ext.devrepo.motion_loom.workflows.adapt import run
-from bl_ext.devrepo.motion_loom.workflows.environment import problem
+from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 from bl_ext.devrepo.motion_loom.workflows.rig.choose_joints import read_source
 
 from benchmarks import blender_rig, edits
@@ -48,7 +48,7 @@ def adapt_after(rig, environment, change, start=None, end=None):
     source = rig.animation_data.action
     keys = fingerprint(source)
     scenes.bind_rig(rig, environment, start, end)
-    frames = problem.stored_of(rig, scenes.workflow()).binding.track.frames
+    frames = stored_of(rig, scenes.workflow()).binding.track.frames
     before = scenes.joints_of(rig, frames)
     size = np.ptp(before[0], axis=0).max()
     run.adapt_rig(bpy.context, rig, scenes.workflow())
