@@ -7,13 +7,14 @@ from ...scene.rigs import find_rig, require_armature, require_editable
 from ...scene.surfaces import expand, find
 from ...solvers.adapt.solve import ATTACH, AVOID, IGNORE
 from ...solvers.core.errors import InputError, SceneError
-from ..command_line.settings import require_between, whole_frame
+from ..command_line.settings import require_between
 from ..environment.bind import bind_rig
 from ..environment.contact_words import set_contact
 from ..environment.joints import choose, leave
 from ..environment.replaced import replace_objects
 from ..environment.upright import set_upright
 from ..rig.command import add_bake_arguments, apply_bake, baked_as
+from .adapt_words import add_pin, replaced_by
 from .bind_command import add_joint_arguments, notes_of_names
 from .change_script import run_change
 from .report import picture_file, save_picture
@@ -135,8 +136,10 @@ def _apply(context, ob, workflow, args) -> None:
         _surface(settings, ob, name).mode = mode.upper()
     for name, value in map(_pair, args.influence):
         _surface(settings, ob, name).influence = require_between(f"The influence of '{name}'", value, 0.0, 1.0)
-    for name, others in map(_pair, args.replace):
-        _replace(context, settings, ob, name, others, args.replace_along)
+    for text in args.replace:
+        name, targets = replaced_by(context, settings, text)
+        along = args.replace_along and args.replace_along.upper()
+        replace_objects(ob, _surface(settings, ob, name), expand(targets), along)
     if args.replace_along is not None and not args.replace:
         raise InputError("--replace-along tells how points go over to what --replace names; give that too.")
     for bone, value in map(_pair, args.hold):
@@ -145,8 +148,8 @@ def _apply(context, ob, workflow, args) -> None:
     leave(ob, workflow, args.leave)
     for text in args.contact:
         set_contact(ob, workflow, text)
-    for bone, rest in map(_pair, args.pin):
-        _add_pin(context, settings, bone, rest)
+    for text in args.pin:
+        add_pin(context, ob, settings, text)
     if args.upright is not None:
         set_upright(ob, workflow, require_between("--upright", args.upright, 0.0, 1.0))
     if args.orientation is not None:
@@ -166,27 +169,6 @@ def _resize(context, ob, factor: float) -> None:
     context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     if max(abs(a - b) for a, b in zip(ob.scale, wanted, strict=True)) > 1e-6 * factor:
         raise SceneError(f"The scale of '{ob.name}' is animated, --scale cannot change it; key the other size instead.")
-
-
-def _replace(context, settings, ob, name: str, others: str, along: str | None) -> None:
-    item = _surface(settings, ob, name)
-    # A comma may also be a part of a name.
-    names = [others] if named(context.scene.objects, others) else others.split(",")
-    targets = find(context, names)
-    replace_objects(ob, item, expand(targets), along and along.upper())
-
-
-def _add_pin(context, settings, bone: str, rest: str) -> None:
-    parts = rest.rsplit(":", 2)
-    if len(parts) != 3 or not all(part.lstrip("-").isdigit() for part in parts[1:]):
-        raise InputError(f"'{bone}={rest}' is no pin; write BONE=OBJECT:START:END with whole frames.")
-    start, end = (whole_frame(f"A frame of the pin of '{bone}'", part) for part in parts[1:])
-    target = named(context.scene.objects, parts[0])
-    if target is None:
-        raise SceneError(f"There is no object '{parts[0]}' in the scene to pin '{bone}' to.")
-    same = (pin for pin in settings.pins if (pin.bone, pin.target) == (bone, target))
-    pin = next(same, None) or settings.pins.add()
-    pin.bone, pin.target, pin.start, pin.end = bone, target, start, end
 
 
 def _pair(text: str) -> tuple[str, str]:

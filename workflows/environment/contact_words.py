@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ...solvers.core.errors import InputError
+from ..command_line.settings import whole_frame
+from ..command_line.splits import cuts, only_way
 from .contacts import AUTO, OFF, Contact, contacts_of, list_contacts, require_contact, write_contacts
 from .model import stored_of
 
-_FORM = re.compile(r"(?P<bone>.+?)@(?P<obj>.+):(?P<start>-?\d+)-(?P<end>-?\d+)=(?P<state>on|off|auto)", re.IGNORECASE)
+_FORM = re.compile(
+    r"(?P<names>.+@.+):(?P<start>-?\d+)-(?P<end>-?\d+)=(?P<state>on|off|auto)", re.IGNORECASE | re.DOTALL
+)
 
 
 def set_contact(ob, workflow, text: str) -> None:
@@ -16,16 +21,17 @@ def set_contact(ob, workflow, text: str) -> None:
 
     Off lets go whatever Bind found within the frames; auto drops what was set before for contacts within them.
     """
-    found = _FORM.fullmatch(text)
-    if found is None:
+    words = _FORM.fullmatch(text)
+    pairs = cuts(words["names"], "@") if words else []
+    if not pairs:
         raise InputError(f"'{text}' is no contact; write BONE@OBJECT:FROM-TO=on, off or auto, with whole frames.")
     settings, binding = workflow.settings_of(ob), stored_of(ob, workflow).binding
     if not len(settings.contacts):
         list_contacts(ob, workflow, binding)
-    item = next((item for item in settings.surfaces if item.target and item.target.name == found["obj"]), None)
-    obj = item.bound_name if item is not None and found["obj"] not in binding.objects else found["obj"]
-    start, end, state = int(found["start"]), int(found["end"]), found["state"].upper()
-    contact = Contact(found["bone"], obj, start, end, state if state != AUTO else OFF, None)
+    bone, obj = _meant(ob, settings, binding, text, pairs)
+    start, end = (whole_frame(f"A frame of the contact of '{bone}'", words[part]) for part in ("start", "end"))
+    state = words["state"].upper()
+    contact = Contact(bone, obj, start, end, state if state != AUTO else OFF, None)
     require_contact(ob, binding, contact)
     contacts = contacts_of(settings)
     if state == AUTO:
@@ -38,6 +44,18 @@ def set_contact(ob, workflow, text: str) -> None:
         same = [c for c in contacts if c.found is None and _is_within(c, contact) and (c.start, c.end) == (start, end)]
         contacts = [c for c in contacts if c not in same] + [contact]
     write_contacts(ob, settings, binding, contacts)
+
+
+def _meant(ob, settings, binding, text: str, pairs: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """The bone and the object, by its name at bind, that a text means. pairs: what stands before and after each "@"."""
+    renamed = {item.target.name: item.bound_name for item in settings.surfaces if item.target and item.bound_name}
+    objects = renamed | {name: name for name in binding.objects}
+    ways = [pair for pair in pairs if pair[0] in ob.data.bones and pair[1] in objects]
+    found = only_way(text, ways, lambda way: f"bone '{way[0]}' on '{way[1]}'")
+    if found is None:
+        # The message is about what is there, as far as anything is.
+        found = next((pair for pair in pairs if pair[0] in ob.data.bones or pair[1] in objects), pairs[0])
+    return found[0], objects.get(found[1], found[1])
 
 
 def _is_within(contact: Contact, other: Contact) -> bool:
