@@ -63,7 +63,8 @@ class Findings:
     sloped: (F,) bool, whether the ground has been tilted about then.  stretched: (F, J) bool, knees and elbows that are
     straight and were not.
     comparison: distances and contacts beside the source's.  sample_joints: (P,) the joint that each of its samples
-    leads to.  objects: names of its objects.  scale: body height / 1.8 m.  dt: seconds a frame.
+    leads to.  objects: names of what is there of its objects, of
+    what replaces one its own.  scale: body height / 1.8 m.  dt: seconds a frame.
     ride: the largest jump of what is not solved, where that is known.
     """
 
@@ -193,10 +194,18 @@ def find(
         _stretched(binding, positions, lengths, trunk),
         compare(binding, positions, environment, size, uses, clear),
         tree.order[binding.samples.child],
-        binding.objects,
+        _names(binding, environment, uses),
         scale,
         binding.dt,
     )
+
+
+def _names(binding, environment, uses):
+    """Of the objects as they are there."""
+    if uses is None:
+        return binding.objects
+    parts = zip(binding.objects, environment, uses, strict=True)
+    return tuple(mesh.name if use.replaced else name for name, mesh, use in parts)
 
 
 def _sloped(turns, touched, gravity, dt):

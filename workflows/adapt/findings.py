@@ -133,6 +133,11 @@ def _spans(frames: np.ndarray, rows: np.ndarray) -> tuple[tuple[float, float], .
     return tuple((float(frames[start]), float(frames[end - 1])) for start, end in change.reshape(-1, 2))
 
 
+def _plain(obj: str) -> str:
+    """Names of several objects without the quotation marks that sentences have between them."""
+    return obj.replace("', '", ", ")
+
+
 def _as_json(found: Findings) -> dict:
     names = "counted", "kept", "covered"
     return {
@@ -141,11 +146,23 @@ def _as_json(found: Findings) -> dict:
             for bone, joints in joints_of_limbs(found).items()
         },
         "given_up": [
-            {"bone": each.bone, "object": each.obj, "covered": each.covered, "count": each.count, "frames": each.spans}
+            {
+                "bone": each.bone,
+                "object": _plain(each.obj),
+                "covered": each.covered,
+                "count": each.count,
+                "frames": each.spans,
+            }
             for each in given_up(found)
         ],
         "deeper": [
-            {"bone": each.bone, "object": each.obj, "mm": 1000 * each.metres, "count": each.count, "frames": each.spans}
+            {
+                "bone": each.bone,
+                "object": _plain(each.obj),
+                "mm": 1000 * each.metres,
+                "count": each.count,
+                "frames": each.spans,
+            }
             for each in deeper(found)
         ],
         "worst": {

@@ -12,6 +12,7 @@ from ...scene.names import is_in_scene
 from ...scene.surfaces import expand
 from ...solvers.adapt.binding import Binding
 from ...solvers.adapt.footholds import HALF
+from ...solvers.adapt.ground_doubts import GroundDoubt, ground_doubts
 from ...solvers.adapt.lost_ground import LostGround, lost_ground
 from ...solvers.adapt.options import SurfaceUse
 from ...solvers.adapt.present_places import present_places
@@ -158,9 +159,11 @@ def _triangles(parts) -> np.ndarray:
 
 @dataclass(frozen=True)
 class GroundReport:
-    """What became of each object that is replaced. lost: its points.  standing: the feet on all; None without any."""
+    """What became of each object that is replaced. lost: its points.  doubts: what somebody may not expect.
+    standing: the feet on all; None without any."""
 
     lost: Sequence[LostGround] = ()
+    doubts: Sequence[GroundDoubt] = ()
     standing: Standing | None = None
 
 
@@ -169,12 +172,16 @@ def ground_report(binding: Binding, environment: Sequence[MeshTrack], uses: Sequ
     if not any(use.replaced for use in uses):
         return GroundReport()
     places = present_places(binding, environment, uses)
-    return GroundReport(lost_ground(binding, places.replaced), places.standing)
+    doubts = ground_doubts(binding, uses, places.replaced)
+    return GroundReport(lost_ground(binding, places.replaced), doubts, places.standing)
 
 
 def ground_notes(binding: Binding, environment: Sequence[MeshTrack], found: GroundReport) -> list[str]:
-    """A sentence of each replacement that leaves points without ground, or feet half over an edge."""
+    """A sentence of each replacement that leaves points without ground, or feet half over an edge, or goes another way
+    than somebody may expect."""
     out = []
+    for each in found.doubts:
+        out += _doubts(each, environment[each.number].name, binding.objects[each.number])
     for each in found.lost:
         if each.lost:
             share = 100.0 * each.lost / each.points
@@ -186,6 +193,25 @@ def ground_notes(binding: Binding, environment: Sequence[MeshTrack], found: Grou
             some = [f"'{edge['bone']}' {_span(*edge['frames'])}" for edge in edges[:_RUNS]]
             more = f" and {len(edges) - _RUNS} times more" if len(edges) > _RUNS else ""
             out.append(f"Half over an edge of '{environment[each.number].name}' stand {', '.join(some)}{more}")
+    return out
+
+
+def _doubts(doubt: GroundDoubt, by: str, name: str) -> list[str]:
+    """Sentences, or none, of what replaces an object."""
+    out = []
+    if doubt.rise:
+        where = f"{abs(doubt.rise):.1f} m {'above' if doubt.rise > 0 else 'below'} '{name}' where the motion begins"
+        out.append(f"'{by}' lies {where}: the body goes there as a whole; move it if that is not meant")
+    if doubt.is_steep:
+        out.append(
+            f"'{name}' is too steep for its points to go along gravity: they go to the nearest places of '{by}' that "
+            "face alike"
+        )
+    if doubt.has_moved:
+        out.append(
+            f"'{name}' moved while it was bound: feet do not stand on '{by}' as a whole, each of its points goes there "
+            "by itself, from where it was at the first frame"
+        )
     return out
 
 

@@ -10,6 +10,7 @@ from benchmarks.props import flat_ground
 from solvers.adapt.findings import find
 from solvers.adapt.footholds import HALF
 from solvers.adapt.frame import FrameAdapter
+from solvers.adapt.ground_doubts import ground_doubts
 from solvers.adapt.lost_ground import lost_ground
 from solvers.adapt.present_places import present_places
 from solvers.adapt.solve import AdaptOptions, SurfaceUse, adapt
@@ -164,6 +165,41 @@ def test_a_ground_that_moves_carries_the_motion(binding):
     moving = MeshTrack("Lift", floor(binding).vertices + rise[..., None] * [0.0, 0.0, 1.0], floor(binding).triangles)
     motion = over(binding, moving)
     assert gap(motion.positions - binding.track.positions, rise[..., None] * [0.0, 0.0, 1.0]) < 0.03
+
+
+@pytest.mark.parametrize(("height", "rise"), [(0.5, 0.0), (-0.8, 0.0), (1.3, 1.3), (-3.0, -3.0)])
+def test_a_ground_far_above_or_below_is_told(binding, height, rise):
+    (doubt,) = doubts(binding, floor(binding, height))
+    assert abs(doubt.rise - rise) < 1e-6 and not doubt.is_steep and not doubt.has_moved
+
+
+@pytest.mark.parametrize("how", ["GRAVITY", "CLOSEST"])
+def test_a_wall_is_told_to_go_another_way_than_along_gravity(binding, how):
+    lying = Rotation.from_euler("x", 90.0, degrees=True).as_matrix()
+    ground = MeshTrack("There", floor(binding).vertices @ lying.T, floor(binding).triangles)
+    (doubt,) = doubts(turned(binding, lying), ground, how)
+    assert doubt.is_steep == (how == "GRAVITY") and doubt.rise == 0.0
+
+
+def test_an_object_that_moved_at_bind_is_told(binding):
+    shift = np.linspace(0.0, 0.1, len(binding.track.positions))[:, None, None] * [0.0, 0.0, 1.0]
+    moving = replace(binding, origins=binding.origins + shift, axes=np.repeat(binding.axes, len(shift), axis=0))
+    (doubt,) = doubts(moving, floor(binding))
+    assert doubt.has_moved
+
+
+def doubts(binding, ground, how="GRAVITY"):
+    uses = (SurfaceUse(replaced=how),)
+    return ground_doubts(binding, uses, present_places(binding, [ground], uses).replaced)
+
+
+def test_findings_name_what_takes_the_place(binding):
+    solved = binding.track.positions, np.tile([1.0, 0.0, 0.0, 0.0], (*binding.track.positions.shape[:2], 1))
+    deep = floor(binding, 0.2)
+    deep = MeshTrack("Higher", deep.vertices, deep.triangles)
+    found = find(binding, *solved, [deep], 1.0, uses=USES)
+    assert found.objects == ("Higher",) and found.depth.obj == "Higher"
+    assert find(binding, *solved, [deep], 1.0).objects == binding.objects
 
 
 def test_a_ground_elsewhere_is_named(binding):

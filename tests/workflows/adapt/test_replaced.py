@@ -138,6 +138,24 @@ def test_points_without_ground_are_named(rig):
     assert "'Short' has no ground for" in status(rig).note
 
 
+def test_the_report_names_what_takes_the_place(rig, tmp_path, capsys):
+    """The replaced one may be hidden, or gone."""
+    replace_objects(rig, entry(rig), [ramp("Short", y=(-2.0, 0.0), slope=0.0)])
+    save(tmp_path / "short.blend")
+    assert jobs.main(["adapt", "--rig", "Rig", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    named = {each["object"] for each in (*found["measures"]["given_up"], *found["measures"]["deeper"])}
+    assert "Short" in named and "Floor" not in named
+    assert not any("on 'Floor'" in note or "with 'Floor'" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize(("lift", "words"), [(1.6, "1.6 m above"), (-1.6, "1.6 m below")])
+def test_a_ground_far_away_is_told(rig, lift, words):
+    replace_objects(rig, entry(rig), [copy_of(lift=lift)])
+    press(rig)
+    assert f"'New Floor' lies {words} 'Floor'" in status(rig).note
+
+
 def test_saved_and_opened_again(rig, tmp_path):
     replace_objects(rig, entry(rig), [ramp(), copy_of()], "CLOSEST")
     press(rig, "fit")

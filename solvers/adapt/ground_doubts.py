@@ -1,0 +1,56 @@
+"""What somebody may not expect of an object that takes the place of another one, though it can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..surface.point_transfer import GRAVITY, WALL
+from .binding import Binding
+from .new_ground import DOWN, UP
+from .options import SurfaceUse
+from .present_places import Replaced, columns_of
+from .standing import moved_at_bind
+
+
+@dataclass(frozen=True)
+class GroundDoubt:
+    """Of the object with a number.
+
+    rise: metres that the ground is higher where the motion begins, where that is more than a body goes up or down
+    later on; else 0.  is_steep: whether it goes along gravity and nothing of it can, as of a wall.
+    has_moved: whether it moved at bind, so that no feet stand on what replaces it.
+    """
+
+    number: int
+    rise: float
+    is_steep: bool
+    has_moved: bool
+
+
+def ground_doubts(
+    binding: Binding, uses: Sequence[SurfaceUse], replaced: Mapping[int, Replaced]
+) -> list[GroundDoubt]:
+    """Of every object that is replaced, in their order. replaced: of ``PresentPlaces``."""
+    out = []
+    for number, each in sorted(replaced.items()):
+        level = binding.axes[0, columns_of(binding, number), :, 0] @ each.ground.upright[2] > WALL
+        is_steep = uses[number].replaced == GRAVITY and not level.any()
+        out.append(GroundDoubt(number, _rise(binding, number, each, level), is_steep, moved_at_bind(binding, number)))
+    return out
+
+
+def _rise(binding, number, replaced, level):
+    """At the level point that is nearest to the body at first, as seen from above."""
+    points, ground = replaced.points, replaced.ground
+    level = np.flatnonzero(level & points.found)
+    if not level.size:
+        return 0.0
+    before = binding.origins[0, columns_of(binding, number)[level]] @ ground.upright.T
+    root = ground.positions[0, binding.tree.order[: binding.tree.roots]].mean(axis=0)
+    nearest = np.linalg.norm((before - root)[:, :2], axis=1).argmin()
+    rise = float(points.origins[level[nearest]] @ ground.upright[2] - before[nearest, 2])
+    up, down = UP * ground.scale, DOWN * ground.scale
+    return rise if rise > up or rise < -down else 0.0
