@@ -48,7 +48,7 @@ class Layout:
         assert name == "motion_loom_workflow"
         self.workflow = value
 
-    def operator(self, name, text=None, icon="NONE", depress=False):
+    def operator(self, name, text=None, icon="NONE", depress=False, translate=True):
         assert icon in ICONS, icon
         kind = getattr(bpy.types, name.replace(".", "_OT_").replace("motion_loom", "MOTION_LOOM"))
         self.drawn.append(kind.bl_label if text is None else text)
