@@ -19,7 +19,7 @@ from ..surface.turned_away import turned_away
 from ..warp.collision import SPACING, BodySamples
 from . import clearance
 from .body_contacts import body_parts, resting_joints
-from .contact_edits import ContactEdit, windows
+from .contact_edits import ContactEdit, states, windows
 from .contacts import touched
 from .covered_places import covered_over_time
 from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
@@ -69,7 +69,7 @@ class Binding:
     that moved, and where nothing did.
     rests: (O, F, J) bool, where joints that are no effectors rest, see ``body_contacts``; None in what was stored
     before that was looked for: only effectors touch then.
-    edits: of the contacts that were found, see ``edited``.
+    edits: of the contacts that were found, see ``edited``; of those that overlap the later one counts.
     """
 
     track: JointTrack
@@ -132,7 +132,10 @@ class Binding:
             return strength
         if self.rests is not None:
             strength = np.maximum(strength, self._rest_strength)
-        return np.maximum(strength * (1.0 - self._edited(False)), self._edited(True)) if self.edits else strength
+        if not self.edits:
+            return strength
+        off, on = self._windows
+        return np.maximum(strength * (1.0 - off), on)
 
     @cached_property
     def _rest_strength(self) -> np.ndarray:
@@ -145,7 +148,10 @@ class Binding:
         """(O, F, J) bool: contacts as they are counted."""
         found = touched(self.joint_distance, self.slow, self.hidden, self.effectors, self.scale)
         found = found if self.rests is None else found | self.rests
-        return (found & (self._edited(False) < 1.0)) | (self._edited(True) == 1.0) if self.edits else found
+        if not self.edits:
+            return found
+        edited = states(self.edits, found.shape)
+        return (found & (edited >= 0)) | (edited > 0)
 
     @cached_property
     def resting(self) -> np.ndarray:
@@ -153,10 +159,11 @@ class Binding:
         surface as low as it stands on it does not."""
         slow = np.moveaxis(self.slow, 1, -1).astype(float)
         found = np.moveaxis(np.minimum(2.0 * smoothed(slow, self.dt), 1.0), -1, 1)
-        return np.maximum(found, self._edited(True)) if self.edits else found
+        return np.maximum(found, self._windows[1]) if self.edits else found
 
-    def _edited(self, is_on: bool) -> np.ndarray:
-        return windows(self.edits, is_on, self.slow.shape, self.dt)
+    @cached_property
+    def _windows(self) -> tuple[np.ndarray, np.ndarray]:
+        return windows(self.edits, self.slow.shape, self.dt)
 
     def edited(self, edits: tuple[ContactEdit, ...]) -> Binding:
         """The binding with other contacts than were found; what does not depend on them is not computed again."""

@@ -48,12 +48,25 @@ def found_spans(touched: np.ndarray, dt: float) -> np.ndarray:
     return np.column_stack((begins, ends[:, 2] - 1))
 
 
-def windows(edits: Sequence[ContactEdit], is_on: bool, shape: tuple[int, int, int], dt: float) -> np.ndarray:
-    """(O, F, J) in [0, 1] how far edits of one kind act: 1 within their ranges. dt: seconds a frame."""
-    out, row = np.zeros(shape), np.arange(shape[1])
+def windows(edits: Sequence[ContactEdit], shape: tuple[int, int, int], dt: float) -> tuple[np.ndarray, np.ndarray]:
+    """(O, F, J) in [0, 1], twice: how far edits let go and how far they hold, 1 within their ranges.
+
+    Of edits that overlap the later one in the order counts. dt: seconds a frame.
+    """
+    off, on, row = np.zeros(shape), np.zeros(shape), np.arange(shape[1])
     for edit in edits:
-        if edit.is_on == is_on:
-            outside = np.maximum(np.maximum(edit.first - row, row - edit.last), 0) * dt
-            column = out[edit.obj, :, edit.joint]
-            np.maximum(column, smoothstep(1.0 - outside / RAMP), out=column)
+        outside = np.maximum(np.maximum(edit.first - row, row - edit.last), 0) * dt
+        window = smoothstep(1.0 - outside / RAMP)
+        column = (on if edit.is_on else off)[edit.obj, :, edit.joint]
+        np.maximum(column, window, out=column)
+        if not edit.is_on:
+            on[edit.obj, :, edit.joint] *= 1.0 - window  # what is on counts where both are whole
+    return off, on
+
+
+def states(edits: Sequence[ContactEdit], shape: tuple[int, int, int]) -> np.ndarray:
+    """(O, F, J): 1 within the ranges of edits that hold, -1 of those that let go, else 0; the later one counts."""
+    out = np.zeros(shape, np.int8)
+    for edit in edits:
+        out[edit.obj, edit.first : edit.last + 1, edit.joint] = 1 if edit.is_on else -1
     return out

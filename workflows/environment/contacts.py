@@ -44,6 +44,13 @@ class Contact:
     def words(self) -> str:
         return f"of '{self.bone}' with '{self.obj}' at frames {self.start} to {self.end}"
 
+    def rank(self) -> tuple:
+        """Sorts entries so that of those that overlap the last one counts: the one of fewest frames, with those that
+        were found; of as many the one that begins later, then the one that is off."""
+        first, last = self.found or (self.start, self.end)
+        first, last = min(first, self.start), max(last, self.end)
+        return first - last, first, self.state == OFF
+
     def write(self, item) -> None:
         item.name, item.bone, item.object = f"{self.bone} {self.obj}", self.bone, self.obj
         item.start, item.end, item.state = self.start, self.end, self.state
@@ -152,7 +159,7 @@ def write_contacts(ob, settings, binding: Binding, contacts: Sequence[Contact]) 
 def edited(ob, workflow, stored: Stored) -> Binding:
     """The binding with the contacts as they are set. Raises InputError, by name, for one that makes no sense."""
     binding, edits = stored.binding, []
-    for contact in contacts_of(workflow.settings_of(ob)):
+    for contact in sorted(contacts_of(workflow.settings_of(ob)), key=Contact.rank):
         if contact.is_edited:
             joints, obj = require_contact(ob, binding, contact)
             for first, last, is_on in contact.ranges():

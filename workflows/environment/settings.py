@@ -127,8 +127,10 @@ class MotionLoomContact(bpy.types.PropertyGroup):
     start: start_frame("of the contact", update=noted)
     end: end_frame("of the contact", update=noted)
     state: bpy.props.EnumProperty(
-        name="State", items=_STATES, description="Whether the contact is held", override=OWN, update=noted
-    )
+        name="State", items=_STATES, override=OWN, update=noted,
+        description="Whether the contact is held. Where several of a bone and an object overlap, the one of fewest "
+        "frames counts",
+    )  # fmt: skip
     is_found: bpy.props.BoolProperty(description="Whether Bind found it", override=OWN)
     found_start: start_frame("that Bind found")
     found_end: end_frame("that Bind found")

@@ -26,10 +26,19 @@ def test_runs_are_found_by_joint_and_short_gaps_are_joined():
 
 def test_a_window_is_whole_within_its_range_and_fades_beside_it():
     edit = ContactEdit(1, 0, 20, 30, True)
-    found = windows([edit], True, (1, 60, 2), 1.0 / 30.0)[0, :, 1]
+    off, on = windows([edit], (1, 60, 2), 1.0 / 30.0)
+    found = on[0, :, 1]
     assert (found[20:31] == 1.0).all() and 0.0 < found[18] < 1.0
     assert not found[: 20 - int(RAMP * 30.0) - 1].any()
-    assert not windows([edit], False, (1, 60, 2), 1.0 / 30.0).any()
+    assert not off.any()
+
+
+def test_of_edits_that_overlap_the_later_one_counts_and_fades_into_the_other():
+    on, off = (ContactEdit(0, 0, *rows, is_on) for rows, is_on in (((10, 50), True), ((20, 40), False)))
+    held = windows([on, off], (1, 60, 1), 1.0 / 30.0)[1][0, :, 0]
+    assert not held[20:41].any() and (held[[10, 14, 46, 50]] == 1.0).all()
+    assert 0.0 < held[18] < 1.0 and np.abs(np.diff(held)).max() < 0.5
+    assert (windows([off, on], (1, 60, 1), 1.0 / 30.0)[1][0, 10:51] == 1.0).all()
 
 
 def test_a_seat_that_is_off_lets_go_and_auto_is_what_was_found():

@@ -3,6 +3,9 @@
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom.workflows.environment.contact_words import set_contact
+from bl_ext.devrepo.motion_loom.workflows.environment.contacts import edited
+from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
 
 from tests import adapt_live, commands
 from tests import adapt_play as play
@@ -101,6 +104,16 @@ def test_buttons_add_mirror_set_and_remove(bound):
     assert settings.contacts[settings.active_contact].bone == "ankle.L"
     bpy.ops.motion_loom.adapt_reset_contacts()
     assert len(settings.contacts) == count
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_of_entries_that_overlap_the_shorter_one_counts(bound, first):
+    words = "ankle.L@Step:14-22=on", "ankle.L@Step:17-19=off"
+    for word in (words[first], words[1 - first]):
+        set_contact(bound, scenes.workflow(), word)
+    binding = edited(bound, scenes.workflow(), stored_of(bound, scenes.workflow()))
+    held = binding.touched[binding.objects.index("Step"), :, binding.track.skeleton.names.index("ankle.L")]
+    assert binding.track.frames[held].tolist() == [14, 15, 16, 20, 21, 22]
 
 
 def test_a_found_contact_is_switched_off_and_not_lost(bound):
