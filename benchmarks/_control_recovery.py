@@ -34,6 +34,7 @@ _WHERE = {
     "probe_rig": "scene.control_probe.probe_rig",
     "measured_rig": "solvers.controls.measured_rig.measured_rig",
     "fit_steps": "solvers.controls.fit.fit_steps",
+    "Stepper": "solvers.controls.channels.Stepper",
     "ControlChannels": "solvers.controls.trial.ControlChannels",
     "FitProblem": "solvers.controls.trial.FitProblem",
     "rotations": "solvers.rotations.rotation_vectors.log",

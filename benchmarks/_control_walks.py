@@ -31,6 +31,7 @@ _ROOT, _STANDING = "joint_Root", "bandai/dataset-1_walk-back_normal_001"
 _TRUNK = re.compile(r"spine")
 _LIMB = re.compile(r"(thigh|shin|foot|toe|upper_arm|forearm|hand)\.[LR]$")
 _END = re.compile(r"(foot|hand)\.[LR]$")
+_SWING, _FIRST = re.compile(r"(thigh|upper_arm)_ik\.[LR]$"), re.compile(r"(thigh|upper_arm)\.[LR]$")
 KEYED = {"main": r"$", "spine FK": r"spine_fk", "tweaks": r"(spine_fk|tweak_spine)"}
 
 # FK or IK, which controls of the trunk, the stretch of IK where it is not the rig's own.
@@ -61,7 +62,8 @@ CAPTURES = {
 def walked(
     package: str, capture: str, mode: str, trunk: str, folder: Path, stretch: float | None = None, kind: str = "basic"
 ) -> dict[str, float]:
-    """Millimetres and degrees at most between what was asked of the carriers and what was found, in the world.
+    """Millimetres and degrees at most between what was asked of the carriers and what was found, in the world; see also
+    `_steps`.
 
     mode: "FK" or "IK".  trunk: which controls of it are keyed, see KEYED.  stretch: of IK, instead of the rig's own.
     """
@@ -88,7 +90,25 @@ def walked(
         "limbs_deg": most(_LIMB, fit.turns, 180.0 / np.pi), "ends_mm": most(_END, fit.misses, 1e3),
         "unsettled": float((~fit.converged).sum()), "evaluations": float(fit.evaluations.mean()),
         "fps": take.count / seconds,
-    }  # fmt: skip
+    } | _steps(parts, controls, fit.channels, names, asked)  # fmt: skip
+
+
+def _steps(parts, controls, channels, names: list[str], asked: np.ndarray) -> dict[str, float]:
+    """Degrees from one frame to the next, at most, by which what swings a limb in IK turns it (worst_pole_step), and by
+    which the captured limbs' first bones turn in all (asked_step)."""
+    stepper = parts.Stepper.of(controls, controls.free, 1.0)
+    before, after = (
+        parts.ControlChannels(*(getattr(channels, name)[rows] for name in ("location", "rotation", "scale")))
+        for rows in (slice(None, -1), slice(1, None))
+    )
+    turns = np.linalg.norm(stepper.between(before, after)[..., 3:], axis=-1)
+    swings = [bool(_SWING.match(controls.rig.names[bone])) for bone in controls.controls]
+    first = asked[:, [bool(_FIRST.match(name)) for name in names], :3, :3]
+    asks = np.linalg.norm(parts.rotations(np.swapaxes(first[:-1], -1, -2) @ first[1:]), axis=-1)
+    return {
+        "worst_pole_step": float(np.degrees(turns[:, swings].max(initial=0.0))),
+        "asked_step": float(np.degrees(asks.max())),
+    }
 
 
 def still_clip(ob, mode: str, trunk: str, count: int) -> PosedClip:
