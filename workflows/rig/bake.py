@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -98,7 +98,12 @@ class Chosen:
         """The bound frames of a result as the keys play them."""
         if self.posed is not None:
             return replace(result.motion, basis=np.linalg.inv(result.motion.rig.rest) @ self.posed)
-        return result.motion if result.written else self.way.cut(self.keys.played(self.motion))
+        return result.motion if result.written else self.way.cut(self.keyed)
+
+    @cached_property
+    def keyed(self) -> BoneMotion:
+        """What is written as the keys play it, with the way back to its source: of controls where these are."""
+        return self.keys.played(self.motion)
 
 
 def choose_key_steps(
@@ -137,7 +142,10 @@ def write_steps(
     """
     yield 0.97, "Writing the action"
     left_out = [
-        [*notes_outside(context.scene, ob, workflow, result, each.way), *_moved(context, ob, workflow, options, each)]
+        [
+            *notes_outside(context.scene, ob, workflow, result, each.way, each.keyed),
+            *_moved(context, ob, workflow, options, each),
+        ]
         for ob, result, each in zip(rigs, solution.results, chosen, strict=True)
     ]
     with restored_after_error(rigs, workflow):
@@ -229,7 +237,7 @@ def _written(context, ob, workflow, options: RigBakeOptions, result: RigResult, 
         "strip": options.strip,
         "frames": len(result.motion.frames),
         **chosen.keys.report(),
-        **outside_report(chosen.way, result),
+        **outside_report(chosen.way, result, chosen.keyed),
         "changed_bones": changed_bones(result.keyed_original, result.keyed),
         "silenced_constraints": silenced,
     }

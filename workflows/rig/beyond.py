@@ -105,11 +105,14 @@ class Fading:
     bone: str
 
 
-def fading(way: WayBack, result: RigResult) -> Fading | None:
-    """Of bones' heads, or of controls where these are written; None where nothing goes back."""
+def fading(way: WayBack, result: RigResult, motion: BoneMotion) -> Fading | None:
+    """Of bones' heads, or of controls where these are written; None where nothing goes back.
+
+    motion: with the way back, as the keys that are written play it.
+    """
     if not any(way.sides):
         return None
-    motion, source = way.extended(result.keyed), way.source_of(result.keyed_original)
+    source = way.source_of(result.keyed_original)
     units, names, found = mean_scale(motion.object_world[:, :3, :3]), motion.rig.names, []
     rows = (slice(0, way.bound.start + 1), slice(way.bound.stop - 1, None))
     for part in (part for part, is_open in zip(rows, way.sides, strict=True) if is_open):
@@ -119,14 +122,14 @@ def fading(way: WayBack, result: RigResult) -> Fading | None:
     return max(found, key=lambda each: each.metres)
 
 
-def notes_outside(scene, ob, workflow, result: RigResult, way: WayBack) -> tuple[str, ...]:
-    """What is said of the frames before and after the bound ones, a sentence each."""
+def notes_outside(scene, ob, workflow, result: RigResult, way: WayBack, motion: BoneMotion) -> tuple[str, ...]:
+    """What is said of the frames before and after the bound ones, a sentence each. motion: as for ``fading``."""
     source, frames = bound_action(ob, workflow), result.original.frames
     held = outside_notes(scene, ob, source, frames, workflow.bound_word, told=way.sides)
     why = why_held(ob, workflow, result)
     if held and why is not None:
         held = (*held, f"The source cannot play on outside of these frames: {why}")
-    found = fading(way, result)
+    found = fading(way, result, motion)
     if found is None:
         return held
     ends = (f"before frame {frames[0]:g}", f"after frame {frames[-1]:g}")
@@ -140,9 +143,9 @@ def notes_outside(scene, ob, workflow, result: RigResult, way: WayBack) -> tuple
     return (note, *(switched if result.switches else ()), *held)
 
 
-def outside_report(way: WayBack, result: RigResult) -> dict:
+def outside_report(way: WayBack, result: RigResult, motion: BoneMotion) -> dict:
     """The same as JSON can hold it, nothing where the result does not go back to its source."""
-    found = fading(way, result)
+    found = fading(way, result, motion)
     if found is None:
         return {}
     sides = dict(zip(("before", "after"), way.sides, strict=True))

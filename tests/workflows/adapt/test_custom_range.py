@@ -118,6 +118,16 @@ def test_live_bake_and_command_are_one(rig, edit, capsys):
     assert any(f"before frame {FIRST} and after frame {LAST}, over 4 frames" in note for note in report["notes"])
 
 
+@pytest.mark.parametrize("step", [1, 4, 6])
+def test_how_fast_it_goes_back_is_told_of_the_keys_that_are_written(rig, step, capsys):
+    part(rig)
+    before = joints_of(rig, FRAMES)
+    lift()
+    report = adapt(capsys, "--step", str(step), "--no-measures")
+    steps = np.linalg.norm(np.diff(joints_of(rig, FRAMES) - before, axis=0), axis=-1)
+    assert report["outside"]["cm_per_frame"] == pytest.approx(100 * steps[~(BOUND[1:] & BOUND[:-1])].max(), rel=0.01)
+
+
 @pytest.mark.parametrize("frame", [3, FIRST - 1, LAST, LAST + 2, LAST + 2.5, LAST + BLEND + 3])
 def test_what_a_drag_shows_is_what_is_written_afterwards(rig, at_any_time, frame):
     sparse(rig)
