@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...scene import binding_store
+from ...scene import actions, binding_store
+from ...scene.channels import action_times
 from ...scene.discarding import discard
 from ...scene.held_as_bound import HeldAsBound
 from ...scene.interference import refuse_dependent
@@ -96,7 +97,7 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
         held = controls and HeldAsBound.of(context, ob, source.motion)
         played = source_of(ob)
         left_out = notes_at_bind(context.scene, ob, workflow, played, source.motion, bones, controls)
-        left_out = (*lowered_notes(played[0], workflow), *left_out)
+        left_out = (*lowered_notes(played[0], workflow), *_still(context.scene, played, source.motion), *left_out)
         others = other_motions(ob, played, (workflow.settings_of(ob).result,))
     yield 0.1, "Reading the environment"
     before = bound_before(ob, workflow)
@@ -151,6 +152,20 @@ class _Use:
     def give(self, item) -> None:
         item.mode, item.influence, item.along = self.mode, self.influence, self.along
         fill_replacements(item, self.replacements)
+
+
+def _still(scene, played: tuple, motion) -> tuple[str, ...]:
+    """Says that no key is within the frames that are bound, where nothing moves there either."""
+    if played[0] is None or not actions.playing_curves(*played) or np.ptp(motion.basis, axis=0).max() > 1e-9:
+        return ()
+    first, last = actions.frame_range(*played)
+    times = action_times(scene, motion.frames)
+    if times[-1] >= first and times[0] <= last:
+        return ()
+    return (
+        f"The rig stands still at frames {motion.frames[0]:g} to {motion.frames[-1]:g}: '{played[0].name}' "
+        f"runs from {first:g} to {last:g}",
+    )
 
 
 def _alone(ob, source: tuple, others: Sequence[str]) -> tuple[str, ...]:

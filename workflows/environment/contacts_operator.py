@@ -57,8 +57,11 @@ class _AddContact(_ContactOperator):
             raise InputError(f"Choose a bone of '{ob.name}' in Pose Mode; the contact is of that one.")
         if not 0 <= place < len(settings.surfaces):
             raise InputError("Choose the object that it touches in the list of the environment.")
-        frames = binding.track.frames
-        start = int(min(max(context.scene.frame_current, frames[0]), frames[-1]))
+        frames, start = binding.track.frames, context.scene.frame_current
+        if not frames[0] <= start <= frames[-1]:
+            raise InputError(
+                f"Frame {start} lies outside the bound frames {frames[0]:g} to {frames[-1]:g}; go to one of them."
+            )
         end = int(min(start + round(1.0 / binding.dt), frames[-1]))
         contact = Contact(bone.name, settings.surfaces[place].bound_name, start, end, ON, None)
         self._add(ob, settings, binding, contact)

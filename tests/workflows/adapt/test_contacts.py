@@ -106,6 +106,16 @@ def test_buttons_add_mirror_set_and_remove(bound):
     assert len(settings.contacts) == count
 
 
+@pytest.mark.parametrize("frame", [0, 25, 500])
+def test_no_contact_is_added_outside_of_the_bound_frames(bound, frame):
+    bound.motion_loom_adapt.active_surface = 1
+    count = len(bound.motion_loom_adapt.contacts)
+    pick(bound, "ankle.L", frame)
+    with pytest.raises(RuntimeError, match=f"Frame {frame} lies outside the bound frames 1 to 24"):
+        bpy.ops.motion_loom.adapt_add_contact()
+    assert len(bound.motion_loom_adapt.contacts) == count
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_of_entries_that_overlap_the_shorter_one_counts(bound, first):
     words = "ankle.L@Step:14-22=on", "ankle.L@Step:17-19=off"

@@ -97,6 +97,13 @@ def test_the_source_plays_outside_and_the_change_fades(rig, edit):
             np.testing.assert_array_equal(there[:, [0, 1, 6]], keys[side][:, [0, 1, 6]])
 
 
+@pytest.mark.parametrize("first, last, is_told", [(400, 430, True), (-50, -20, True), (20, 60, False)])
+def test_a_range_without_any_key_is_told(rig, first, last, is_told):
+    part(rig, start=first, end=last)
+    notes = rig.motion_loom_adapt.notes
+    assert (f"The rig stands still at frames {first} to {last}: '" in notes) == is_told
+
+
 @pytest.mark.parametrize("edit", [None, sparse])
 def test_live_bake_and_command_are_one(rig, edit, capsys):
     if edit:
