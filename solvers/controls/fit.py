@@ -20,7 +20,7 @@ from .closed_form import carried_channels
 from .control_rig import MAIN, ControlRig
 from .damped import UNSEEN
 from .descent import Descent, Steps
-from .leftover import ALIKE, FINER, PLACES, misfit, shared_out, swung_as_nearby
+from .leftover import ALIKE, FINER, PLACES, misfit, shared_out
 from .misfit import References, errors
 from .structure import Structure, measured_structure
 from .trial import ControlChannels, ControlFit, FitProblem, Trial
@@ -115,7 +115,8 @@ def _descend(
         found = np.setdiff1d(lost, Descent(clip, lost, near).missed(_AGAIN))
         found = yield from _finished(clip, found, near, options)
     more = yield from _near(clip, np.setdiff1d(frames, lost), state, structure, near, options)
-    yield from _nudge_for_good(clip, lost, state, structure)
+    if structure.goals.any():
+        yield from _nudge(clip, lost, state, structure.goals)
     return np.union1d(np.setdiff1d(open_, found), more)
 
 
@@ -187,7 +188,8 @@ def _near(
     for some, way in ((missed, PLACES), (np.setdiff1d(seen, missed), ALIKE)):
         if len(some):
             unsettled = np.union1d(unsettled, (yield from shared_out(clip, some, state, structure, way, options.far)))
-            yield from _nudge_for_good(clip, some, state, structure)
+            if structure.goals.any():
+                yield from _nudge(clip, some, state, structure.goals)
     return unsettled
 
 
@@ -229,19 +231,6 @@ def _nudge(clip: Clip, frames: np.ndarray, state: int, goals: np.ndarray) -> Ste
     channels.location[:, goals] = now + share * (found.location[:, goals] - now)
     put(clip.channels, frames, channels)
     yield from clip.refresh(frames)
-
-
-def _nudge_for_good(clip: Clip, frames: np.ndarray, state: int, structure: Structure) -> Steps:
-    """The same for the last time, taken back where more is missed with it; then limbs that are nearly straight, and
-    swing by it."""
-    if not structure.goals.any() or not len(frames):
-        return
-    kept, pose, before = taken(clip.channels, frames), clip.pose[frames], misfit(clip, frames, state, structure)
-    yield from _nudge(clip, frames, state, structure.goals)
-    worse = misfit(clip, frames, state, structure) > before
-    put(clip.channels, frames[worse], taken(kept, worse))
-    clip.pose[frames[worse]] = pose[worse]
-    yield from swung_as_nearby(clip, frames, state, structure)
 
 
 def _reach(

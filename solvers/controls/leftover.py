@@ -23,14 +23,12 @@ _PLACED, _NEAR = 10.0, 0.01
 # What is further off than this counts less and less, and nothing is dragged to it.  Not so much less that a frame could
 # come to rest in one of two ways.
 _ODD = 0.05
-# A frame with so many times the errors of frames on both sides may stand in another valley; so often it is tried.
-_TIMES, _TRIES = 1.05, 2
+# A frame with so many times the errors of frames on both sides stands in another valley.
+_TIMES = 2.0
 # A round is of use to a frame where it takes away this share of what is left, and so much of the body's size.  A frame
 # is not at rest where the last round still took away more than can be seen.
 _SHARE, _OF_USE, _GAINED = 0.01, 1e-5, 5e-5
 _PASSES = 2
-# A limb whose joints are further off than this is swung once more by itself, in such rounds.
-_ASIDE, _SWINGS = 1e-3, ((1, 12),)
 
 
 @dataclass(frozen=True)
@@ -91,9 +89,7 @@ def shared_out(
         going |= number + 1 < len(rounds) and rounds[number + 1][0] < round_[0]
         if not going.any():
             break
-    cost = descent.cost()
-    for _ in range(_TRIES):
-        cost = yield from _begun_between(clip, frames, blocks, weights, way.home, rounds[-1], cost)
+    yield from _begun_between(clip, frames, blocks, weights, way.home, rounds[-1], descent.cost())
     yield from _put_right(clip, frames, state, beyond | ends, bent, weights)
     details, _ = structure.blocks(~structure.goals & ~used)
     if details.blocks:
@@ -102,22 +98,16 @@ def shared_out(
     return frames[going & (gained > _GAINED)]
 
 
-def _begun_between(
-    clip, frames, blocks, weights, home, round_, cost
-) -> Generator[Trial, np.ndarray, np.ndarray]:
-    """Where more is left, cost (n,), than at frames on both sides: once more from between what was found there.
-
-    The first and the last frame begin from the one side that they have.  Returns the cost (n,) after it.
-    """
+def _begun_between(clip, frames, blocks, weights, home, round_, cost) -> Steps:
+    """Where much more is left, cost (n,), than at frames on both sides: once more from between what was found there."""
     before, after = (nearest_better(cost, side, _TIMES) for side in (-1, 1))
-    before[0], after[-1] = after[0], before[-1]
     odd = np.flatnonzero((before >= 0) & (after >= 0))
     if not len(odd):
-        return cost
+        return
     some, before, after = frames[odd], before[odd], after[odd]
-    share = ((odd - before) / np.where(after == before, 1, after - before))[:, None]
+    share = ((odd - before) / (after - before))[:, None]
     away, kept = clip.away(frames), taken(clip.channels, some)
-    between = np.where((after == before)[:, None], away[before], (1.0 - share) * away[before] + share * away[after])
+    between = (1.0 - share) * away[before] + share * away[after]
     put(clip.channels, some, clip.stepped(taken(clip.problem.source, some), between))
     yield from clip.refresh(some)
     descent = Descent(clip, some, blocks, weights[odd], patience=1e-3, home=home)
@@ -125,27 +115,6 @@ def _begun_between(
     worse = descent.cost() > cost[odd]
     put(clip.channels, some[worse], taken(kept, worse))
     yield from clip.refresh(some)
-    out = cost.copy()
-    out[odd] = np.minimum(descent.cost(), cost[odd])
-    return out
-
-
-def swung_as_nearby(clip: Clip, frames: np.ndarray, state: int, structure: Structure) -> Steps:
-    """Limbs that are bent to the wrong side: what swings them as at frames nearby where they are not, each by itself.
-
-    One that is nearly straight may come to rest on the side where its joint is not, and counts little beside the trunk.
-    """
-    moves = clip.controls.moves[state]
-    bent = _bent(clip, state, structure, below(clip.controls.carrier_parents))
-    blocks = structure.whole_blocks(moves[:, bent].any(axis=1) & ~moves[:, ~bent].any(axis=1))
-    if not blocks.blocks or len(frames) < 2:
-        return
-    weights = np.tile(np.repeat((1.0, PLACES.bent), 3), (len(frames), len(bent), 1)).reshape(len(frames), -1)
-    descent = Descent(clip, frames, blocks, weights, home=PLACES.home)
-    descent.rest(_away(clip, frames)[:, bent].max(axis=1) < _ASIDE)
-    yield from descent.follow_neighbours()
-    yield from descent.run(_SWINGS)
-    yield from clip.refresh(frames)
 
 
 def _ends(clip: Clip, state: int, structure: Structure, under: np.ndarray) -> np.ndarray:
