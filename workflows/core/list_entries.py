@@ -79,22 +79,17 @@ def require_removable(owner, entries: str, name: str) -> None:
         )
 
 
-def require_room(owner, entries: str, count: int, name: str) -> None:
-    """Raises SceneError where the library has more entries of a list than are wanted. name: of all, for messages."""
-    kept = library_entries(owner, entries)
-    if kept > count:
-        raise SceneError(
-            f"{kept} {name} of '{owner.id_data.name}' come from its library and cannot be fewer; {_LOCAL} first."
-        )
-
-
 def resized(owner, entries: str, count: int, name: str) -> list:
     """All entries of a list, as many as are asked for, to be given new values.
 
     Raises SceneError where the library has more.
     """
-    require_room(owner, entries, count, name)
-    kept, found = library_entries(owner, entries), getattr(owner, entries)
+    kept = library_entries(owner, entries)
+    if kept > count:
+        raise SceneError(
+            f"{kept} {name} of '{owner.id_data.name}' come from its library and cannot be fewer; {_LOCAL} first."
+        )
+    found = getattr(owner, entries)
     while len(found) > kept:
         found.remove(len(found) - 1)
     while len(found) < count:

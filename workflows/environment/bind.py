@@ -24,7 +24,7 @@ from ...solvers.adapt.solve import ATTACH
 from ...solvers.core.errors import SceneError
 from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed, run_to_end
-from ..core.list_entries import require_room, resized
+from ..core.list_entries import library_entries, resized
 from ..rig.action import to_bind_played
 from ..rig.beyond import notes_at_bind
 from ..rig.choose_joints import joint_radii, read_source
@@ -42,6 +42,7 @@ from .lowered import lowered_notes
 from .moved_keys import move_entry_keys
 from .older_ranges import note_known_range
 from .older_seats import note_seats_known
+from .renamed_bones import rename_bones, renamed_bones
 from .replaced import fill_replacements
 from .sanity import require_in_reach, require_set_in_reach
 from .store import Stored, kept_surface, not_kept, pack
@@ -50,7 +51,6 @@ from .upright import note_known
 
 # Of an object that is bound no more.
 _UNKEYED = "The keys of the influence of '{}' are gone, as it is not in the list any more"
-_OBJECTS = "Objects of the environment"
 
 
 def bind_rig(context, ob, workflow, environment, start: float | None = None, end: float | None = None) -> dict:
@@ -83,7 +83,6 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
     if ob in objects:
         raise SceneError(f"'{ob.name}' cannot be its own environment.")
     refuse_dependent(objects, ob)
-    require_room(workflow.settings_of(ob), "surfaces", len(objects), _OBJECTS)
     require_owner([ob], workflow)
     limits = workflow.settings_of(ob).limits
     with to_bind_played(ob, workflow):
@@ -125,10 +124,11 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
     )
     yield 0.99, "Storing"
     with restored_after_error(ob):
+        called = rename_bones(workflow.settings_of(ob), _renamed(ob, before, source))
         list_joints(ob, workflow, source)
         doubts = surface_notes(binding, environment, avoided_among(ob, workflow, objects))
         beside = _alone(ob, played, others)
-        notes = (*source.notes, *doubts, *left_out, *beside, *not_kept(stored), *counted_anew(moved))
+        notes = (*called, *source.notes, *doubts, *left_out, *beside, *not_kept(stored), *counted_anew(moved))
         line = store_binding(ob, workflow, stored, objects, notes)
         note_bound(context, ob, workflow, source.motion)
         list_controls(ob, workflow, controls)
@@ -152,6 +152,11 @@ class _Use:
     def give(self, item) -> None:
         item.mode, item.influence, item.along = self.mode, self.influence, self.along
         fill_replacements(item, self.replacements)
+
+
+def _renamed(ob, before: Stored | None, source) -> dict[str, str]:
+    """The new names of bones, by those at the bind before."""
+    return {} if before is None else renamed_bones(ob, before.binding.track.skeleton, source.track.skeleton)
 
 
 def _still(scene, played: tuple, motion) -> tuple[str, ...]:
@@ -187,9 +192,13 @@ def store_binding(ob, workflow, stored: Stored, objects, notes: Sequence[str]) -
     known = [(item.name, item.target) for item in settings.surfaces]
     places = {k: objects.index(target) for k, (_, target) in enumerate(known) if target in names}
     unkeyed = [known[k][0] for k in sorted(move_entry_keys(ob, workflow, places))]
-    entries = resized(settings, "surfaces", len(objects), _OBJECTS)
-    for item, target, name in zip(entries, objects, stored.binding.objects, strict=True):
-        item.name, item.target, item.bound_name = name, target, name
+    count = max(len(objects), library_entries(settings, "surfaces"))
+    entries = resized(settings, "surfaces", count, "Objects")
+    # A library's entries stay, as ones that are not bound.
+    spare = [(target, "") for _, target in known if target not in names]
+    spare = (spare + [(None, "")] * count)[: count - len(objects)]
+    for item, (target, name) in zip(entries, [*names.items(), *spare], strict=True):
+        item.name, item.target, item.bound_name = name or item.name, target, name
         uses.get(target, _Use()).give(item)
     binding = stored.binding
     frames = binding.track.frames

@@ -16,7 +16,7 @@ from .model import stored_of
 from .store import Stored
 
 AUTO, ON, OFF = "AUTO", "ON", "OFF"
-_TAIL = "/tail"  # of the joint at the end of a bone that carries none
+TAIL = "/tail"  # of the joint at the end of a bone that carries none
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Contact:
 def bone_joints(binding: Binding, bone: str) -> list[int]:
     """The solved joints of a bone: its head, and its end where it carries no other."""
     names = binding.track.skeleton.names
-    return [names.index(name) for name in (bone, bone + _TAIL) if name in names]
+    return [names.index(name) for name in (bone, bone + TAIL) if name in names]
 
 
 def contacts_of(settings) -> list[Contact]:
@@ -87,7 +87,7 @@ def contacts_of(settings) -> list[Contact]:
 def found_contacts(binding: Binding) -> list[Contact]:
     """What a binding knows of, by bone and then by time; both ends of a bone are one contact."""
     names, frames = binding.track.skeleton.names, binding.track.frames
-    bones = list(dict.fromkeys(name.removesuffix(_TAIL) for name in names))
+    bones = list(dict.fromkeys(name.removesuffix(TAIL) for name in names))
     touched = binding.edited(()).touched
     joined = np.stack([touched[:, :, bone_joints(binding, bone)].any(axis=2) for bone in bones], axis=2)
     spans = found_spans(joined, binding.dt)
@@ -149,7 +149,7 @@ def write_contacts(ob, settings, binding: Binding, contacts: Sequence[Contact]) 
     """Fill the list, by bone in the order of the joints and then by time."""
     names = list(binding.track.skeleton.names)
     order = {name: k for k, name in reversed(list(enumerate(names)))}
-    ordered = sorted(contacts, key=lambda c: (order.get(c.bone, order.get(c.bone + _TAIL, len(names))), c.start))
+    ordered = sorted(contacts, key=lambda c: (order.get(c.bone, order.get(c.bone + TAIL, len(names))), c.start))
     for item, contact in zip(resized(settings, "contacts", len(ordered), "Contacts"), ordered, strict=True):
         contact.write(item)
     settings.active_contact = min(max(settings.active_contact, 0), max(len(ordered) - 1, 0))

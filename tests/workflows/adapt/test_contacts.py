@@ -155,6 +155,19 @@ def test_edits_are_kept_when_bound_again_and_the_rest_is_named(bound, capsys):
     assert any("'ankle.L' with 'Stage'" in note and "is left out" in note for note in report["notes"])
 
 
+def test_edits_go_along_with_bones_that_are_renamed(bound, capsys):
+    words = "--pin", "wrist.L=Step:3:9", "--hold", "wrist.R=3", "--leave", "elbow.R"
+    adapt(capsys, "--no-assign", "--no-measures", "--contact", "ankle.L@Step:16-20=on", *words)
+    for name in ("ankle.L", "wrist.L", "wrist.R", "elbow.R"):
+        bound.data.bones[name].name = f"New {name}"
+    play.press(bound, "fit")
+    settings = bound.motion_loom_adapt
+    assert [(c.start, c.end, c.state) for c in entries(bound, "New ankle.L") if not c.is_found] == [(16, 20, "ON")]
+    assert (settings.pins[0].bone, settings.bones[0].bone) == ("New wrist.L", "New wrist.R")
+    assert [item.name for item in settings.joints if item.mode == "LEAVE"] == ["New elbow.R"]
+    assert "Bone 'ankle.L' is called 'New ankle.L' now" in settings.notes and "is left out" not in settings.notes
+
+
 def test_edits_are_saved_and_undone(bound, tmp_path):
     bound.motion_loom_adapt.contacts[0].state = "OFF"
     file = play.save(tmp_path / "edited.blend")

@@ -73,11 +73,12 @@ def test_bound_again_nothing_is_listed_twice(overridden):
     assert targets(overridden) == ["Plank", "Board"]
 
 
-def test_fewer_objects_than_the_library_has_are_refused(overridden, capsys):
-    before = [item.bound_name for item in overridden.motion_loom_adapt.surfaces]
-    reason = commands.refused(capsys, "bind", "--rig", "Rig", "--environment", "Step")
-    assert "2 Objects of the environment of 'Rig' come from its library and cannot be fewer" in reason
-    assert [item.bound_name for item in overridden.motion_loom_adapt.surfaces] == before
+def test_fewer_objects_than_the_library_has_leave_the_others_unbound(overridden, capsys, tmp_path):
+    commands.run(capsys, "bind", "--rig", "Rig", "--environment", "Step")
+    for rig in (overridden, None):
+        rig = rig or reopen(tmp_path / "own.blend")
+        listed = [(item.target.name, bool(item.bound_name)) for item in rig.motion_loom_adapt.surfaces]
+        assert listed == [("Step", True), ("Floor", False)]
 
 
 def test_contacts_that_are_added_come_back_once(overridden, capsys, tmp_path):
