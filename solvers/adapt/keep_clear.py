@@ -69,14 +69,13 @@ class KeptClear:
         """What smoothing has taken of the distances is added, a little at a time: more would change sides.
 
         So much, spread over time, adds no more than 2 cm to any step at 30 frames a second: no jump comes of it.
-        Contacts are held meanwhile. What is too near after the last round stays so.
+        Contacts come before clearance: each round also takes the frames whose contacts the one before has moved off.
+        What is too near after the last round stays so.
         """
-        slipping = self._slipping() > SLIPPED * self._unit
         marks = np.linspace(0.9, 1.0, 2 * ROUNDS + 1)
         for k in range(ROUNDS):
             near = self._lacking() > NEARLY * self._unit
-            if k == 0:
-                near |= slipping
+            near |= self._slipping() > SLIPPED * self._unit
             if not near.any():
                 return
             batches, obstacles = self._raised(near)

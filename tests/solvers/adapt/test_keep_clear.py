@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from benchmarks import _adapt_looks_measures as looks
+from benchmarks import _adapt_looks_rows as table
 from benchmarks.climbs import climb
 from benchmarks.metrics import capsule_depths
 from solvers.adapt.measures import compare
@@ -36,7 +38,7 @@ def test_no_capsule_is_deeper_than_it_was_by_more_than_samples_tell(request, nam
     after = bound.changed(edit)
     motion = adapt(bound.binding, after)
     assert motion.converged.all()
-    assert beyond(bound, motion.positions, after).max() < 0.0035
+    assert beyond(bound, motion.positions, after).max() < 0.004
     figures = bound.figures(motion, after)
     assert figures["contacts_kept_pct"] >= 99 and figures["bone_error_max_pct"] < 1e-6
 
@@ -72,3 +74,12 @@ def test_only_what_is_too_near_is_asked_for_more(made_walk, monkeypatch):
     for raised, others, by in asked:
         np.testing.assert_allclose(raised, by, atol=1e-12)
         assert others == 0.0
+
+
+@pytest.mark.captures
+@pytest.mark.slow
+def test_contacts_come_before_clearance():
+    """Rounds that made room moved feet of steep and stepped ground off it: 94 % were kept on stairs, 90 on a slope."""
+    (row,) = (row for row in table.rows(scenes=("pfnn_flat09",)) if row.edit == "stairs_down")
+    (result,) = looks.results([row])
+    assert result.figures["contacts_kept_pct"] > 97
