@@ -27,7 +27,7 @@ _ODD = 0.05
 _TIMES = 2.0
 # A round is of use to a frame where it takes away this share of what is left, and so much of the body's size.  A frame
 # is not at rest where the last round still took away more than can be seen.
-_SHARE, _OF_USE, _GAINED = 0.01, 1e-5, 5e-5
+_SHARE, _OF_USE, _GAINED = 1e-3, 1e-6, 5e-5
 _PASSES = 2
 
 
