@@ -26,9 +26,6 @@ BETWEEN_SHARE = 0.4
 EXIT_SHARE = 0.5
 # Metres at a 1.8 m body that a sample near a surface may move before it is asked again.
 FRESH = 0.004
-# Shares of the reach by which a sample is farther, beyond what it is held at, from one object than from another: up to
-# the first both hold it, from the second on that one lets go. 4 and 16 mm of a 1.8 m body.
-HELD, LET_GO = 1 / 75, 4 / 75
 # Share of the reach that a point beyond it must move before it is asked again: it may be deep inside, not outside.
 MARGIN = 0.25
 
@@ -171,7 +168,7 @@ class Colliders(SparseTerm):
             frame,
             near.gradient.take(chosen, axis=1).T,
             np.concatenate((short[hits], near.held[holds] - distance[holds])),
-            np.concatenate((np.full(len(hits), self._weight), self._hold_weight * self._held_by(near, distance))),
+            np.concatenate((np.full(len(hits), self._weight), self._hold_weight * near.hold[holds])),
         )
 
     def lacking(self, pose) -> np.ndarray:
@@ -185,19 +182,8 @@ class Colliders(SparseTerm):
         """(F,) metres by which the held sample of each frame that is off by most misses its distance."""
         near, distance = self._distances(pose)
         out, held = np.zeros(self._slack.shape[-1]), near.holds
-        off = self._held_by(near, distance) * np.abs(near.held[held] - distance[held])
-        np.maximum.at(out, near.place[held] % len(out), off)
+        np.maximum.at(out, near.place[held] % len(out), near.hold[held] * np.abs(near.held[held] - distance[held]))
         return out
-
-    def _held_by(self, near, distance):
-        """How much each of the held pairs is: objects that were flush and are not any more would hold a sample between
-        them, inside one of both. That which it is nearer to than it should be by most holds it, others let go."""
-        place = near.place[near.holds]
-        gap = distance[near.holds] - near.held[near.holds]
-        least = np.full(self._slack[0].size, np.inf)
-        np.minimum.at(least, place, gap)
-        beyond = (gap - least[place]) / self._farthest
-        return near.hold[near.holds] * np.clip((LET_GO - beyond) / (LET_GO - HELD), 0.0, 1.0)
 
     def _distances(self, pose):
         """The planes of the samples near a surface, and how far these are (N,)."""

@@ -12,7 +12,7 @@ from solvers.skeleton.joint_tree import JointTree
 from solvers.surface.present import PresentSurfaces
 from solvers.surface.track import SurfaceTrack
 from solvers.surface.track_list import SurfaceTracks
-from solvers.warp.collision import BETWEEN_SHARE, HELD, LET_GO, BodySamples, Colliders, DistanceGoals
+from solvers.warp.collision import BETWEEN_SHARE, BodySamples, Colliders, DistanceGoals
 
 FRAMES = 20
 REACH = 0.3
@@ -137,7 +137,7 @@ def test_halfspaces_are_the_shortfalls_of_the_distances(rng, body):
     goals = goals_for(rng, 3, samples)
     ours = rows(colliders(found, samples, goals)(joints))
     points = samples.positions(joints)
-    expected, held = [], {}
+    expected = []
     for obj, counted in enumerate(found):
         for frame in range(FRAMES):
             hits = counted.surface.query(points[..., frame], np.full(len(points), frame), REACH)
@@ -151,15 +151,8 @@ def test_halfspaces_are_the_shortfalls_of_the_distances(rng, body):
                 if short > 0:
                     expected.append((*head, WEIGHT, short, *normal[p]))
                 if goals.hold[obj, p, frame] > 0:
-                    weight, missing = HOLD * goals.hold[obj, p, frame], goals.held[obj, p, frame] - distance[p]
-                    held.setdefault((frame, p), []).append((*head, weight, missing, *normal[p]))
-    # Of several that hold a sample those let go that it is farther from, beyond what it is held at.
-    assert max(len(planes) for planes in held.values()) > 1
-    for planes in held.values():
-        most = max(missing for *_, missing, _, _, _ in planes)
-        for *head, weight, missing, nx, ny, nz in planes:
-            share = np.interp(most - missing, [HELD * REACH, LET_GO * REACH], [1.0, 0.0])
-            expected.append((*head, share * weight, missing, nx, ny, nz))
+                    weight = HOLD * goals.hold[obj, p, frame]
+                    expected.append((*head, weight, goals.held[obj, p, frame] - distance[p], *normal[p]))
     expected = np.array(expected)
     assert len(ours) == len(expected) > 100
     assert np.abs(ours - expected[np.lexsort(expected.T[::-1])]).max() < 1e-12
