@@ -183,7 +183,7 @@ def covered_contacts(
     lifted = now + LIFT * binding.scale * axes[..., 0]
     for obj in range(len(surfaces)):
         frame, joint = np.nonzero(touching[obj])
-        columns = np.flatnonzero(binding.points.object_index == obj)
+        columns = binding.points.of_object(obj)
         if not frame.size or not columns.size:
             continue
         then = binding.origins[np.minimum(frame, len(binding.origins) - 1)[:, None], columns]

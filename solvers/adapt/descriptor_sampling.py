@@ -85,7 +85,7 @@ def sample_descriptors(
     radius = 0.5 * np.maximum(distances, d0)
     adopted = [np.empty(0, int)]
     for index in np.unique(candidates.object_index):
-        rows = np.flatnonzero(candidates.object_index == index)
+        rows = candidates.of_object(index)
         surface = Surface(_still(meshes[index]), meshes[index].triangles, _WELD * d0)
         offered = _places(surface, candidates, rows), candidates.triangle[rows]
         adopted.append(rows[_adopt(surface, offered, radius[rows], d0)])

@@ -59,7 +59,7 @@ class FrameAdapter:
         self._terms = AdaptTerms(binding, self._uses, options)
         self._frame = FrameTree(binding.tree)
         points = binding.points
-        self._columns = [np.flatnonzero(points.object_index == k) for k in range(len(binding.objects))]
+        self._columns = [points.of_object(k) for k in range(len(binding.objects))]
         self._points = [
             DescriptorPoints(np.zeros(len(columns), int), points.triangle[columns], points.barycentric[columns])
             for columns in self._columns

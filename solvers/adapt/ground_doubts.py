@@ -11,7 +11,7 @@ from ..surface.point_transfer import GRAVITY, WALL
 from .binding import Binding
 from .new_ground import DOWN, UP
 from .options import SurfaceUse
-from .present_places import Replaced, columns_of
+from .present_places import Replaced
 from .standing import moved_at_bind
 
 
@@ -36,7 +36,7 @@ def ground_doubts(
     """Of every object that is replaced, in their order. replaced: of ``PresentPlaces``."""
     out = []
     for number, each in sorted(replaced.items()):
-        level = binding.axes[0, columns_of(binding, number), :, 0] @ each.ground.upright[2] > WALL
+        level = binding.axes[0, binding.points.of_object(number), :, 0] @ each.ground.upright[2] > WALL
         is_steep = uses[number].replaced == GRAVITY and not level.any()
         out.append(GroundDoubt(number, _rise(binding, number, each, level), is_steep, moved_at_bind(binding, number)))
     return out
@@ -48,7 +48,7 @@ def _rise(binding, number, replaced, level):
     level = np.flatnonzero(level & points.found)
     if not level.size:
         return 0.0
-    before = binding.origins[0, columns_of(binding, number)[level]] @ ground.upright.T
+    before = binding.origins[0, binding.points.of_object(number)[level]] @ ground.upright.T
     root = ground.positions[0, binding.tree.order[: binding.tree.roots]].mean(axis=0)
     nearest = np.linalg.norm((before - root)[:, :2], axis=1).argmin()
     rise = float(points.origins[level[nearest]] @ ground.upright[2] - before[nearest, 2])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .binding import Binding
-from .present_places import Replaced, columns_of
+from .present_places import Replaced
 
 # Of what a joint holds to an object by.
 _SHARE = 0.5
@@ -35,7 +35,7 @@ def lost_ground(binding: Binding, replaced: Mapping[int, Replaced]) -> list[Lost
         lost = ~each.points.found
         missing = np.zeros(shape, bool)
         if lost.any():
-            columns = columns_of(binding, number)
+            columns = binding.points.of_object(number)
             weights = binding.relations.weights[:, columns]
             share, whole = weights @ lost.astype(float), np.asarray(weights.sum(axis=1)).ravel()
             missing = (share > np.maximum(_SHARE * whole, 1e-3)).reshape(shape)

@@ -70,7 +70,7 @@ def found_points(binding: Binding, replaced: Mapping[int, Replaced]) -> np.ndarr
     """(N,) bool: descriptors that are on something now."""
     out = np.ones(len(binding.points), bool)
     for number, each in replaced.items():
-        out[binding.points.object_index == number] = each.points.found
+        out[binding.points.of_object(number)] = each.points.found
     return out
 
 
@@ -99,7 +99,7 @@ def present_places(
 
 def _frames(binding, number, mesh, replaced):
     """Which descriptors are of an object, and their origins and axes."""
-    columns = columns_of(binding, number)
+    columns = binding.points.of_object(number)
     if replaced is not None:
         return columns, *replaced.points.frames(mesh)
     points = binding.points
@@ -107,17 +107,12 @@ def _frames(binding, number, mesh, replaced):
     return columns, *descriptor_frames(alone, [mesh])
 
 
-def columns_of(binding: Binding, number: int) -> np.ndarray:
-    """The numbers of the descriptors of an object."""
-    return np.flatnonzero(binding.points.object_index == number)
-
-
 def replace_by(binding: Binding, number: int, mesh: TriangleMesh, use: SurfaceUse, gravity) -> Replaced:
     """An object's descriptors on what takes its place: those of its first state, where it moved at bind.
 
     Raises InputError where there is no place for any of them.
     """
-    columns, ground = columns_of(binding, number), NewGround.of(binding, mesh, gravity)
+    columns, ground = binding.points.of_object(number), NewGround.of(binding, mesh, gravity)
     return Replaced(ground, ground.over(binding.origins[0, columns], binding.axes[0, columns], use.replaced))
 
 
@@ -133,7 +128,7 @@ def stood(binding: Binding, uses: Sequence[SurfaceUse], replaced: Mapping[int, R
             continue
         is_level = (axes[rows, :, 0] @ ground.upright[2]).min() > WALL
         if uses[k].replaced == GRAVITY and is_level and ground.levels is not None:
-            before = binding.origins[0, columns_of(binding, k)]
+            before = binding.origins[0, binding.points.of_object(k)]
             holds = footholds(ground, found.take(rows), (origins[rows], axes[rows]), (before, replaced[k].points))
             origins[rows], moved[rows], borne[rows] = holds.origins, holds.moved, holds.borne
             placed[k] = rows, holds.now

@@ -81,5 +81,5 @@ class Standing:
 
 def moved_at_bind(binding: Binding, number: int) -> bool:
     """Whether an object moved while it was bound."""
-    origins = binding.origins[:, binding.points.object_index == number]
+    origins = binding.origins[:, binding.points.of_object(number)]
     return bool(len(origins) > 1 and np.ptp(origins, axis=0).max(initial=0.0) > 1e-6 * binding.scale)

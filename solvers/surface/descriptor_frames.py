@@ -39,6 +39,10 @@ class DescriptorPoints:
     def __len__(self) -> int:
         return len(self.object_index)
 
+    def of_object(self, number: int) -> np.ndarray:
+        """(K,) int, the points of one mesh of the environment."""
+        return np.flatnonzero(self.object_index == number)
+
     @staticmethod
     def empty() -> DescriptorPoints:
         """No points: the start of an incremental sampling."""
@@ -92,7 +96,7 @@ def descriptor_frames(
     origins = np.empty((states, len(points), 3))
     axes = np.empty((states, len(points), 3, 3))
     for index in np.unique(points.object_index):
-        rows = np.flatnonzero(points.object_index == index)
+        rows = points.of_object(index)
         mesh = meshes[index]
         vertices = mesh.vertices if mesh.vertices.ndim == 3 else mesh.vertices[None]
         at, frame = _frames_on(mesh, vertices, points.triangle[rows], points.barycentric[rows])

@@ -128,7 +128,7 @@ def _around(depsgraph, settings, stored: Stored) -> _Around:
     rows, corners = [np.empty(0, int)], [np.empty((0, 3, 3))]
     for index, shape in enumerate(shapes):
         if shape is not None:
-            rows.append(np.flatnonzero(points.object_index == index))
+            rows.append(points.of_object(index))
             corners.append(shape.corners(stored.triangles[index][points.triangle[rows[-1]]]))
     rows, corners = np.concatenate(rows), np.concatenate(corners)
     sound = _have_area(corners)
