@@ -71,7 +71,8 @@ def footholds(
     offsets = offsets[np.argsort(np.abs(offsets) - 1e-6 * (offsets > 0), kind="stable")]
     # (M, C, P, 2): every sole at every place.
     tried = soles[:, None] + (offsets[:, None] * ahead[:, None])[:, :, None]
-    level = np.broadcast_to(ground.levels.heights[stances.middle][:, None, None], tried.shape[:3]).ravel()
+    level = ground.levels_at(stances.middle, origins)
+    level = np.broadcast_to(level[:, None, None], tried.shape[:3]).ravel()
     up = np.broadcast_to([0.0, 0.0, 1.0], (level.size, 3))
     triangle, hit, at = highest(ground.heights, mesh, tried.reshape(-1, 2), up, level, *ground.reach)
     height = np.full(level.size, np.nan)

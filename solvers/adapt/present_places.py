@@ -112,7 +112,7 @@ def replace_by(binding: Binding, number: int, mesh: TriangleMesh, use: SurfaceUs
 
     Raises InputError where there is no place for any of them.
     """
-    columns, ground = binding.points.of_object(number), NewGround.of(binding, mesh, gravity)
+    columns, ground = binding.points.of_object(number), NewGround.of(binding, number, mesh, gravity)
     return Replaced(ground, ground.over(binding.origins[0, columns], binding.axes[0, columns], use.replaced))
 
 

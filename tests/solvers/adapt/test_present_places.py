@@ -127,6 +127,16 @@ def test_feet_stand_still_and_flat_on_one_tread(short_steps):
     assert kept.kept.sum() >= 0.95 * kept.counted.sum()
 
 
+def test_feet_far_ahead_of_the_root_stand_on_their_own_steps(binding):
+    """The fore legs of a fox stood two treads too high, or had no ground: only what its root reaches counted."""
+    positions, track = binding.track.positions.copy(), binding.track
+    positions[:, binding.tree.order[: binding.tree.roots]] -= [0.0, 1.8, 0.0]
+    animal = bound_march(JointTrack(track.skeleton, positions, track.fps, track.frames))
+    found, as_before = (present_places(bound, [stairs()], USES).standing for bound in (animal, binding))
+    assert found.found.all()
+    np.testing.assert_allclose(found.frames([stairs()])[0], as_before.frames([stairs()])[0], atol=1e-9)
+
+
 def test_stairs_that_the_steps_do_not_fit_say_so(binding):
     """Half a foot over an edge is told."""
     narrow = stairs(rise=0.1, tread=0.14)
