@@ -40,7 +40,7 @@ from ..mesh.live import require_copy_if_live
 from ..mesh.plants import note_known
 from .doubts import all_doubts, doubts_of, pose_doubts
 from .model import met_of
-from .parts import other_meshes, unseen_bones
+from .parts import unseen_bones, unseen_meshes
 from .store import LearntTarget, SourceClip, pack_clip, pack_target
 
 # Largest over smallest scale above which an object counts as flat.
@@ -93,8 +93,7 @@ def learn_steps(context, ob) -> Steps:
     clip = SourceClip(model, positions, frames, fps, source.record())
     with live_mesh.shown(context, ob):
         sequence, of_target = yield from _read_target(context, ob)
-    remove, others = _REMOVED[settings.target_ground], other_meshes(context.scene, ob)
-    others = () if others is None else (others,)
+    remove, others = _REMOVED[settings.target_ground], unseen_meshes(context.scene, ob)
     learnt = yield from learn_sequence(sequence, fps, settings.components, remove, ob, others)
     yield 0.99, "Storing"
     with restored_after_error(ob):

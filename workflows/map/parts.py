@@ -1,11 +1,9 @@
-"""What moves with a source or a target and is not looked at: bones in a collection, other meshes of one armature."""
+"""What moves with a source or a target and is not looked at: bones in a collection, other meshes of one body."""
 
 from __future__ import annotations
 
-from ...scene import live_mesh
-from ...scene.rig_meshes import meshes_of
-
-_SHOWN = 4  # meshes that are named
+from ...scene.rig_meshes import armature_of
+from ..mesh.other_meshes import other_meshes
 
 
 def unseen_bones(settings) -> str | None:
@@ -26,17 +24,17 @@ def unseen_bones(settings) -> str | None:
     )
 
 
-def other_meshes(scene, ob) -> str | None:
-    """That the armature of a target moves other meshes as well, which are not mapped with it; or None."""
-    armature = ob.find_armature()
-    if armature is None:
-        return None
-    others = [mesh for mesh in meshes_of(scene, armature) if mesh != ob and not live_mesh.is_live(mesh)]
-    if not others:
-        return None
-    more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-    named = ", ".join(f"'{mesh.name}'" for mesh in others[:_SHOWN]) + more
-    return (
-        f"'{armature.name}' also moves {named}, which '{ob.name}' does not take along: each mesh is mapped, travels "
-        "and stands by itself. For one body, join those that it deforms (or copies of them) and learn that."
-    )
+def unseen_meshes(scene, ob) -> tuple[str, ...]:
+    """Sentences on other meshes of the body of a target, which are not mapped with it, and of a source that is a mesh,
+    of which it tells nothing."""
+    source, told = ob.motion_loom_map.source, []
+    if others := other_meshes(scene, ob, (source,)):
+        told.append(
+            f"{others}, which '{ob.name}' does not take along: each mesh is mapped, travels and stands by itself. For "
+            "one body, join those that it deforms (or copies of them) and learn that."
+        )
+    if source is not None and source.type == "MESH" and (others := other_meshes(scene, source, (ob,))):
+        armature = armature_of(source)
+        instead = "join them" if armature is None else f"join them, or choose '{armature.name}' itself as the source"
+        told.append(f"{others}, which tells nothing of how '{ob.name}' moves: where it is meant to, {instead}.")
+    return tuple(told)

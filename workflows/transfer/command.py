@@ -16,7 +16,7 @@ from ..mesh.command import add_bake_arguments, apply_bake, apply_ground, checked
 from ..mesh.feet_task import notes_of_choices
 from ..mesh.plants import text_of
 from .model import is_trained
-from .notes import notes_of_learnt, notes_of_pairs
+from .notes import notes_of_learnt, notes_of_pairs, notes_of_subjects
 from .pairs import replace_pairs, sort_pairs
 from .parts import suggest_for
 from .read import read_steps
@@ -87,7 +87,7 @@ def run(context, args) -> dict:
     if settings.learnt is None or not is_trained(ob):
         notes += gone_choices(settings)
         print(end_of(train_steps(ob)))
-    notes += [*notes_of_learnt(ob), *notes_of_pairs(ob)]
+    notes += [*notes_of_subjects(ob), *notes_of_learnt(ob), *notes_of_pairs(ob)]
     if args.learn_only:
         return {"target": ob.name, "read": settings.subjects_summary, "learnt": settings.learnt_summary, "notes": notes}
     report = end_of(bake_steps(context, ob, options_of(settings)))

@@ -8,6 +8,11 @@ from ...solvers.transfer.level import tilt_of
 from .model import learnt_of, odd_of, subjects_of
 
 
+def notes_of_subjects(ob) -> list[str]:
+    """Of what was read of both subjects."""
+    return ob.motion_loom_transfer.subjects_notes.splitlines()
+
+
 def notes_of_pairs(ob) -> list[str]:
     """Of the pairs; raises as ``odd_of``."""
     return [f"{text[:1].upper()}{text[1:]}." for text in odd_of(ob)]

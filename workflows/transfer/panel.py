@@ -7,7 +7,7 @@ from ...solvers.core.errors import MotionLoomError
 from ..interface.panel_parts import Shown, draw_notes, draw_range, draw_status, draw_text, draw_toggles, is_live
 from ..mesh.panel import draw_bake, draw_feet, draw_mesh, draw_problem, is_baked
 from .model import is_trained
-from .notes import notes_of_learnt, notes_of_pairs
+from .notes import notes_of_learnt, notes_of_pairs, notes_of_subjects
 from .pairs import active_clip
 from .picture import is_current
 from .run import costs
@@ -65,7 +65,9 @@ def _draw_parts(layout, shown: Shown) -> None:
     if not len(chosen.parts):
         draw_text(layout, shown.context, "Without parts the whole body is one", "INFO")
     if chosen.subjects is not None:
-        draw_text(layout.box().column(), shown.context, chosen.subjects_summary, "MESH_DATA")
+        box = layout.box().column()
+        draw_text(box, shown.context, chosen.subjects_summary, "MESH_DATA")
+        draw_notes(box, shown, notes_of_subjects)
     shown.workflow.button(layout, "fit", text="Read Clips" if chosen.subjects is None else "Read Clips Again")
 
 

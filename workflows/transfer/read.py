@@ -28,6 +28,7 @@ from ..command_line.words import counted
 from ..core.base import Steps, names_what_is_too_large, relayed, within
 from ..mesh.faces import faces_mark, is_split_by
 from ..mesh.live import require_copy_if_live
+from ..mesh.other_meshes import other_meshes
 from ..mesh.plants import note_known
 from .model import clip_name, clip_number, subjects_of
 from .settings import clip_signature, parts_signature
@@ -240,9 +241,30 @@ def _store(context, ob, used: list, source: _Side, target: _Side) -> str:
     parts = counted(len(settings.parts) or 1, "part")
     settings.parts_read = parts_signature(settings)
     settings.subjects_summary = f"{counted(len(names), 'clip')}, {frames} frames of the target, {parts}"
+    notes = _unseen_meshes(context.scene, ob)
+    settings.subjects_notes = "\n".join(notes)
     for mesh in replaced:
         discard(mesh)
-    return f"Read '{settings.source.name}' and '{ob.name}': {settings.subjects_summary}"
+    read = f"Read '{settings.source.name}' and '{ob.name}': {settings.subjects_summary}"
+    return ". ".join((read, *(note.removesuffix(".") for note in notes)))
+
+
+def _unseen_meshes(scene, ob) -> list[str]:
+    """Sentences on other meshes of either body, each with the way out."""
+    settings = ob.motion_loom_transfer
+    performing = [owner for clip in settings.clips for owner in (clip.source, clip.target)]
+    known, told = (ob, settings.source, settings.performed, *performing), []
+    if others := other_meshes(scene, settings.source, known):
+        told.append(
+            f"{others}, of which nothing is learnt: '{settings.source.name}' alone is looked at. Where they tell how "
+            "it moves, join them (or copies of them), in all that perform it, and press Read Clips."
+        )
+    if others := other_meshes(scene, ob, known):
+        told.append(
+            f"{others}, which '{ob.name}' does not take along: it moves and stands by itself. For one body, join those "
+            "that it deforms (or copies of them), in all of its clips, and press Read Clips."
+        )
+    return told
 
 
 # ------------------------------------------------------------------------------------------------------ new clip

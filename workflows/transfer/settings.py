@@ -173,6 +173,9 @@ class MotionLoomTransferSettings(MeshResultSettings, bpy.types.PropertyGroup):
     subjects: kept_data("what was read of both subjects and their clips")
     parts_read: bpy.props.StringProperty(description="Parts and components as they were when read", override=OWN)
     subjects_summary: bpy.props.StringProperty(description="What was read, in words", override=OWN)
+    subjects_notes: bpy.props.StringProperty(
+        description="What was not read of both bodies, in words, a line each", override=OWN
+    )
     learnt: kept_data("how poses of the source become poses of the target")
     learnt_summary: bpy.props.StringProperty(description="What was learnt, in words", override=OWN)
     learnt_of: bpy.props.StringProperty(description="What it was learnt of: tells whether that changed", override=OWN)

@@ -70,6 +70,24 @@ def test_other_meshes_of_the_same_armature_are_told(capfd):
     arm.hide_viewport = True
     play.learn(ob)
     assert target_of(ob).doubts == ()
+    glasses = play.add_target("Glasses")
+    glasses.parent = ob
+    play.learn(ob)
+    (doubt,) = target_of(ob).doubts
+    assert doubt.startswith("'Worm' carries 'Glasses', which 'Worm' does not take along")
+
+
+def test_other_meshes_of_a_source_are_told():
+    """A body without its hands moved nothing of the target's hands, and no word was said."""
+    ob, source = play.add_target(), play.add_target("Body")
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(rig)
+    for mesh in (source, play.add_target("Hands")):
+        mesh.parent = rig
+    play.learn(ob, source)
+    (doubt,) = target_of(ob).doubts
+    assert doubt.startswith("'Rig' also moves 'Hands', which tells nothing of how 'Worm' moves")
+    assert "choose 'Rig' itself" in doubt
 
 
 def test_points_are_hidden(both_ways, ob):

@@ -3,9 +3,12 @@
 The same motion in the world gives the same result, whatever plays it.
 """
 
+import json
+
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import pc2
 from bl_ext.devrepo.motion_loom.scene.part_groups import write_parts
 from mathutils import Matrix
@@ -217,3 +220,32 @@ def test_an_armature_on_a_turned_parent(bob, rig):
     turned = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]) @ ways[0]
     np.testing.assert_allclose(ways[1], turned, atol=0.02 * np.linalg.norm(turned))
     assert healthy(bob)
+
+
+def test_other_meshes_of_either_body_are_told(capfd, tmp_path):
+    """Of bodies that came as several objects all but one stayed behind, without a word."""
+    ann, bob, new = (carried(name, tmp_path) for name in play.CLIPS)
+    rig, skirt = add_object("Rig", bpy.data.armatures.new("Rig")), map_play.add_target("Skirt")
+    ann.parent = skirt.parent = rig
+    # As Alembic leaves it: an empty with all meshes of one body, and with another performance of the same.
+    bob.parent, hair = add_object("Root"), map_play.add_target("Hair")
+    hair.parent = bob.parent
+    add_object("Bob Before", bob.data).parent = bob.parent
+    train(ann, bob, new)
+    of_source, of_target = bob.motion_loom_transfer.subjects_notes.splitlines()
+    assert of_source.startswith("'Rig' also moves 'Skirt', of which nothing is learnt")
+    assert of_target.startswith("'Root' also carries 'Hair', which 'Bob' does not take along")
+    assert all("join" in note and "Read Clips" in note for note in (of_source, of_target))
+    out = capfd.readouterr().out
+    assert "'Rig' also moves 'Skirt'" in out and "'Root' also carries 'Hair'" in out
+    notes = reported_notes(capfd)
+    assert of_source in notes and of_target in notes
+    skirt.hide_viewport = hair.hide_viewport = True
+    play.press(bob, "fit")
+    assert bob.motion_loom_transfer.subjects_notes == ""
+
+
+def reported_notes(capfd):
+    """Of the command, which reads nothing again."""
+    assert jobs.main(["transfer", "--target", "Bob", "--learn-only", "--json"]) == 0
+    return json.loads(capfd.readouterr().out.splitlines()[-1])["notes"]
