@@ -13,6 +13,8 @@ import numpy as np
 
 from .binding import Binding
 
+# Metres at 1.8 m, half a sole: a foot may slide so far between two contacts, and stand all the while.
+_SLID = 0.13
 # Seconds: contacts that are apart by no more are one stance; a swing that takes no longer goes from one stance to the
 # next; of a longer one so much at either end belongs to the stance.
 _APART, _LONGEST, _FADE = 0.1, 1.2, 0.4
@@ -48,12 +50,7 @@ def stances(binding: Binding, numbers: Collection[int]) -> Stances:
     frames, joints = binding.track.positions.shape[:2]
     found = []
     for foot in feet(binding):
-        runs = [
-            (first, last, number)
-            for number in numbers
-            for first, last in _runs(binding.touched[number][:, foot].any(axis=1), _APART / binding.dt)
-        ]
-        runs.sort()
+        runs = sorted((*run, number) for number in numbers for run in _stances_of(binding, foot, number))
         found += zip([foot] * len(runs), runs, _weights(runs, frames, binding.dt), strict=True)
     first, last, number = np.array([run for _, run, _ in found], int).reshape(-1, 3).T
     foot = np.array([foot for foot, _, _ in found], bool).reshape(-1, joints)
@@ -71,6 +68,25 @@ def feet(binding: Binding) -> list[np.ndarray]:
         elif effectors[joint]:
             top[joint] = joint
     return [top == joint for joint in np.unique(top[top >= 0])]
+
+
+def _stances_of(binding: Binding, foot: np.ndarray, number: int) -> list[tuple[int, int]]:
+    """First and last rows of the stances of a foot (J,) bool on an object.
+
+    Contacts between which it stays down and slides a little are one stance: else it would change to another tread
+    without a step.
+    """
+    joints = np.flatnonzero(foot & binding.effectors)
+    down = (binding.contact[number][:, joints] > 0.5).any(axis=1)
+    places = binding.track.positions[:, joints].mean(axis=1)
+    out: list[tuple[int, int]] = []
+    for first, last in _runs(binding.touched[number][:, foot].any(axis=1), _APART / binding.dt):
+        if out and down[out[-1][1] : first].all():
+            way = places[out[-1][0] : last + 1] - places[out[-1][1]]
+            if np.linalg.norm(way, axis=1).max() <= _SLID * binding.scale:
+                first = out.pop()[0]
+        out.append((first, last))
+    return out
 
 
 def _runs(touched: np.ndarray, apart: float) -> list[tuple[int, int]]:

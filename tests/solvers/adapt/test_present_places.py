@@ -233,3 +233,17 @@ def test_weights_of_a_foot_sum_to_one_between_its_stances(binding):
         total, first, last = found.weights[mine].sum(axis=0), found.first[mine].min(), found.last[mine].max()
         assert np.abs(total[first : last + 1] - 1.0).max() < 1e-9 and total.max() <= 1.0 + 1e-9
     assert all(found.weights[k, found.first[k] : found.last[k] + 1].min() == 1.0 for k in range(len(found)))
+
+
+def test_a_foot_that_slides_a_little_stands_all_the_while(binding):
+    """Slow at the beginning and at the end alone, it stood twice, on two treads: it was carried on without a step."""
+    whole = stances(binding, [0])
+    slow = binding.slow.copy()
+    for foot, first, last in zip(whole.joints, whole.first, whole.last, strict=True):
+        slow[0, first + 4 : max(last - 3, first + 4), foot] = False
+    sliding = replace(binding, slow=slow, rests=None)
+    found = stances(sliding, [0])
+    np.testing.assert_array_equal((found.first, found.last), (whole.first, whole.last))
+    distance = sliding.distance.copy()
+    distance[:, whole.middle] += 0.1
+    assert len(stances(replace(sliding, distance=distance), [0])) > len(whole)
