@@ -13,7 +13,7 @@ from ..core.steps import result_of
 from ..core.types import JointTrack, MeshTrack
 from ..skeleton.joint_tree import JointTree
 from ..surface.descriptor_frames import DescriptorPoints, descriptor_frames
-from ..surface.occlusion import covered, hidden_surfaces
+from ..surface.occlusion import hidden_surfaces
 from ..surface.track import SurfaceTrack
 from ..surface.turned_away import turned_away
 from ..warp.collision import SPACING, BodySamples
@@ -22,7 +22,8 @@ from .body_contacts import body_parts, resting_joints
 from .contact_edits import ContactEdit, states, windows
 from .contacts import touched
 from .covered_places import covered_over_time
-from .descriptor_sampling import environment_proximity, sample_descriptors, thin_track
+from .descriptor_candidates import RADIUS, SAMPLING_REACH, TOUCH, candidates
+from .descriptor_sampling import sample_descriptors
 from .leg_reach import Legs
 from .out_of_reach import nothing_near
 from .pushes import smoothed
@@ -34,19 +35,8 @@ CONTACT_WEIGHT = 5.0
 RESTING = 0.1
 # Times what holds an effector to what it touches, of a trunk that rests.
 LOAD = 4.0
-# Joints farther than this from a surface (metres at 1.8 m) place no descriptor on it.
-SAMPLING_REACH = 0.9
 # Metres at 1.8 m within which points between joints are measured; joints are within clearance.REACH.
 BETWEEN_REACH = 0.35
-# Eq. 7: descriptors are as dense as half the distance of the joint that places them, or half of this (at 1.8 m).
-RADIUS = 0.03
-# Metres at 1.8 m over a surface: where one of them is inside another object the surface is covered, by a rug or a
-# stone, and carries no descriptor.
-LIFTS = (0.0, 0.002, 0.01, 0.03)
-# Metres at 1.8 m by which objects that merely touch may overlap.
-TOUCH = 2e-4
-# Samples of a joint closer than this share of the radius to the last one place the same descriptors.
-THINNING = 1 / 6
 
 # What ``Binding.edited`` takes over.
 _UNEDITED = ("tree", "samples", "joint_distance", "offsets", "load", "legs", "straight_limbs", "relations", "_partial")
@@ -300,9 +290,9 @@ def fit_steps(
     effective = clearance.effective_joints(track.positions, joints, normal, scale)
     limit = 2.0 * clearance.OFFSET_LIMIT * scale
     hidden = hidden_surfaces(track.positions, joints, closest, surfaces, limit, TOUCH * scale)
-    candidates, heights = _candidates(effective, surfaces, scale)
+    found, heights = candidates(effective, surfaces, scale)
     yield 0.6
-    descriptors = sample_descriptors(candidates, heights, environment, RADIUS * scale)
+    descriptors = sample_descriptors(found, heights, environment, RADIUS * scale)
     if not len(descriptors):
         away = turned_away(distance / scale)
         if away.any():
@@ -339,45 +329,6 @@ def _covered_at_some_frame(points, environment, surfaces, frames, scale):
     asked = np.ones(frames[0].shape[:2], bool)
     found = covered_over_time(points, environment, surfaces, range(len(surfaces)), frames, asked, scale)
     return np.zeros(len(points), bool) if found is None else (found.share > 0).any(axis=0)
-
-
-def _candidates(joints, surfaces, scale):
-    """Proximity points of joints (F, J, 3) on every object, in frame order, and their distances."""
-    found = []
-    for index, surface in enumerate(surfaces):
-        frame, joint = np.nonzero(thin_track(_seen_from(surface, joints), THINNING * RADIUS * scale))
-        at = joints[frame, joint]
-        if surface.is_deforming:
-            states = [(at[frame == f], frame[frame == f], surface.mesh.state(f)) for f in np.unique(frame)]
-        else:
-            states = [(surface.to_first_state(at, frame), frame, surface.mesh.state(0))]
-        for points, frames, mesh in states:
-            row, places, distance = environment_proximity(points, [mesh], SAMPLING_REACH * scale, RADIUS * scale)
-            others = [other for k, other in enumerate(surfaces) if k != index]
-            lifted = (_lifted(surface, places, frames[row], lift * scale) for lift in LIFTS)
-            open_ = ~np.any([covered(at_height, frames[row], others, TOUCH * scale) for at_height in lifted], axis=0)
-            parts = (np.full(len(places), index), places.triangle, places.barycentric, distance)
-            found.append([part[open_] for part in parts])
-    *places, distance = (np.concatenate(part) for part in zip(*found, strict=True))
-    return DescriptorPoints(*places), distance
-
-
-def _seen_from(surface, joints):
-    """Joints (F, J, 3) as an object that moves sees them: one that rests may come along all of it."""
-    if surface.mesh.is_static:
-        return joints
-    if surface.is_deforming:
-        return joints - surface.mesh.vertices.mean(axis=1, keepdims=True)
-    frames = np.repeat(np.arange(len(joints)), joints.shape[1])
-    return surface.to_first_state(joints.reshape(-1, 3), frames).reshape(joints.shape)
-
-
-def _lifted(surface, places, frames, height):
-    """Places on a surface at frames (P,), raised along its normals: (P, 3)."""
-    state = np.zeros_like(frames) if surface.mesh.is_static else frames
-    corner = surface.mesh.vertices[state[:, None], surface.mesh.triangles[places.triangle]]
-    at = np.einsum("pk,pkc->pc", places.barycentric, corner)
-    return at + height * surface.face_normals(places.triangle, frames)
 
 
 def _check(track, environment, effectors, height):
