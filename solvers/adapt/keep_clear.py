@@ -13,6 +13,7 @@ import numpy as np
 from ..skeleton.joint_tree import TreePose
 from ..warp.collision import Colliders
 from ..warp.levenberg import MAX_ITERATIONS, TOLERANCE
+from .no_jumps import kept_share
 from .pushes import SPREAD_REACH, lasting, limited, spread
 
 # Metres at 1.8 m: frames that lack more of their distances are solved again, with those within so many seconds of them.
@@ -22,6 +23,8 @@ NEARLY, SLIPPED, TOUCH_UP = 0.001, 0.01, 0.02
 # Rounds of that, after the first by what is small at so many seconds a frame; and metres at 1.8 m that samples
 # which are too near are asked for more, as what follows falls short.
 ROUNDS, SMALL, COARSE, BEYOND = 3, 0.003, 1.0 / 30.0, 0.001
+# How often a round is taken back around frames at which the body jumps, before all of it is.
+TAKEN_BACK = 3
 
 
 class KeptClear:
@@ -29,6 +32,7 @@ class KeptClear:
 
     first: the pose that answers each frame's collisions.  result: the one that follows it smoothly.  asked: (J, 3, F)
     the joints that it was asked for.  used: (F,) iterations.  unsettled: (F,) bool, too many in the last pass.
+    refused: (F,) bool, frames at which a round was taken back, as the body would have jumped.
     """
 
     def __init__(self, problem, free: TreePose):
@@ -39,7 +43,8 @@ class KeptClear:
         self._near = problem.colliders(self._batches)
         self.first = self.result = free
         frames = free.joints.shape[-1]
-        self.used, self.unsettled, self.asked = np.zeros(frames, int), np.zeros(frames, bool), free.joints
+        self.used, self.asked = np.zeros(frames, int), free.joints
+        self.unsettled, self.refused = np.zeros((2, frames), bool)
 
     def steps(self) -> Generator[float, None, None]:
         """All of it, yielding progress."""
@@ -70,7 +75,7 @@ class KeptClear:
 
         So much, spread over time, adds no more than 2 cm to any step at 30 frames a second: no jump comes of it.
         Contacts come before clearance: each round also takes the frames whose contacts the one before has moved off.
-        What is too near after the last round stays so.
+        What is too near after the last round stays so, and what would jump: no jump comes before clearance.
         """
         marks = np.linspace(0.9, 1.0, 2 * ROUNDS + 1)
         for k in range(ROUNDS):
@@ -83,8 +88,27 @@ class KeptClear:
             pose = yield from self._run(batches, self.result, span, obstacles, self._following())
             most = min(TOUCH_UP, SMALL * COARSE / self._dt) if k else TOUCH_UP
             missing = limited(pose.joints - self.result.joints, most * self._unit)
-            self.asked = self.asked + self._spread(missing)
+            before, asked = self.result, self.asked
+            self.asked = asked + self._spread(missing)
             yield from self._follow(self._around(near), (marks[2 * k + 1], marks[2 * k + 2]))
+            yield from self._take_back(before, asked, marks[2 * k + 2])
+
+    def _take_back(self, before, asked, mark):
+        """A round, where it makes the body jump that has been before, (J, 3, F) asked."""
+        broken = self.problem.no_jumps.broken(before, self.result)
+        for _ in range(TAKEN_BACK):
+            if not broken.any():
+                return
+            self.refused = self.refused | broken
+            share = kept_share(broken, self._dt)
+            self.asked = asked + share * (self.asked - asked)
+            changed = self.problem.batches(share < 1.0)
+            for part in changed:
+                self.result.put(part, before.take(part))
+            yield from self._follow(changed, (mark, mark))
+            broken = self.problem.no_jumps.broken(before, self.result)
+        if broken.any():
+            self.result, self.asked = before, asked
 
     def _raised(self, frames):
         """Batches of some frames (F,), and obstacles that ask what is too near for a little more."""

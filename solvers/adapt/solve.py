@@ -29,6 +29,7 @@ from .covered_places import covered_over_time
 from .keep_clear import KeptClear
 from .left_alone import kept
 from .leg_reach import sinking
+from .no_jumps import NoJumps
 from .options import ATTACH, AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, checked_uses
 from .present_places import PresentPlaces, present_places
 from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, AdaptTerms
@@ -89,13 +90,15 @@ class SmoothedMoves:
 class AdaptedMotion:
     """positions: (F, J, 3) world.  turns: (F, J, 4) quaternions (w, x, y, z), world, that turn each joint's source
     orientation (a leaf turns with its parent).  iterations: (F,) of the passes together.  converged: (F,) bool.
-    moves: what one frame cannot know by itself."""
+    moves: what one frame cannot know by itself.  unclear: (F,) bool, frames at which the body would jump if it were
+    clearer of its surroundings."""
 
     positions: np.ndarray
     turns: np.ndarray
     iterations: np.ndarray
     converged: np.ndarray
     moves: SmoothedMoves
+    unclear: np.ndarray
 
 
 def adapt(binding: Binding, environment: list[MeshTrack], options: AdaptOptions | None = None) -> AdaptedMotion:
@@ -117,16 +120,18 @@ def adapt_steps(
     free, used = yield from problem.run(problem.batches(), problem.start, None, (0.0, 0.3))
     first = result = free
     unconverged = used >= MAX_ITERATIONS
+    unclear = np.zeros(len(used), bool)
     if problem.surfaces:
         clear = KeptClear(problem, free)
         yield from clear.steps()
         first, result, used, unconverged = clear.first, clear.result, used + clear.used, clear.unsettled
+        unclear = clear.refused
     left = problem.terms.posture.left
     if left.any():
         turns = kept(problem.tree, result.rotations, left)
         result = TreePose.forward(problem.tree, problem.terms.offsets, turns, result.roots)
     moves = SmoothedMoves.between(problem, first, result)
-    return _motion(binding, result, used, ~unconverged, moves)
+    return _motion(binding, result, used, ~unconverged, moves, unclear)
 
 
 def _uses_over_time(binding, environment, options):
@@ -206,6 +211,12 @@ class _Problem:
         return self.terms.following(slice(None), joints, self._distance_goals.hold)
 
     @cached_property
+    def no_jumps(self) -> NoJumps:
+        """What a pass must not do to the steps of the source."""
+        binding = self.terms.binding
+        return NoJumps(self.tree.from_track(binding.track.positions), self.terms.options.scale, binding.scale)
+
+    @cached_property
     def _distance_goals(self):
         return self.terms.let_go(self.terms.distance_goals(slice(None)), self.covered)
 
@@ -239,9 +250,9 @@ class _Problem:
         return result, used
 
 
-def _motion(binding, pose, used, converged, moves):
+def _motion(binding, pose, used, converged, moves, unclear):
     tree = binding.tree
     carrier = np.arange(len(tree.parents))
     carrier[tree.leaves] = tree.parents[tree.leaves]
     turns = tree.to_track(pose.rotations[carrier])
-    return AdaptedMotion(tree.to_track(pose.joints), turns, used, converged, moves)
+    return AdaptedMotion(tree.to_track(pose.joints), turns, used, converged, moves, unclear)

@@ -55,6 +55,7 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         "solver_fps": len(problem.frames) / solution.seconds,
         "unconverged_frames": int((~solution.adapted.converged).sum()),
         "unconverged": problem.frames[~solution.adapted.converged].tolist(),
+        "left_unclear": problem.frames[solution.adapted.unclear].tolist(),
         "write_error_mm": 1000 * solution.write_error.metres,
     }
     lowered = solution.adapted.moves.sinking

@@ -15,7 +15,7 @@ from ...solvers.adapt.frame import FrameAdapter
 from ...solvers.core.types import TriangleMesh
 from ..environment.problem import Problem
 from ..environment.replaced import ground_notes, ground_report, together_now
-from ..environment.sanity import size_notes, unsettled_note
+from ..environment.sanity import refused_notes, size_notes, unsettled_note
 from ..rig.control_channels import ControlChannelsNow, written_channels
 from ..rig.frame import Channels, FrameSolver
 from ..rig.frame_channels import JointChannels
@@ -79,7 +79,8 @@ def _shown(problem: Problem, adapted, whole: BoneMotion, missed: WriteError, sec
     same = [None if use.replaced else mesh for use, mesh in zip(uses, problem.environment, strict=True)]
     sizes = size_notes(problem.name, problem.options.scale, problem.binding, same)
     ground = ground_report(problem.binding, problem.environment, uses)
-    notes = *sizes, *ground_notes(problem.binding, problem.environment, ground), *filter(None, (unsettled, missed.note))
+    told = *filter(None, (unsettled, missed.note)), *refused_notes(adapted, problem.frames)
+    notes = *sizes, *ground_notes(problem.binding, problem.environment, ground), *told
     body = np.unique(source.bones[source.bones >= 0])
     result = RigResult.of(
         source.motion, whole, problem.influence, source.solvable, body, source.motion_parents, source.placed

@@ -65,6 +65,16 @@ def unsettled_note(adapted: AdaptedMotion, frames: np.ndarray) -> str | None:
     )
 
 
+def refused_notes(adapted: AdaptedMotion, frames: np.ndarray) -> list[str]:
+    """What is left undone at some of the frames (F,), as the body would jump; a sentence each."""
+    if not adapted.unclear.any():
+        return []
+    return [
+        "The body stays nearer to its surroundings than it could at frames "
+        f"{_runs(frames, np.flatnonzero(adapted.unclear))}, as it would jump there: change what is around it by less"
+    ]
+
+
 def _runs(frames: np.ndarray, rows: np.ndarray) -> str:
     """Frames at rows (N,) in words, as in "3 to 8, 12"; the first few runs of them."""
     runs = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)

@@ -1,9 +1,11 @@
 """Results that cannot be right are refused or said: places too far off, frames that did not settle, odd sizes."""
 
+from dataclasses import replace
+
 import bpy
 import numpy as np
 from bl_ext.devrepo.motion_loom.solvers.adapt.solve import AdaptedMotion
-from bl_ext.devrepo.motion_loom.workflows.environment.sanity import unsettled_note
+from bl_ext.devrepo.motion_loom.workflows.environment.sanity import refused_notes, unsettled_note
 
 from tests import adapt_scenes as scenes
 from tests.adapt_commands import bind_refused, refused
@@ -80,6 +82,14 @@ def test_the_roughest_frame_is_one_that_did_not_settle():
     converged = np.ones(9, bool)
     converged[[4, 6, 7]] = False
     frames = np.arange(11.0, 20.0)
-    note = unsettled_note(AdaptedMotion(positions, None, None, converged, None), frames)
+    note = unsettled_note(AdaptedMotion(positions, None, None, converged, None, None), frames)
     assert note.startswith("3 of 9 frames did not settle (15, 17 to 18), the roughest is frame 17:")
-    assert unsettled_note(AdaptedMotion(positions, None, None, np.ones(9, bool), None), frames) is None
+    assert unsettled_note(AdaptedMotion(positions, None, None, np.ones(9, bool), None, None), frames) is None
+
+
+def test_what_is_left_undone_lest_the_body_jumps_is_told_by_frames():
+    none, some = np.zeros(9, bool), np.arange(9) % 8 < 2
+    motion = AdaptedMotion(np.zeros((9, 2, 3)), None, None, ~none, None, some)
+    (note,) = refused_notes(motion, np.arange(11.0, 20.0))
+    assert "at frames 11 to 12, 19" in note and "surroundings" in note
+    assert not refused_notes(replace(motion, unclear=none), np.arange(11.0, 20.0))
