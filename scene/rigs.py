@@ -57,7 +57,7 @@ def require_armature(ob: bpy.types.Object) -> None:
     """Raises SceneError unless the object is an armature with bones that plays its pose."""
     if ob.type != "ARMATURE":
         raise SceneError(f"'{ob.name}' is of type {ob.type}; choose an armature.")
-    if not len(ob.data.bones):
+    if not ob.data.bones:  # its length is counted bone by bone
         raise SceneError(f"Armature '{ob.name}' has no bones.")
     if ob.data.is_editmode:
         raise SceneError(f"Armature '{ob.name}' is being edited; leave Edit Mode.")

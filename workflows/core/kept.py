@@ -22,7 +22,7 @@ def unpacked(ob, name: str, block, unpack: Callable[[dict, dict], Any], missing:
     """
     if block is None:
         raise StaleBindingError(missing)
-    return kept(ob, name, binding_store.mark(block), lambda: unpack(*binding_store.load(block)))
+    return kept_by(ob, name, repr(binding_store.mark(block)), lambda: unpack(*binding_store.load(block)))
 
 
 def kept_by(ob, name: str, key: str, make: Callable[[], Any]):

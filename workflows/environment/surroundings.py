@@ -45,6 +45,7 @@ class BoundSurroundings(Surroundings):
         shown = ShownInstances(moment.depsgraph, targets)
         found = zip(numbers, targets, known, strict=True)
         self.states = [self._state(rigs[0], k, target, moment, shown, old) for k, target, old in found]
+        self.relied_on = {uid for target in targets for uid in _read_from(target)}
 
     def deforming(self, rigs: Sequence, moment: Moment) -> str:
         """Playback evaluates the keys as well, and changes none."""
@@ -99,9 +100,7 @@ class BoundSurroundings(Surroundings):
         it is, None for one that replaces another, whose faces may be any."""
         require_evaluated(target, moment.depsgraph)
         uid = target.session_uid
-        unchanged = moment.updated is not None and not moment.updated & {uid, target.data.session_uid}
-        if unchanged and target.is_instancer:
-            unchanged = not moment.updated & instance_sources(target)
+        unchanged = moment.updated is not None and not moment.updated & _read_from(target)
         if unchanged and old is not None and old.name == target.name_full:
             return old
         refuse_dependent([target], ob)
@@ -113,6 +112,12 @@ class BoundSurroundings(Surroundings):
             stored = stored_of(ob, self._workflow)
             require_bound_shape(target, moment.depsgraph, stored.triangles[index], stored.fingerprints[index], shown)
         return state
+
+
+def _read_from(target) -> set[int]:
+    """``session_uid`` of all that the state of an object is read from."""
+    sources = instance_sources(target) if target.is_instancer else set()
+    return {target.session_uid, target.data.session_uid} | sources
 
 
 def _stepped(targets: list, moment: Moment) -> list[str]:

@@ -52,6 +52,8 @@ class RigFollower(Follower):
         self._why_stepping: str | None = None
         self._outside: str | None = None
         self._answer = TrackNeed.NOTHING, ""
+        self._sees, self._doubts = False, ""
+        self._settled: set[int] | None = None
         self._watches: dict[int, RigWatch] = {}
         self._track: Track | None = None
         self._keyed: list[np.ndarray] = []
@@ -62,9 +64,7 @@ class RigFollower(Follower):
     @property
     def note(self) -> str | None:
         """Why frames have to be stepped through, what those outside of the bound ones show, and what is doubtful."""
-        solution = self._track and self._track.solution
-        doubts = (*solution.notes, *(note for each in solution.results for note in each.notes)) if solution else ()
-        return ". ".join(filter(None, (self._why_stepping, self._outside, *doubts))) or None
+        return ". ".join(filter(None, (self._why_stepping, self._outside, self._doubts))) or None
 
     @property
     def source_untouched(self) -> bool:
@@ -72,18 +72,25 @@ class RigFollower(Follower):
 
     def sees(self, ob, depsgraph) -> bool:
         rigs = self._workflow.rigs_of(ob)
-        return all(is_updated(rig, depsgraph) for rig in rigs if rig != ob) and self._around.sees(rigs, depsgraph)
+        others = all(is_updated(rig, depsgraph) for rig in rigs if rig != ob)
+        self._sees = others and self._around.sees(rigs, depsgraph)
+        return self._sees
 
     def check(self, ob, moment: Moment) -> tuple[TrackNeed, str]:
         rigs = self._workflow.rigs_of(ob)
         if any(rig.mode == "EDIT" for rig in rigs):
             self._forget()
             return self._answer  # bones are being changed; all is looked at when that is over
+        if self._only_plays(rigs, moment):
+            return self._answer
+        self._settled = None
         try:
             self._answer = self._look(rigs, moment)
         except MotionLoomError:
             self._forget()
             raise
+        if self._answer[0] is TrackNeed.NOTHING and self._track is not None:
+            self._settle(rigs)
         return self._answer
 
     def pose(self, ob, moment: Moment) -> None:
@@ -159,7 +166,9 @@ class RigFollower(Follower):
         """A track is shown. keyed: of each rig (B, 3) bool, the channels that its live action holds."""
         for number, (rig, watch) in enumerate(zip(rigs, self._watching(rigs), strict=True)):
             watch.note(rig, stamp_of(track, number))
-        self._track, self._keyed = track, keyed
+        self._track, self._keyed, self._settled = track, keyed, None
+        results = track.solution.results
+        self._doubts = ". ".join((*track.solution.notes, *(note for each in results for note in each.notes)))
         self._shown = self._shown and _Shown((), self._shown.frames)
         pairs = zip(rigs, track.solution.results, strict=True)
         said = (live_note(scene, rig, self._workflow, result) for rig, result in pairs)
@@ -171,7 +180,24 @@ class RigFollower(Follower):
                 self._watches[rig.session_uid] = RigWatch(self._workflow)
         return [self._watches[rig.session_uid] for rig in rigs]
 
+    def _only_plays(self, rigs: list, moment: Moment) -> bool:
+        """Whether another frame plays where all was looked at, needed nothing and has not been edited since."""
+        if self._settled is None or not self._sees or not moment.is_playback or live.at_once():
+            return False
+        if moment.updated is None or moment.updated & self._settled:
+            return False
+        return all(watch.is_unedited(rig, moment) for rig, watch in zip(rigs, self._watching(rigs), strict=True))
+
+    def _settle(self, rigs: list) -> None:
+        """Note what is looked at anew once it is evaluated, where at other frames nothing else has to be."""
+        watches = self._watching(rigs)
+        stamps = [watch.known(rig) for rig, watch in zip(rigs, watches, strict=True)]
+        stands = all(len(track.matrices) == len(track.shapes) == 1 for stamp in stamps for track in stamp.states)
+        if stands and not any(watch.inputs.last.fades for watch in watches):
+            self._settled = self._around.relied_on.union(*(watch.relied_on for watch in watches))
+
     def _forget(self) -> None:
+        self._settled = None
         for watch in self._watches.values():
             watch.inputs.forget()
 

@@ -58,12 +58,15 @@ def are_alike(inputs: Sequence[Inputs], others: Sequence[Inputs], what: str) -> 
 
 
 class InputsReader:
-    """Reads the inputs of one rig again only after something that they depend on was evaluated."""
+    """Reads the inputs of one rig again only after something that they depend on was evaluated.
+
+    relied_on: ``session_uid`` of that, beside the rig.
+    """
 
     def __init__(self, workflow):
         self.last: Inputs | None = None
         self._workflow = workflow
-        self._relied_on: set[int] = set()
+        self.relied_on: set[int] = set()
         self._seen: tuple | None = None
         self._is_sampled: bool | None = None
         self._animated: tuple[int, Animated] | None = None
@@ -78,13 +81,16 @@ class InputsReader:
 
         What the user has keyed is looked at after ``forget`` alone.
         """
-        parts = filter(None, (ob, ob.data, played_action(ob)[0]))
-        seen = *_stretch(scene), *(copy_number(part, depsgraph) for part in parts)
-        if self.last is None or updated is None or updated & self._relied_on or seen != self._seen:
+        seen = _copies(ob, scene, depsgraph)
+        if self.last is None or updated is None or updated & self.relied_on or seen != self._seen:
             self.last = self._is_sampled = None
-            self._relied_on, self._seen = _relied_on(ob, self._workflow), seen
+            self.relied_on, self._seen = _relied_on(ob, self._workflow), seen
             self.last = self._read(ob, scene, depsgraph)
         return self.last
+
+    def is_unedited(self, ob, scene, depsgraph) -> bool:
+        """Whether nobody has edited the rig, or what it plays, since it was read."""
+        return self.last is not None and self._seen == _copies(ob, scene, depsgraph)
 
     def is_sampled(self, ob) -> bool:
         """Whether the bound motion has to be stepped through to be read; after ``read``."""
@@ -111,6 +117,12 @@ class InputsReader:
             fingerprint(mark_of_setting(ob, workflow, "influence"), *_way_back(ob, workflow)),
             is_driven(ob, workflow.influence_path),
         )
+
+
+def _copies(ob, scene, depsgraph) -> tuple:
+    """What stays while nobody edits a rig, what it plays or how time is stretched."""
+    parts = filter(None, (ob, ob.data, played_action(ob)[0]))
+    return *_stretch(scene), *(copy_number(part, depsgraph) for part in parts)
 
 
 def _stretch(scene) -> tuple[int, int]:

@@ -13,11 +13,12 @@ from ..core.follower import Moment
 class Surroundings:
     """Nothing, unless a workflow has more of them. A follower keeps one: arrays and digests, no Blender references.
 
-    states: of the objects when they were looked at last.
+    states: of the objects when they were looked at last.  relied_on: ``session_uid`` of all that they were read from.
     """
 
     def __init__(self):
         self.states: list[ObjectState] = []
+        self.relied_on: set[int] = set()
 
     def sees(self, rigs: Sequence, depsgraph) -> bool:
         """Whether all of them are evaluated there."""

@@ -34,7 +34,7 @@ class RigWatch:
     def look_at_keys(self, ob, moment: Moment) -> None:
         """Look at what may have been keyed. At another frame actions are evaluated too: only new curves count there."""
         bound, own = bound_action(ob, self._workflow), played_action(ob)
-        counts = [curve_count(*bound), curve_count(*own)]
+        counts = self._count_curves(ob)
         updated = set() if moment.is_playback and moment.updated is not None else moment.updated
         uids = [action and action.session_uid for action in (bound[0], own[0])]
         bound_differs, own_differs = (
@@ -46,6 +46,19 @@ class RigWatch:
         if bound_differs or own_differs:
             self.inputs.forget()
         self._curve_counts = counts
+
+    def is_unedited(self, ob, moment: Moment) -> bool:
+        """Whether nobody has edited the rig, or the keys that it plays or is bound to, since it was looked at."""
+        is_alike = self.inputs.is_unedited(ob, moment.scene, moment.depsgraph)
+        return is_alike and self._count_curves(ob) == self._curve_counts
+
+    def _count_curves(self, ob) -> list[int]:
+        return [curve_count(*bound_action(ob, self._workflow)), curve_count(*played_action(ob))]
+
+    @property
+    def relied_on(self) -> set[int]:
+        """``session_uid`` of what the rig's inputs and what it is held to were read from, beside the rig."""
+        return self.inputs.relied_on | (self._held[1] if self._held is not None else set())
 
     def look_at_source(self, ob) -> str:
         """Note whether the bound action is still as it was when live began; returns a digest of it."""
