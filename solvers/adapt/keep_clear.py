@@ -15,6 +15,7 @@ from ..warp.collision import Colliders
 from ..warp.levenberg import MAX_ITERATIONS, TOLERANCE
 from .no_jumps import kept_share
 from .pushes import SPREAD_REACH, lasting, limited, spread
+from .stood_pushes import stood_pushes
 
 # Metres at 1.8 m: frames that lack more of their distances are solved again, with those within so many seconds of them.
 STUCK, AGAIN = 0.03, 0.3
@@ -140,7 +141,10 @@ class KeptClear:
         return self.problem.following(self.asked)
 
     def _spread(self, pushes):
-        return spread(pushes, self._dt, TOLERANCE * self._unit)
+        terms, out = self.problem.terms, spread(pushes, self._dt, TOLERANCE * self._unit)
+        if terms.standing is None:
+            return out
+        return stood_pushes(terms.standing, terms.binding.tree, pushes, out, self._dt)
 
     def _around(self, frames):
         """Batches of all that moves with what is spread of some frames (F,)."""
