@@ -76,7 +76,7 @@ class Legs:
     def lack(
         self, source: np.ndarray, body: np.ndarray, targets: np.ndarray, near: np.ndarray, gravity: np.ndarray
     ) -> np.ndarray:
-        """(F,) metres by which what is away from surfaces is too high for the legs, frame by frame.
+        """(F, L) metres by which what is away from surfaces is too high for each of the legs, frame by frame.
 
         source, body, targets: (F, J, 3), the bound pose, that at the body's present size, and what is asked.
         near: (F, J) of ``upright.closeness``.  gravity: (3,).
@@ -84,7 +84,7 @@ class Legs:
         # Horizontally against the bound strides: one that is too long for a smaller body is not shortened by a crouch.
         before = self._down(body, gravity) - self._fits(source, gravity)
         more = np.maximum(self._down(targets, gravity) - self._fits(targets, gravity) - before, 0.0)
-        return np.max(more * np.maximum(near[:, self.lower] - near[:, self.upper], 0.0), axis=1, initial=0.0)
+        return more * np.maximum(near[:, self.lower] - near[:, self.upper], 0.0)
 
     def _down(self, joints, gravity):
         """(F, L) metres from the upper end of each leg down to its lower one."""
@@ -98,5 +98,5 @@ class Legs:
 
 
 def sinking(lack: np.ndarray, dt: float) -> np.ndarray:
-    """(F,) metres by which hips go down, smoothly and in time, for a lack (F,). dt: seconds a frame."""
+    """(..., F) metres by which hips go down, smoothly and in time, for a lack (..., F). dt: seconds a frame."""
     return smoothed(lasting(lack, _HOLD, dt), dt, _SMOOTHING)

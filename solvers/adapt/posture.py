@@ -9,6 +9,7 @@ import numpy as np
 from . import clearance, left_alone
 from .binding import Binding
 from .left_alone import left_bodies
+from .leg_pairs import LegPairs
 from .leg_reach import Legs
 from .options import AdaptOptions
 from .straight_limbs import StraightLimbs
@@ -65,6 +66,12 @@ class Posture:
         return Legs.of(self.binding.tree, self.body, self.binding.effectors)
 
     @cached_property
+    def _pairs(self) -> LegPairs:
+        binding = self.binding
+        touched = binding.touched.any(axis=(0, 1))
+        return LegPairs.of(self._legs, binding.track.skeleton.parents, self.body, touched, self.gravity)
+
+    @cached_property
     def straight_limbs(self) -> StraightLimbs:
         """Limbs of the source that are straight at some frames."""
         if self.options.resized is None:
@@ -116,18 +123,22 @@ class Posture:
         return affinity
 
     def lack(self, rows: slice, targets: np.ndarray) -> np.ndarray:
-        """(f,) metres by which targets (J, 3, f), tree order, are too high for the legs; see ``Legs.lack``."""
+        """(G, f) metres by which targets (J, 3, f), tree order, are too high for the legs of each of G pairs; see
+        ``Legs.lack``."""
         if self.level is None:
-            return np.zeros(targets.shape[-1])
+            return np.zeros((1, targets.shape[-1]))
         found = self.binding.tree.to_track(targets)
         source = self.binding.track.positions[rows]
-        return self._legs.lack(source, self.body[rows], found, self._close[rows], self.gravity)
+        lack = self._legs.lack(source, self.body[rows], found, self._close[rows], self.gravity)
+        return self._pairs.most(lack)
 
     def lowered(self, rows: slice, metres: np.ndarray) -> np.ndarray:
-        """Moves (J, 3, f), tree order, of targets by metres (f,) down, as far as joints keep upright."""
+        """Moves (J, 3, f), tree order, of targets by metres (G, f) down, each joint with its pairs of legs, as far as
+        it keeps upright."""
         if self.level is None:
-            return np.zeros((len(self.binding.tree.parents), 3, len(metres)))
-        return (metres * self.level[rows].T[self.binding.tree.order])[:, None] * self.gravity[:, None]
+            return np.zeros((len(self.binding.tree.parents), 3, metres.shape[-1]))
+        down = self._pairs.lowered(metres) * self.level[rows].T
+        return down[self.binding.tree.order][:, None] * self.gravity[:, None]
 
 
 def _groups(tree):

@@ -56,7 +56,8 @@ class SmoothedMoves:
     """What solving a whole track told of each frame that the frame cannot know by itself; tree order, frames last.
 
     exits: (J, 3, F) metres that targets were moved out of objects.
-    lack, sinking: (F,) metres by which each frame's hips are too high for its legs, and by which they went down.
+    lack, sinking: (G, F) metres by which each frame's hips are too high for each of G pairs of legs, and by which they
+    went down.
     start: (B, 4, F) turns of the pass that answers each frame's collisions, against the mean turn of the surroundings.
     bends: (B, 4, F) what the last pass, which follows the smoothed moves, added to them.
     shifts: (R, 3, F) and to the roots, metres, in the roots' own frames.

@@ -58,7 +58,7 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         "left_unclear": problem.frames[solution.adapted.unclear].tolist(),
         "write_error_mm": 1000 * solution.write_error.metres,
     }
-    lowered = solution.adapted.moves.sinking
+    lowered = solution.adapted.moves.sinking.max(axis=0)
     report["hips_lowered_cm"] = {"max": 100.0 * float(lowered.max()), "mean": 100.0 * float(lowered.mean())}
     uses = problem.options.surfaces
     ground = ground_report(binding, problem.environment, uses)
