@@ -10,8 +10,8 @@ import numpy as np
 from ..surface.followed_ground import Ground
 from .feet_motion import REACH, FeetMotion, FootPoints
 from .foot_contacts import NEAR, NEAR_SLIDING, SLOW, is_level, is_low, is_lowest, is_on, slow_limit_at
-from .foot_habits import LEAST_SLIDE, LEFT, FootHabits, share_beyond
-from .foot_plants import DEFAULTS, RETURN, SMOOTH, PlantChoices, near_way, ramp, slides_all_the_time
+from .foot_habits import LEAST_SLIDE, FootHabits, share_beyond
+from .foot_plants import DEFAULTS, RETURN, SMOOTH, PlantChoices, near_way, slides_all_the_time
 from .own_stances import share_unlike
 from .plant_fields import PlantFields
 
@@ -20,10 +20,16 @@ _STILL_NEAR, _STILL_SLOW = 1.6, 1.5
 # Seconds: what is so old counts little for what feet do, and so long without news is an end.
 _MEMORY, _SILENT = 2.0, 0.5
 # Up to so many times as fast as own clips are in such a pose, a slide is as theirs; from so many times on it is not.
+# Up to the second times as fast as own clips on the whole it is left alone: less would be had for more jerk.
 _AS_OWN, _MORE = 1.05, 1.2
 # Seconds: what own clips do counts for so long at first.
 _BELIEVED = 0.2
-_LANDS = 0.025  # seconds: a time constant of how a foot gets to its height
+# Seconds, time constants: how a foot that stands comes to where it is held, and to its height; how it gives up where it
+# was held; how the body gets to its height.
+_HELD, _LANDS, _LETS_GO, _RISES = 0.01, 0.025, 0.08, 0.12
+# Seconds: a foot is steered to the height that it will have in so long, for it comes after; and it goes to the one that
+# it landed at the last time when it is on the ground in so long.
+_AHEAD, _SOON = 0.0175, 0.1
 # Seconds: a foot that has been near the ground and slow for so long stands.  A stance of a gallop lasts no more than
 # four times as long: at 24 and 30 frames a second the step by which it is seen to be slow is long enough.
 _SURE = 0.03
@@ -40,27 +46,29 @@ class _Eased:
     def at_rest(cls, count: int) -> _Eased:
         return cls(np.zeros(count), np.zeros(count))
 
-    def go_to(self, wanted: np.ndarray | float, span: float, seconds: float) -> None:
+    def go_to(self, wanted: np.ndarray | float, span: float, seconds: np.ndarray | float) -> None:
         """What they are after a span, in seconds; in four times so many seconds nearly all of the way is gone."""
         away, rate = self.values - wanted, 1.0 / seconds
-        drive, left = self.speeds + rate * away, float(np.exp(-rate * span))
+        drive, left = self.speeds + rate * away, np.exp(-rate * span)
         self.values = wanted + (away + drive * span) * left
         self.speeds = (self.speeds - rate * drive * span) * left
 
 
 class _Feet:
-    """Of K feet with H handles.  stands (K,).  begun (K,): seconds that they have been about to.  since (K,): seconds,
-    when they were let go.  places (H, 2) of handles where they landed.  kept (H, 2): how far they were moved when they
-    landed or were let go.  shares (K,): of what they slide that is taken away.  unlike (K,): sums of the squares of how
-    far they have been from stances of own clips since they landed, in steps (K,).  lift (K,): metres that they are
-    raised beyond the body, on the way to what is wanted (K,)."""
+    """Of K feet with H handles.  stands (K,).  begun (K,): seconds that they have been about to.  places (H, 2) of
+    handles where they landed.  kept (H, 2): how far they were moved then.  over (H, 2): how far they are moved over the
+    ground.  shares (K,): of what they slide that is taken away.  unlike (K,): sums of the squares of how far they have
+    been from stances of own clips since they landed, in steps (K,).  lift (K,): metres that they are raised beyond the
+    body, on the way to what is wanted (K,).  on_ground (K,), has_landed (K,): they are there, or once were.  landed
+    (K,): metres, with the body, that were wanted when they last came there."""
 
     def __init__(self, count: int, handles: int):
         self.stands, self.begun = np.zeros(count, bool), np.zeros(count)
-        self.since = np.full(count, -np.inf)
         self.places, self.kept = np.zeros((handles, 2)), np.zeros((handles, 2))
+        self.over = _Eased(np.zeros((handles, 2)), np.zeros((handles, 2)))
         self.shares, self.unlike, self.steps = np.zeros(count), np.zeros(count), np.zeros(count)
         self.lift, self.wanted = _Eased.at_rest(count), np.zeros(count)
+        self.landed, self.on_ground, self.has_landed = np.zeros(count), *np.zeros((2, count), bool)
 
 
 @dataclass(frozen=True)
@@ -164,7 +172,7 @@ class LivePlants:
         away, own = self._compared(before, now)
         self._remember(self._all.stands & (speed <= limit), slides, own, span)
         self._raise(before, now, away, span)
-        self._offsets = self._moved(now, places)
+        self._offsets = self._moved(now, places, span)
 
     def _follow(self, before: _Moment, now: _Moment, slides: np.ndarray, span: float) -> None:
         """Move the body against its feet, which by themselves slide so (K,), where they do all the time."""
@@ -187,12 +195,11 @@ class LivePlants:
         begin = low & (near <= NEAR) & (speed <= limit)
         go_on = (near <= _STILL_NEAR * NEAR) & (speed <= _STILL_SLOW * limit)
         feet.begun = np.where(begin, feet.begun + span, 0.0)
-        leaves, lands = feet.stands & ~go_on, ~feet.stands & (feet.begun >= _SURE)
+        lands = ~feet.stands & (feet.begun >= _SURE)
         feet.stands = (feet.stands & go_on) | lands
-        feet.since = np.where(leaves, now.time, feet.since)
-        feet.kept = np.where((leaves | lands)[self._fields.foot, None], self._offsets[:, :2], feet.kept)
         if lands.any():
             # Where it is seen now it stays.
+            feet.kept = np.where(lands[self._fields.foot, None], feet.over.values, feet.kept)
             feet.places = np.where(lands[self._fields.foot, None], places, feet.places)
             feet.shares = np.where(lands, self._shares_of_slide(), feet.shares)
             feet.unlike, feet.steps = np.where(lands, 0.0, feet.unlike), np.where(lands, 0.0, feet.steps)
@@ -204,11 +211,11 @@ class LivePlants:
         least = LEAST_SLIDE * self._feet.height
         more = self._slide / np.maximum(self._own_slide, least)
         unlike = np.clip((more - _AS_OWN) / (_MORE - _AS_OWN), 0.0, 1.0)
-        return unlike * share_beyond(self._slide, self._habits.slide, least, LEFT)
+        return unlike * share_beyond(self._slide, self._habits.slide, least, _MORE)
 
     def _compared(self, before: _Moment, now: _Moment) -> tuple[np.ndarray, np.ndarray]:
-        """(K,) how far feet that stand are from how they are in own clips, metres, and (K,) how fast they slide where
-        they are most like that there, metres a second."""
+        """(K,) how far feet that stand are from how they are in own clips, metres, and (K,) how fast they slide there,
+        metres a second: where they are most like that, on the whole where they stand otherwise."""
         own, stances = self._habits.slide.copy(), self._habits.stances
         away = np.full(len(own), np.inf)
         if self._choices.in_full:
@@ -216,7 +223,7 @@ class LivePlants:
         for number in np.flatnonzero(self._all.stands).tolist():
             away[number], slide = stances.performed(before.motion, now.motion, number, self._habits.level[number])
             if np.isfinite(away[number]):
-                own[number] = slide
+                own[number] += (1.0 - share_unlike(away[number], self._feet.height)) * (slide - own[number])
         return away, own
 
     def _remember(self, stands: np.ndarray, slides: np.ndarray, own: np.ndarray, span: float) -> None:
@@ -233,13 +240,26 @@ class LivePlants:
         feet, reach = self._all, REACH * self._feet.height
         away = self._habits.level - now.motion.clearances[0]
         on_ground = self._on_ground(before, now, away, span)
-        wanted = self._shares_of_height(unlike, on_ground) * away
+        shares = self._shares_of_height(unlike, on_ground)
+        wanted = shares * away
         if on_ground.any():
             self._common = min(max(float(wanted[on_ground].mean()), -reach), reach)
-        self._rise.go_to(self._common, span, SMOOTH)
-        kept = np.where(feet.stands, feet.wanted, 0.0)
+        self._rise.go_to(self._common, span, _RISES)
+        coming = np.where(self._comes(before, now, span) & feet.has_landed, feet.landed - self._rise.values, 0.0)
+        kept = np.where(feet.stands, feet.wanted, coming)
         feet.wanted = np.where(on_ground, wanted - self._rise.values, kept)
-        feet.lift.go_to(feet.wanted, span, _LANDS)
+        goes_on = on_ground & feet.on_ground
+        speed = shares * (before.motion.clearances[0] - now.motion.clearances[0]) / span - self._rise.speeds
+        ahead = np.where(goes_on, _AHEAD * speed, 0.0)
+        feet.landed = np.where(on_ground & ~goes_on, wanted, feet.landed)
+        feet.on_ground, feet.has_landed = on_ground, feet.has_landed | on_ground
+        feet.lift.go_to(feet.wanted + ahead, span, _LANDS)
+
+    def _comes(self, before: _Moment, now: _Moment, span: float) -> np.ndarray:
+        """(K,) whether a foot goes down so fast that it is on the ground soon."""
+        nearness = now.motion.nearness[0]
+        down = (before.motion.nearness[0] - nearness) / span
+        return (down > 0.0) & (nearness < _SOON * down)
 
     def _on_ground(self, before: _Moment, now: _Moment, away: np.ndarray, span: float) -> np.ndarray:
         """(K,) of what stands, as ``foot_contacts.grounded``; away (K,) from its level."""
@@ -259,17 +279,18 @@ class LivePlants:
         feet.steps = feet.steps + on_ground
         return share_unlike(np.sqrt(feet.unlike / np.maximum(feet.steps, 1.0)), self._feet.height)
 
-    def _moved(self, now: _Moment, places: np.ndarray) -> np.ndarray:
-        """(H, 3) of handles at places (H, 2)."""
+    def _moved(self, now: _Moment, places: np.ndarray, span: float) -> np.ndarray:
+        """(H, 3) of handles at places (H, 2), after a step of so many seconds."""
         feet, foot, reach = self._all, self._fields.foot, REACH * self._feet.height
         held = feet.kept + feet.shares[foot, None] * (feet.places - places)
         farthest = np.maximum.reduceat(np.square(held).sum(axis=1), self._first_handles)
         held *= np.minimum(1.0, reach / np.sqrt(np.maximum(farthest, 1e-300)))[foot, None]
-        let_go = ramp(now.time - feet.since)[foot, None] * feet.kept
+        stands = feet.stands[foot, None]
+        feet.over.go_to(np.where(stands, held, 0.0), span, np.where(stands, _HELD, _LETS_GO))
         floor = np.minimum(self._habits.floor, self._habits.level)
         deeper = np.maximum(floor - (now.motion.clearances[0] + self._rise.values + feet.lift.values), 0.0)
         lift = np.clip(feet.lift.values + deeper, -reach, reach)
-        return np.column_stack((np.where(feet.stands[foot, None], held, let_go), lift[foot]))
+        return np.column_stack((feet.over.values, lift[foot]))
 
 
 def _weight(span: float, seconds: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Feet that are held while they are performed: nothing of the future, what stands stays, own clips stay nearly so."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,34 @@ def test_feet_that_slide_are_held_once_that_is_known(own, fps):
     late = (stands[1:] & stands[:-1]) & (motion.times[1:] > 5.0)[:, None]
     held = sole_speeds(own, root, offsets, motion)[late]
     assert np.median(motion.slides[late]) > 0.2 and np.median(held) < 0.35 * np.median(motion.slides[late])
+
+
+@pytest.mark.parametrize("sink", (-0.05, 0.0))
+def test_feet_are_left_to_slide_only_in_poses_of_own_clips_that_do(own, sink):
+    """Here all of those do.  Feet that float stand as none there, and were left to slide as the nearest one."""
+    feet, fields, habits = own
+    stances = replace(habits.stances, slides=tuple(10.0 + each for each in habits.stances.slides))
+    sliding = feet, fields, replace(habits, stances=stances)
+    root, offsets, motion = performed(sliding, slip=0.2, sink=sink)
+    stands = walk(8.0)[4]
+    late = (stands[1:] & stands[:-1]) & (motion.times[1:] > 5.0)[:, None]
+    left = np.median(sole_speeds(own, root, offsets, motion)[late]) / np.median(motion.slides[late])
+    assert left < 0.35 if sink else left > 0.95
+
+
+def test_a_foot_comes_down_to_where_it_landed_before(own):
+    """One foot floats 4 cm above all others: what moves it begins before it lands, from its second landing on."""
+    feet, fields, habits = own
+    times, vertices, _, places, stands = walk(6.0)
+    foot = feet.feet.feet[0].vertices
+    vertices[:, foot, 2] += 0.04
+    motion = feet_motion(vertices, times, places, feet)
+    live = LivePlants(feet, habits, fields)
+    steps = [live.step(*now) for now in zip(motion.points, motion.places, times, strict=True)]
+    root, offsets = (np.stack(parts) for parts in zip(*steps, strict=True))
+    height = motion.clearances[:, 0] + root[:, 2] + offsets[:, fields.foot == 0][:, 0, 2]
+    lands = np.flatnonzero(np.diff(stands[:, 0].astype(int)) > 0)[1:] + 1
+    assert len(lands) > 2 and np.abs(height[lands]).max() < 0.015
 
 
 @pytest.mark.parametrize("fps", (24.0, 60.0, 120.0))
