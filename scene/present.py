@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ..solvers.core.errors import StaleBindingError
+from ..solvers.core.types import TriangleMesh
 from .evaluation import is_updated
 from .instances import MeshSurface, ShownInstances
 
@@ -32,6 +33,21 @@ def shape_now(
 
     shown: where what objects show as instances is to be part of them.
     """
+    return _read_now(depsgraph, ob, shown, lambda surface, world: Shape(surface.positions, world))
+
+
+def mesh_now(depsgraph: bpy.types.Depsgraph, ob: bpy.types.Object, shown: ShownInstances) -> TriangleMesh | None:
+    """As ``shape_now`` with its triangles, world."""
+
+    def whole(surface, world):
+        vertices = surface.positions.astype(float) @ world[:3, :3].T + world[:3, 3]
+        return TriangleMesh(ob.name_full, vertices, surface.triangles)
+
+    return _read_now(depsgraph, ob, shown, whole)
+
+
+def _read_now(depsgraph, ob, shown, made):
+    """What is made of the surface of an object and its world, None where Blender does not update it."""
     if not is_updated(ob, depsgraph) or (shown is not None and not shown.are_told(ob)):
         return None
     evaluated = ob.evaluated_get(depsgraph)
@@ -41,7 +57,7 @@ def shape_now(
         parts = () if mesh is None else mesh.vertices if shown is None else mesh.polygons
         own = MeshSurface(mesh) if len(parts) else None
         surface = own if shown is None else shown.with_own(ob, own, world, "")
-        return None if surface is None else Shape(surface.positions, world)
+        return None if surface is None else made(surface, world)
     finally:
         evaluated.to_mesh_clear()
 

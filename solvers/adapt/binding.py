@@ -170,6 +170,11 @@ class Binding:
         return {}
 
     @cached_property
+    def last_places(self) -> dict[str, object]:
+        """See ``present_places.known_places``."""
+        return {}
+
+    @cached_property
     def load(self) -> np.ndarray:
         """(J,) how much more than an effector each joint holds to what it rests on: a trunk that sits carries more than
         a hand beside it."""

@@ -135,3 +135,23 @@ def stood(binding: Binding, uses: Sequence[SurfaceUse], replaced: Mapping[int, R
         else:
             placed[k] = rows, ground.over(origins[rows], axes[rows], uses[k].replaced)
     return Standing(found, origins, axes, placed, moved, borne, np.isin(binding.points.object_index, numbers))
+
+
+def known_places(
+    binding: Binding, meshes: Mapping[int, TriangleMesh], uses: Sequence[SurfaceUse]
+) -> tuple[Mapping[int, Replaced], Standing]:
+    """What has taken the place of objects, by their numbers, and the feet on it, along world Z; what was asked for last
+    is known. Raises InputError as ``present_places``."""
+    last = binding.last_places
+    asked = {k: (mesh.vertices, mesh.triangles, uses[k].replaced) for k, mesh in meshes.items()}
+    if not last or not _are_alike(last["asked"], asked):
+        replaced = {k: replace_by(binding, k, mesh, uses[k], (0.0, 0.0, -1.0)) for k, mesh in meshes.items()}
+        last.update(asked=asked, found=(replaced, stood(binding, uses, replaced)))
+    return last["found"]
+
+
+def _are_alike(first, second) -> bool:
+    if first.keys() != second.keys():
+        return False
+    pairs = [(part, second[k][number]) for k, parts in first.items() for number, part in enumerate(parts)]
+    return all(np.array_equal(*pair) for pair in pairs)

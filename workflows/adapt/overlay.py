@@ -20,6 +20,7 @@ from ..environment.contacts import edited_stored
 from ..environment.model import stored_of
 from ..environment.replaced import is_replaced
 from ..environment.store import Stored
+from .overlay_ground import PresentGrounds, present_grounds
 from .report import shown_report
 
 _GHOST = np.array([0.35, 0.62, 1.0])
@@ -36,11 +37,13 @@ _FLAT = 1e-6  # doubled area over squared length
 @dataclass(frozen=True)
 class _Around:
     """The environment now. shapes: one an object, None where it is not as it was bound or is not heeded.
+    grounds: what has taken the place of objects, None for nothing.
     holds: whether the motion is to keep its contacts with each object.
     rows: (M,) descriptors of the others.  origins (M, 3), axes (M, 3, 3): theirs.  heed: (M,) 0 to 1, of their objects.
     """
 
     shapes: list[Shape | None]
+    grounds: PresentGrounds | None
     holds: list[bool]
     rows: np.ndarray
     origins: np.ndarray
@@ -136,11 +139,15 @@ def _around(depsgraph, settings, stored: Stored) -> _Around:
     number = np.arange(len(rows))
     alone = DescriptorPoints(np.zeros_like(number), number, points.barycentric[rows])
     mesh = TriangleMesh("environment", corners.reshape(-1, 3), np.arange(3 * len(rows)).reshape(-1, 3))
-    origins, axes = descriptor_frames(alone, [mesh])
+    origins, axes = (part[0] for part in descriptor_frames(alone, [mesh]))
+    grounds = present_grounds(depsgraph, stored.binding, used)
+    if grounds is not None:
+        found = [(rows, origins, axes), *(grounds.points(stored.binding, k) for k in grounds.replaced)]
+        rows, origins, axes = (np.concatenate(part) for part in zip(*found, strict=True))
     influence = np.array([0.0 if item is None else item.influence for item in used])
     carries = np.bincount(points.object_index[rows], minlength=len(used)) > 0
     holds = [bool(some) and item.mode == "ATTACH" for some, item in zip(carries, used, strict=True)]
-    return _Around(shapes, holds, rows, origins[0], axes[0], influence[points.object_index[rows]])
+    return _Around(shapes, grounds, holds, rows, origins, axes, influence[points.object_index[rows]])
 
 
 def _have_area(corners: np.ndarray) -> np.ndarray:
@@ -228,6 +235,7 @@ def _contacts(stored: Stored, around: _Around, row: int, joints: np.ndarray) -> 
         touching = np.flatnonzero(binding.contact[index, row] > 0.5)
         if holds and len(touching):
             found.append(_contacts_of(stored, around, index, row, touching, joints, size))
+    found = [contacts for contacts in found if len(contacts[0])]
     if not found:
         return overlay()
     centres, normals, held = (np.concatenate(part) for part in zip(*found, strict=True))
@@ -241,20 +249,39 @@ def _contacts_of(stored, around, index, row, touching, joints, size):
     Returns places and normals (D, 3), and whether the joints are there (D,). size: of the character, 1 as at bind.
     """
     binding = stored.binding
+    if around.shapes[index] is None:
+        return _contacts_on_ground(binding, around, index, row, touching, joints, size)
     sides = binding.side[index, row, binding.samples.at_joints[binding.tree.rank[touching]]]
     corners = around.shapes[index].corners(stored.triangles[index][sides])
     normals = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
-    carried = _carried(binding, around, index, row, touching)
+    carried, _ = _carried(binding, around, index, row, touching)
+    return _on_planes(binding, index, row, touching, joints, size, (carried, corners[:, 0], normals))
+
+
+def _contacts_on_ground(binding, around, index, row, touching, joints, size):
+    """As ``_contacts_of`` on what has taken the place of an object; none where it has no ground."""
+    stands, *feet = around.grounds.carried(binding, index, row, touching)
+    carried, nearest = _carried(binding, around, index, row, touching)
+    others = carried, around.origins[nearest], around.axes[nearest, :, 0]
+    planes = [np.where(stands[:, None], *pair) for pair in zip(feet, others, strict=True)]
+    there = np.isfinite(planes[0]).all(axis=1)
+    return _on_planes(binding, index, row, touching[there], joints, size, [part[there] for part in planes])
+
+
+def _on_planes(binding, index, row, touching, joints, size, planes):
+    """As ``_contacts_of``. planes: places where joints were carried to, a point and the normal of each plane (D, 3)."""
+    carried, origins, normals = planes
     distance = binding.joint_distance[index, row, touching][:, None]
     gap = joints[touching] - carried - (size - 1.0) * distance * normals
     held = np.linalg.norm(gap, axis=1) <= _LOST_BY * binding.scale * size
-    height = np.einsum("da,da->d", normals, carried - corners[:, 0])
+    height = np.einsum("da,da->d", normals, carried - origins)
     return carried - height[:, None] * normals, normals, held
 
 
-def _carried(binding, around, index, row, touching) -> np.ndarray:
-    """Places (D, 3) of joints at bind, each carried along by the nearest descriptor of an object that faces it."""
+def _carried(binding, around, index, row, touching) -> tuple[np.ndarray, np.ndarray]:
+    """Places (D, 3) of joints at bind, each carried along by the nearest descriptor of an object that faces it, and
+    the rows (D,) of these among those around."""
     origins, axes = _bind_frames(binding, row)
     mine = np.flatnonzero(binding.points.object_index[around.rows] == index)
     then = around.rows[mine]
@@ -264,7 +291,7 @@ def _carried(binding, around, index, row, touching) -> np.ndarray:
     best = (distance + behind * distance.max()).argmin(axis=1)
     then, now = then[best], mine[best]
     local = np.einsum("dba,db->da", axes[then], binding.track.positions[row, touching] - origins[then])
-    return around.origins[now] + np.einsum("dab,db->da", around.axes[now], local)
+    return around.origins[now] + np.einsum("dab,db->da", around.axes[now], local), now
 
 
 def _length(joints: np.ndarray, binding: Binding) -> float:

@@ -7,7 +7,6 @@ import numpy as np
 from ...scene.interference import overriding, what_overrides
 from ...scene.motion import motion_range, source_of, why_unread
 from ...solvers.core.errors import MotionLoomError
-from ..core.naming import listed
 from ..environment.changes import bound_before
 from ..environment.joints import is_chosen_anew, role_in_words
 from ..environment.replaced import is_replaced, why_not_replaced
@@ -178,16 +177,6 @@ def _draw_live(layout, shown: Shown) -> None:
         draw_toggles(overlays, shown.chosen, pair)
     if len(shown.chosen.controls):
         draw_toggles(overlays, shown.chosen, ("show_missing",))
-    _draw_undrawn(layout, shown)
-
-
-def _draw_undrawn(layout, shown: Shown) -> None:
-    """Which objects the overlays leave out."""
-    chosen = shown.chosen
-    replaced = [item.bound_name for item in chosen.surfaces if item.bound_name and is_replaced(item)]
-    if replaced and (chosen.show_contacts or chosen.show_points or chosen.show_relations):
-        text = f"Points and contacts of {listed(replaced)} are not drawn: replaced"
-        draw_text(layout, shown.context, text, "INFO")
 
 
 # ------------------------------------------------------------------------------------------------------- bake

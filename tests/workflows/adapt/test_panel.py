@@ -194,16 +194,3 @@ def test_lists_of_pins_and_bones_and_user_thresholds(rig):
     assert "clearance_distance" not in texts and "contact_distance" not in texts
     settings.clearance = settings.contact = "USER"
     assert {"clearance_distance", "contact_distance"} <= set(drawn(rig))
-
-
-@pytest.mark.parametrize("name", ["show_points", "show_relations", "show_contacts"])
-def test_what_the_overlays_leave_out_is_named(bound, name):
-    settings = bound.motion_loom_adapt
-    settings.show_contacts = settings.show_points = settings.show_relations = False
-    replaced = next(item for item in settings.surfaces if item.bound_name == "Floor")
-    setattr(settings, name, True)
-    assert "not drawn" not in " ".join(drawn(bound))
-    replaced.replacements.add().target = scenes.add_grid("Other", (-1.0, 1.0), (-1.0, 1.0))
-    assert "'Floor' are not drawn" in " ".join(drawn(bound))
-    setattr(settings, name, False)
-    assert "not drawn" not in " ".join(drawn(bound))
