@@ -20,8 +20,9 @@ from .stances import Stances
 # itself, and by which steps; what of the ground still bears it or does not rise through it.
 _HEEL, _TOE, _HALF_WIDTH = 0.05, 0.04, 0.03
 _MOST, _STEP, _BORNE = 0.18, 0.02, 0.02
-# Metres that a sole is rather moved than left without ground, and than pierced by a metre.
-_UNBORNE, _PIERCED = 1.0, 10.0
+# Metres that a sole is rather moved than left without ground, than pierced by a metre, and than put by a metre into a
+# hole: below what is before it and behind it, as far as it may be moved.
+_UNBORNE, _PIERCED, _SUNK = 1.0, 10.0, 1.0
 _ALONG = 9  # samples
 HALF = 0.6  # of a sole: less is half over an edge
 
@@ -90,7 +91,8 @@ def footholds(
     borne = (np.abs(over) <= _BORNE * scale).mean(axis=-1)
     pierced = np.fmax.reduce(np.where(np.isnan(over), 0.0, over), axis=-1)
     pierced = np.maximum(pierced - _BORNE * scale, 0.0)
-    cost = _UNBORNE * scale * (1.0 - borne) + _PIERCED * pierced + np.abs(offsets)[:, None]
+    sunk = np.maximum(_rims(height, offsets) - height, 0.0)
+    cost = _UNBORNE * scale * (1.0 - borne) + _PIERCED * pierced + _SUNK * sunk + np.abs(offsets)[:, None]
     cost[np.isnan(height)] = np.inf
     flat = cost.reshape(len(cost), -1)
     best = np.where(flat <= flat.min(axis=1, keepdims=True) + 1e-9, 0, 1).argmin(axis=1)
@@ -110,6 +112,16 @@ def footholds(
     now = transferred_to(anchors, axes, mesh, face[row, column, sample], now, found, normals, others)
     moved, borne = np.where(found, offsets[column], 0.0), np.where(found, borne[row, column, sample], 0.0)
     return Footholds(anchors @ upright, ground.in_world(now), moved, borne)
+
+
+def _rims(height, offsets):
+    """(M, C, 1) the lower one of the highest ground before and behind each of C places; height: (M, C, P)."""
+    order = np.argsort(offsets)
+    top = np.fmax.reduce(height[:, order], axis=-1)
+    behind, before = np.fmax.accumulate(top, axis=1), np.fmax.accumulate(top[:, ::-1], axis=1)[:, ::-1]
+    out = np.empty_like(top)
+    out[:, order] = np.fmin(behind, before)
+    return out[..., None]
 
 
 def _bearing(normals, over, scale):

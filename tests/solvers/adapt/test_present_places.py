@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from benchmarks.props import flat_ground
+from solvers.adapt.binding import fit
 from solvers.adapt.findings import find
 from solvers.adapt.footholds import HALF
 from solvers.adapt.frame import FrameAdapter
@@ -150,6 +151,20 @@ def test_feet_find_the_planks(binding):
     motion = over(binding, planks())
     contacts = find(binding, motion.positions, motion.turns, [planks()], 1.0, uses=USES).contacts
     assert contacts.kept.sum() >= 0.95 * contacts.counted.sum()
+
+
+def test_hooves_do_not_step_into_gaps(binding):
+    """A hoof fits into a gap between planks, and went down by 40 cm; down a stair it may go."""
+    track = binding.track
+    effectors = np.isin(track.skeleton.names, ("toe.L", "toe.R"))
+    hooves = fit(track, [floor(binding)], effectors, 1.7)
+    plank = np.array(((0.0, 0.0), (0.3, 0.0), (0.3, -0.4), (0.54, -0.4)))
+    for first in (-4.0, -3.8, -3.6):
+        gaps = profile(np.concatenate([plank + (y, 0.0) for y in np.arange(first, 8.0, 0.54)]))
+        standing = present_places(hooves, [gaps], USES).standing
+        assert np.abs(standing.frames([gaps])[0][0, :, 2]).max() < 1e-9 and standing.moved.any()
+    down = stairs(rise=-0.1, tread=0.2)
+    assert present_places(hooves, [down], USES).standing.frames([down])[0][0, :, 2].min() < -0.3
 
 
 def test_the_trunk_stays_upright_on_a_ramp(binding):
