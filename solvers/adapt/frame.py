@@ -141,7 +141,8 @@ class FrameAdapter:
         """Targets (J, 3, 1) out of objects as the track's were, and as low as legs need them now."""
         moves, posture = self._moves, self._terms.posture
         targets = targets + moves.exits[..., rows]
-        sinking = moves.sinking[:, rows] + posture.lack(rows, targets) - moves.lack[:, rows]
+        lack = posture.lack(rows, targets, self._terms.standing)
+        sinking = moves.sinking[:, rows] + lack - moves.lack[:, rows]
         return targets + posture.lowered(rows, np.maximum(sinking, 0.0))
 
     def _place_points(self, environment, changed):

@@ -16,6 +16,8 @@ from .pushes import lasting, smoothed
 _LONGEST = 98.0
 # Seconds: hips are down so long before and after a leg needs it, and come there so smoothly.
 _HOLD, _SMOOTHING = 0.15, 0.1
+# The same where only legs that stand count, on a new ground: what swings there goes from stance to stance anyhow.
+_STOOD_HOLD, _STOOD_SMOOTHING = 0.05, 0.15
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,10 @@ class Legs:
         return np.sqrt(np.maximum(self.longest**2 - across, 0.0))
 
 
-def sinking(lack: np.ndarray, dt: float) -> np.ndarray:
-    """(..., F) metres by which hips go down, smoothly and in time, for a lack (..., F). dt: seconds a frame."""
-    return smoothed(lasting(lack, _HOLD, dt), dt, _SMOOTHING)
+def sinking(lack: np.ndarray, dt: float, stood: bool = False) -> np.ndarray:
+    """(..., F) metres by which hips go down, smoothly and in time, for a lack (..., F).
+
+    dt: seconds a frame.  stood: whether it is that of standing legs alone.
+    """
+    hold, smoothing = (_STOOD_HOLD, _STOOD_SMOOTHING) if stood else (_HOLD, _SMOOTHING)
+    return smoothed(lasting(lack, hold, dt), dt, smoothing)

@@ -12,6 +12,7 @@ from .left_alone import left_bodies
 from .leg_pairs import LegPairs
 from .leg_reach import Legs
 from .options import AdaptOptions
+from .standing import Standing
 from .straight_limbs import StraightLimbs
 from .upright import closeness
 
@@ -122,14 +123,16 @@ class Posture:
             affinity[: self.binding.tree.roots] += UPRIGHT_AFFINITY * self.root_level.T
         return affinity
 
-    def lack(self, rows: slice, targets: np.ndarray) -> np.ndarray:
+    def lack(self, rows: slice, targets: np.ndarray, standing: Standing | None = None) -> np.ndarray:
         """(G, f) metres by which targets (J, 3, f), tree order, are too high for the legs of each of G pairs; see
-        ``Legs.lack``."""
+        ``Legs.lack``. standing: feet on a new ground, for which the hips need not go down while they swing."""
         if self.level is None:
             return np.zeros((1, targets.shape[-1]))
         found = self.binding.tree.to_track(targets)
         source = self.binding.track.positions[rows]
         lack = self._legs.lack(source, self.body[rows], found, self._close[rows], self.gravity)
+        if standing is not None:
+            lack *= 1.0 - standing.swinging(rows)[:, self._legs.lower]
         return self._pairs.most(lack)
 
     def lowered(self, rows: slice, metres: np.ndarray) -> np.ndarray:

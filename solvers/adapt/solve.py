@@ -174,8 +174,8 @@ class _Problem:
             # Smoothed: where the way out changes sides they would jump.
             self.exits = terms.smoothed(terms.exits(self.targets, self.surfaces, self.covered))
         targets, posture = self.targets + self.exits, terms.posture
-        self.lack = posture.lack(everything, targets)
-        self.sinking = sinking(self.lack, binding.dt)
+        self.lack = posture.lack(everything, targets, now.standing)
+        self.sinking = sinking(self.lack, binding.dt, now.standing is not None)
         targets += posture.lowered(everything, self.sinking)
         self.targets, self.affinity = terms.pinned(everything, targets, terms.affinity)
         self.start = terms.start(everything, turns[:, 0], self.targets)

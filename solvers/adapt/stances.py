@@ -18,6 +18,8 @@ _SLID = 0.13
 # Seconds: contacts that are apart by no more are one stance; a swing that takes no longer goes from one stance to the
 # next; of a longer one so much at either end belongs to the stance.
 _APART, _LONGEST, _FADE = 0.1, 1.2, 0.4
+# Share of a swing in which it comes to its speed, and in which it loses it.
+_GATHER = 0.3
 
 
 @dataclass(frozen=True)
@@ -122,5 +124,13 @@ def _reach(last, first, dt: float) -> float:
 
 
 def _eased(share: np.ndarray) -> np.ndarray:
-    """From 0 to 1 with the least jerk (Flash and Hogan 1985): 10 t^3 - 15 t^4 + 6 t^5."""
-    return share**3 * (10.0 + share * (6.0 * share - 15.0))
+    """From 0 to 1 at one speed, which a raised cosine brings up and down at either end.
+
+    The way between two treads is long for the time of a swing. The path of least jerk (Flash and Hogan 1985) takes it
+    at 1.9 times the mean speed half way, on top of the swing's own; this one at 1 / (1 - _GATHER) of it.
+    """
+    near = np.minimum(share, 1.0 - share)
+    end = np.minimum(near, _GATHER)
+    way = near - 0.5 * end - 0.5 * _GATHER / np.pi * np.sin(np.pi * end / _GATHER)
+    way /= 1.0 - _GATHER
+    return np.where(share < 0.5, way, 1.0 - way)

@@ -62,6 +62,12 @@ class Standing:
         """(F, J) in [0, 1], how much joints belong to stances at all."""
         return np.minimum(np.einsum("mf,mj->fj", self.stances.weights, self.stances.joints.astype(float)), 1.0)
 
+    def swinging(self, rows: slice) -> np.ndarray:
+        """(f, J) in [0, 1], how much joints are on their way from stance to stance."""
+        number = np.arange(self.stances.weights.shape[1])[rows, None]
+        stand = (self.stances.first <= number) & (number <= self.stances.last)
+        return self.share[rows] * (stand.astype(float) @ self.stances.joints < 0.5)
+
     def standing(self, relations: Relations, rows: slice) -> Relations:
         """Relations of some frames to N descriptors as those to N + M: what joints of feet hold to replaced objects by
         goes to their stances."""

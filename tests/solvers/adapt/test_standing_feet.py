@@ -1,11 +1,13 @@
-"""Feet that stand on a new ground are pushed as a whole, and by the same as long as they stand."""
+"""Feet on a new ground: what pushes them while they stand, how they swing, and what hips go down for."""
 
 import numpy as np
 import pytest
 
 from solvers.adapt.present_places import present_places
 from solvers.adapt.solve import AdaptOptions, SurfaceUse, adapt
+from solvers.adapt.stances import _eased
 from solvers.adapt.stood_pushes import stood_pushes
+from solvers.adapt.terms import AdaptTerms
 from tests.adapt_bound import gap
 from tests.adapt_ground import TREAD, bound_march, stairs
 
@@ -62,3 +64,29 @@ def test_feet_do_not_slide_on_stairs(walk, standing):
     both = touched[1:] & touched[:-1]
     steps = np.linalg.norm(np.diff(positions[..., :2], axis=0), axis=-1)[both]
     assert steps.mean() < 0.02 * walk.dt  # metres; the source's stand still
+
+
+def test_swings_go_at_one_speed():
+    """Half way no faster than needed for what the ends take, and as they come so they go."""
+    share = np.linspace(0.0, 1.0, 2001)
+    way = _eased(share)
+    speed = np.diff(way) / np.diff(share)
+    np.testing.assert_allclose(way + way[::-1], 1.0, atol=1e-12)
+    assert speed.min() >= 0 and speed.max() < 1.45 and speed[[0, -1]].max() < 0.01
+    assert np.ptp(speed[700:1300]) < 1e-9
+
+
+def test_hips_go_down_for_legs_that_stand(walk, standing):
+    """Hanging 40 cm too high over a swinging foot costs nothing; over a standing one as much as before."""
+    terms = AdaptTerms(walk, USES, AdaptOptions(surfaces=USES))
+    everything = slice(None)
+    targets = walk.tree.from_track(walk.track.positions)
+    stances = standing.stances
+    foot = stances.joints[0]
+    swings = (standing.swinging(everything)[:, foot] > 0.9).all(axis=1)
+    stand = stances.weights[(stances.joints == foot).all(axis=1)].max(axis=0) == 1.0
+    assert swings.any() and stand.any() and not (swings & stand).any()
+    targets[np.isin(walk.tree.order, np.flatnonzero(foot)), 2] -= 0.4
+    before, now = (terms.posture.lack(everything, targets, given)[0] for given in (None, standing))
+    assert now[swings].max() < 0.1 * before[swings].min()
+    np.testing.assert_array_equal(now[stand], before[stand])
