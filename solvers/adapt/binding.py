@@ -28,6 +28,7 @@ from .leg_reach import Legs
 from .out_of_reach import nothing_near
 from .pushes import smoothed
 from .relationship import Relations, relate
+from .self_contacts import LimbEnd, SelfContact, as_rows, limb_ends_of, self_contacts
 from .straight_limbs import StraightLimbs
 
 CONTACT_WEIGHT = 5.0
@@ -60,6 +61,8 @@ class Binding:
     rests: (O, F, J) bool, where joints that are no effectors rest, see ``body_contacts``; None in what was stored
     before that was looked for: only effectors touch then.
     edits: of the contacts that were found, see ``edited``; of those that overlap the later one counts.
+    own: (K, 4) joint, part, first and last row of contacts of the body with itself that are held, see
+    ``self_contacts``; None in what was stored before they were looked for: none is held then.
     """
 
     track: JointTrack
@@ -78,6 +81,7 @@ class Binding:
     covered: np.ndarray | None = None
     rests: np.ndarray | None = None
     edits: tuple[ContactEdit, ...] = ()
+    own: np.ndarray | None = None
 
     @property
     def scale(self) -> float:
@@ -155,15 +159,27 @@ class Binding:
     def _windows(self) -> tuple[np.ndarray, np.ndarray]:
         return windows(self.edits, self.slow.shape, self.dt)
 
-    def edited(self, edits: tuple[ContactEdit, ...]) -> Binding:
-        """The binding with other contacts than were found; what does not depend on them is not computed again."""
-        if edits == self.edits:
+    def edited(self, edits: tuple[ContactEdit, ...], own: np.ndarray | None = None) -> Binding:
+        """The binding with other contacts than were found; what does not depend on them is not computed again.
+
+        own: of the body with itself, None for those that were found.
+        """
+        own = self.own if own is None else own
+        if edits == self.edits and np.array_equal(own, self.own):
             return self
-        if self._last_edited.get("edits") != edits:
-            out = replace(self, edits=edits)
+        if self._last_edited.get("edits") != edits or not np.array_equal(own, self._last_edited["binding"].own):
+            out = replace(self, edits=edits, own=own)
             vars(out).update({name: getattr(self, name) for name in _UNEDITED})
             self._last_edited.update(edits=edits, binding=out)
         return self._last_edited["binding"]
+
+    @cached_property
+    def own_contacts(self) -> list[SelfContact]:
+        """Contacts of the body with itself that are held; those of what is no hand or foot are left out."""
+        if self.own is None or not len(self.own):
+            return []
+        ends = {end.joint: end for end in self.limb_ends}
+        return [SelfContact(ends[row[0]], *row[1:]) for row in self.own.tolist() if row[0] in ends]
 
     @cached_property
     def _last_edited(self) -> dict[str, object]:
@@ -173,6 +189,12 @@ class Binding:
     def last_places(self) -> dict[str, object]:
         """See ``present_places.known_places``."""
         return {}
+
+    @cached_property
+    def limb_ends(self) -> list[LimbEnd]:
+        """Hands and feet that may rest on the body itself."""
+        trunk, _ = body_parts(self.track, self.effectors, self.scale)
+        return limb_ends_of(self.track, self.effectors, trunk, self.scale)
 
     @cached_property
     def load(self) -> np.ndarray:
@@ -323,8 +345,11 @@ def fit_steps(
     joints = stored[:, :, at].astype(float) * scale
     legs = Legs.of(tree, track.positions, effectors)
     rests = resting_joints(track, effectors, joints, normal, slow, hidden, legs, scale)
+    busy = (rests | touched(joints, slow, hidden, effectors, scale)).any(axis=0)
+    trunk, _ = body_parts(track, effectors, scale)
+    own = as_rows(self_contacts(track, effectors, radii, trunk, busy, scale))
     parts = (*frames, effective, stored, side, hidden, slow, radii, covered, rests)
-    return Binding(track, effectors, height, names, descriptors, *parts)
+    return Binding(track, effectors, height, names, descriptors, *parts, own=own)
 
 
 def _covered_at_some_frame(points, environment, surfaces, frames, scale):

@@ -26,6 +26,7 @@ from ..warp.levenberg import MAX_ITERATIONS
 from ..warp.tree_warp import warp_steps
 from .binding import Binding
 from .covered_places import covered_over_time
+from .hold_together import HeldTogether
 from .keep_clear import KeptClear
 from .left_alone import kept
 from .leg_reach import sinking
@@ -91,8 +92,8 @@ class SmoothedMoves:
 class AdaptedMotion:
     """positions: (F, J, 3) world.  turns: (F, J, 4) quaternions (w, x, y, z), world, that turn each joint's source
     orientation (a leaf turns with its parent).  iterations: (F,) of the passes together.  converged: (F,) bool.
-    moves: what one frame cannot know by itself.  unclear: (F,) bool, frames at which the body would jump if it were
-    clearer of its surroundings."""
+    moves: what one frame cannot know by itself.  unclear, let_go: (F,) bool, frames at which the body would jump if it
+    were clearer of its surroundings, and if it held to itself."""
 
     positions: np.ndarray
     turns: np.ndarray
@@ -100,6 +101,7 @@ class AdaptedMotion:
     converged: np.ndarray
     moves: SmoothedMoves
     unclear: np.ndarray
+    let_go: np.ndarray
 
 
 def adapt(binding: Binding, environment: list[MeshTrack], options: AdaptOptions | None = None) -> AdaptedMotion:
@@ -120,19 +122,25 @@ def adapt_steps(
     problem = _Problem(binding, environment, uses, options)
     free, used = yield from problem.run(problem.batches(), problem.start, None, (0.0, 0.3))
     first = result = free
-    unconverged = used >= MAX_ITERATIONS
-    unclear = np.zeros(len(used), bool)
+    unconverged, clear = used >= MAX_ITERATIONS, None
+    unclear, let_go = np.zeros((2, len(used)), bool)
     if problem.surfaces:
         clear = KeptClear(problem, free)
         yield from clear.steps()
         first, result, used, unconverged = clear.first, clear.result, used + clear.used, clear.unsettled
         unclear = clear.refused
+    if binding.own_contacts:
+        asked = problem.following(clear.asked) if clear else (problem.targets, problem.affinity)
+        together = HeldTogether(problem, result, asked)
+        yield from together.steps()
+        result, used, let_go = together.result, used + together.used, together.refused
+        unconverged = np.where(together.used > 0, together.unsettled, unconverged)
     left = problem.terms.posture.left
     if left.any():
         turns = kept(problem.tree, result.rotations, left)
         result = TreePose.forward(problem.tree, problem.terms.offsets, turns, result.roots)
     moves = SmoothedMoves.between(problem, first, result)
-    return _motion(binding, result, used, ~unconverged, moves, unclear)
+    return _motion(binding, result, used, ~unconverged, moves, (unclear, let_go))
 
 
 def _uses_over_time(binding, environment, options):
@@ -251,9 +259,9 @@ class _Problem:
         return result, used
 
 
-def _motion(binding, pose, used, converged, moves, unclear):
+def _motion(binding, pose, used, converged, moves, refused):
     tree = binding.tree
     carrier = np.arange(len(tree.parents))
     carrier[tree.leaves] = tree.parents[tree.leaves]
     turns = tree.to_track(pose.rotations[carrier])
-    return AdaptedMotion(tree.to_track(pose.joints), turns, used, converged, moves, unclear)
+    return AdaptedMotion(tree.to_track(pose.joints), turns, used, converged, moves, *refused)

@@ -56,6 +56,7 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         "unconverged_frames": int((~solution.adapted.converged).sum()),
         "unconverged": problem.frames[~solution.adapted.converged].tolist(),
         "left_unclear": problem.frames[solution.adapted.unclear].tolist(),
+        "let_go_of_itself": problem.frames[solution.adapted.let_go].tolist(),
         "write_error_mm": 1000 * solution.write_error.metres,
     }
     lowered = solution.adapted.moves.sinking.max(axis=0)

@@ -40,8 +40,8 @@ from .contacts import contacts_report, list_contacts
 from .joints import choices_of, joints_report, list_joints
 from .lowered import lowered_notes
 from .moved_keys import move_entry_keys
+from .older_bindings import note_what_is_known
 from .older_ranges import note_known_range
-from .older_seats import note_seats_known
 from .renamed_bones import rename_bones, renamed_bones
 from .replaced import fill_replacements
 from .sanity import require_in_reach, require_set_in_reach
@@ -210,5 +210,5 @@ def store_binding(ob, workflow, stored: Stored, objects, notes: Sequence[str]) -
     )
     notes = (*notes, *(_UNKEYED.format(name) for name in unkeyed), *list_contacts(ob, workflow, binding, renamed))
     settings.notes = "\n".join(notes)
-    note_seats_known(settings, binding.rests is not None)
+    note_what_is_known(settings, binding)
     return ". ".join((settings.summary, *notes))

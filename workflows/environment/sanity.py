@@ -67,11 +67,14 @@ def unsettled_note(adapted: AdaptedMotion, frames: np.ndarray) -> str | None:
 
 def refused_notes(adapted: AdaptedMotion, frames: np.ndarray) -> list[str]:
     """What is left undone at some of the frames (F,), as the body would jump; a sentence each."""
-    if not adapted.unclear.any():
-        return []
+    words = (
+        (adapted.unclear, "stays nearer to its surroundings than it could", "change what is around it there by less"),
+        (adapted.let_go, "does not hold a hand or foot to itself", "switch the contact off, or change the set by less"),
+    )
     return [
-        "The body stays nearer to its surroundings than it could at frames "
-        f"{_runs(frames, np.flatnonzero(adapted.unclear))}, as it would jump there: change what is around it by less"
+        f"The body {left} at frames {_runs(frames, np.flatnonzero(refused))}, as it would jump there: {way_out}"
+        for refused, left, way_out in words
+        if refused.any()
     ]
 
 

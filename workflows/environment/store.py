@@ -35,7 +35,7 @@ _SHAPES = {
 }  # fmt: skip
 
 # What files from before it was looked for lack.
-_OPTIONAL = {"covered": "b N", "rests": "b O F J"}
+_OPTIONAL = {"covered": "b N", "rests": "b O F J", "own": "i K 4"}
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,9 @@ def _require_sound(arrays: dict[str, np.ndarray], header: dict) -> None:
     for name, axes in _OPTIONAL.items():
         if name in arrays:
             require_shapes(arrays, {name: " ".join(str(sizes.get(axis, axis)) for axis in axes.split())})
+    if "own" in arrays:
+        require_indices(arrays["own"][:, :2], 0, joints, "own")
+        require_indices(arrays["own"][:, 2:], 0, sizes["F"], "own")
     require_rising(arrays["frames"])
     require_positive(header, "fps", "height")
     for name, count in (("names", joints), ("objects", objects), ("fingerprints", objects)):
@@ -173,8 +176,9 @@ def _unpacked(arrays: dict[str, np.ndarray], header: dict) -> Stored:
     track = JointTrack(skeleton, arrays["positions"], header["fps"], arrays["frames"])
     points = DescriptorPoints(arrays["object_index"], arrays["triangle"], arrays["barycentric"])
     names = ("origins", "axes", "effective", "distance", "side", "hidden", "slow", "radii")
-    parts = (*(arrays[name] for name in names), *(arrays.get(name) for name in _OPTIONAL))
-    binding = Binding(track, arrays["effectors"], header["height"], tuple(header["objects"]), points, *parts)
+    parts, optional = (arrays[name] for name in names), {name: arrays.get(name) for name in _OPTIONAL}
+    known = track, arrays["effectors"], header["height"], tuple(header["objects"]), points
+    binding = Binding(*known, *parts, **optional)
     solved = SolvedJoints(np.arange(len(skeleton.names)), skeleton.parents, arrays["effectors"], arrays["placed"])
     triangles = [arrays[f"triangles {k}"] for k in range(len(header["objects"]))]
     world, fingerprints = arrays["object_world"], header["fingerprints"]

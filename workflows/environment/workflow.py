@@ -21,8 +21,8 @@ from .changes import question_of_bind
 from .choices import choices_of
 from .keyed_influence import influence_item
 from .model import stored_of
+from .older_bindings import tell_what_is_unknown
 from .older_ranges import is_older_range, settle_older_ranges
-from .older_seats import tell_older_seats
 from .problem import Problem, gather_now, gather_steps
 from .surroundings import BoundSurroundings
 from .update import objects_in_list, question_of_update, update_in_words, update_steps
@@ -58,7 +58,7 @@ class EnvironmentWorkflow(RigWorkflow):
     def on_load(self) -> None:
         settle_older(self)
         settle_older_ranges(self)
-        tell_older_seats(self)
+        tell_what_is_unknown(self)
 
     def fit(self, context) -> Steps:
         ob = context.object

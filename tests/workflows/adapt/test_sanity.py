@@ -82,14 +82,16 @@ def test_the_roughest_frame_is_one_that_did_not_settle():
     converged = np.ones(9, bool)
     converged[[4, 6, 7]] = False
     frames = np.arange(11.0, 20.0)
-    note = unsettled_note(AdaptedMotion(positions, None, None, converged, None, None), frames)
+    note = unsettled_note(AdaptedMotion(positions, None, None, converged, None, None, None), frames)
     assert note.startswith("3 of 9 frames did not settle (15, 17 to 18), the roughest is frame 17:")
-    assert unsettled_note(AdaptedMotion(positions, None, None, np.ones(9, bool), None, None), frames) is None
+    assert unsettled_note(AdaptedMotion(positions, None, None, np.ones(9, bool), None, None, None), frames) is None
 
 
 def test_what_is_left_undone_lest_the_body_jumps_is_told_by_frames():
     none, some = np.zeros(9, bool), np.arange(9) % 8 < 2
-    motion = AdaptedMotion(np.zeros((9, 2, 3)), None, None, ~none, None, some)
+    motion = AdaptedMotion(np.zeros((9, 2, 3)), None, None, ~none, None, some, none)
     (note,) = refused_notes(motion, np.arange(11.0, 20.0))
     assert "at frames 11 to 12, 19" in note and "surroundings" in note
+    (note,) = refused_notes(replace(motion, unclear=none, let_go=some), np.arange(11.0, 20.0))
+    assert "at frames 11 to 12, 19" in note and "hand or foot" in note
     assert not refused_notes(replace(motion, unclear=none), np.arange(11.0, 20.0))
