@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.props import flat_ground
-from solvers.adapt.binding import fit
 from solvers.core.types import JointTrack, Skeleton
 from solvers.skeleton.solved_joints import effectors
 
@@ -15,7 +13,7 @@ _LEG = (("thigh", (0.1, 0, 0.95)), ("shin", (0.1, -0.02, 0.52)), ("foot", (0.1, 
 _ARM = (("shoulder", (0.18, 0, 1.45)), ("elbow", (0.2, 0, 1.16)), ("hand", (0.2, -0.02, 0.9)), ("palm", (0.2, 0, 0.8)))
 # Where hands are while they rest: the left one on the hip, then both before the belly.
 ON_HIP, CLASPED = slice(30, 70), slice(105, 140)
-_HIP = (("elbow", (0.42, 0.08, 1.3)), ("hand", (0.22, -0.0, 1.13)), ("palm", (0.17, -0.05, 1.06)))
+_HIP = (("elbow", (0.42, 0.08, 1.28)), ("hand", (0.2, 0.0, 1.1)), ("palm", (0.14, -0.04, 1.03)))
 _BELLY = (("elbow", (0.33, 0.0, 1.22)), ("hand", (0.1, -0.24, 1.2)), ("palm", (0.02, -0.28, 1.2)))
 
 
@@ -59,6 +57,3 @@ def standing(hands: bool = True) -> JointTrack:
     sway = 0.02 * np.sin(np.arange(FRAMES) / 25.0)[:, None, None] * [1.0, 0.5, 0.0] * (rest[:, 2:] > 0.3)
     return JointTrack(Skeleton(NAMES, PARENTS), rest + moved + sway, FPS, np.arange(FRAMES))
 
-
-def bound(track: JointTrack):
-    return fit(track, [flat_ground(track.positions, 0.0)], ENDS, 1.8)

@@ -18,7 +18,7 @@ from ..core.types import JointTrack
 # A joint of a hand or foot that comes this near to the skin of another part rests on it until it is farther than the
 # second, while it goes nearer to or away from both ends of that part's bone by less than so many metres a second.
 NEAR, FAR, SLOW = 0.05, 0.08, 0.15
-# Metres of flesh around bones whose thickness is not known: those of limbs, and of the trunk.
+# Metres of flesh around bones at least, as their thickness may not be known: those of limbs, and of the trunk.
 LIMB, TRUNK = 0.05, 0.1
 # Seconds: what rests for less only passes by, and what is away for less rests on.
 LASTS, GAP = 0.2, 0.25
@@ -103,14 +103,14 @@ def self_contacts(
 ) -> list[SelfContact]:
     """What rests on the body itself, by limb and then by time; of several parts the one that it rests on longest.
 
-    effectors, trunk: (J,) bool.  radii: (J,) of the capsules around the bones, metres, 0 where unknown.  busy: (F, J)
+    effectors, trunk: (J,) bool.  radii: (J,) of the capsules around the bones, metres.  busy: (F, J)
     bool, joints that touch the environment.  scale: body height / 1.8 m.
     """
     if len(track.positions) < 2:
         return []  # nothing tells how fast anything is
     parents, positions, lengths = track.skeleton.parents, track.positions, _lengths(track)
     above = np.maximum(parents, 0)
-    flesh = np.where(radii > 0, radii, np.where(trunk | trunk[above], TRUNK, LIMB) * scale)
+    flesh = np.maximum(radii, np.where(trunk | trunk[above], TRUNK, LIMB) * scale)
     ends, out = limb_ends(parents, lengths, effectors, trunk, scale), []
     hands = np.concatenate([end.held for end in ends]) if ends else []
     for end in ends:

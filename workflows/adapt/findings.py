@@ -14,6 +14,7 @@ from ...solvers.skeleton.hierarchy import carriers
 from ..environment.problem import Problem
 from ..rig.source import Source
 from ..rig.write_back import added_turns
+from .own_contacts import own_as_json, own_kept
 
 # Metres at 1.8 m: what is less is rounding, of the solver and of how a surface is sampled.
 _TOLD = 0.001
@@ -29,7 +30,8 @@ def measure_written(problem: Problem, motion: BoneMotion) -> tuple[dict, Finding
     chosen = {"uses": options.surfaces, "clear": options.clearance}
     found = findings.find(binding, solved, turns, problem.environment, size, **chosen)
     found = replace(found, ride=_ride(problem.source, positions))
-    return found.comparison.figures() | _as_json(found), found
+    own = {"own_contacts": own_as_json(own_kept(binding, solved, size))}
+    return found.comparison.figures() | _as_json(found) | own, found
 
 
 def _ride(source: Source, positions: np.ndarray) -> Ride | None:

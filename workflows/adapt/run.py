@@ -19,6 +19,7 @@ from ..rig.control_fit import FITTING, fitted_steps
 from ..rig.control_report import control_report
 from ..rig.factors import notes_of_kept_keys
 from .findings import measure_written
+from .own_contacts import note_of_own
 from .remarks import Remark, control_remarks, note_of_deeper, note_of_given_up, remarks
 from .report import keep_report
 from .solution import Solution, solve_steps
@@ -79,7 +80,7 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
         told = [*_unsettled(problem, solution), *control_remarks(fitted)]
         told += remarks(found, chosen[0].keys.is_thinned, problem.options.upright)
         report["warnings"] = [remark.doubt for remark in told if remark.doubt]
-        lost = note_of_given_up(found)
+        lost = note_of_given_up(found) + note_of_own(report["measures"]["own_contacts"])
         lost += note_of_deeper(found) if problem.options.collision else []
     report |= joints_report(ob, workflow)
     report["contact_list"] = contacts_report(workflow.settings_of(ob))

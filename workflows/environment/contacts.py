@@ -13,15 +13,16 @@ from ...solvers.adapt.contact_edits import HELD_WITHIN, ContactEdit, found_spans
 from ...solvers.core.errors import InputError
 from ..core.list_entries import resized
 from .model import stored_of
+from .own_contacts import TAIL, found_own, own_row, own_rows
 from .store import Stored
 
 AUTO, ON, OFF = "AUTO", "ON", "OFF"
-TAIL = "/tail"  # of the joint at the end of a bone that carries none
 
 
 @dataclass(frozen=True)
 class Contact:
-    """One entry as it is set. found: first and last frame that Bind found, None where the user added it."""
+    """One entry as it is set. found: first and last frame that Bind found, None where the user added it.
+    is_own: the object is another bone of the same body."""
 
     bone: str
     obj: str
@@ -29,11 +30,12 @@ class Contact:
     end: int
     state: str
     found: tuple[int, int] | None
+    is_own: bool = False
 
     @classmethod
     def of(cls, item) -> Contact:
         found = (item.found_start, item.found_end) if item.is_found else None
-        return cls(item.bone, item.object, item.start, item.end, item.state, found)
+        return cls(item.bone, item.object, item.start, item.end, item.state, found, item.is_own)
 
     @property
     def is_edited(self) -> bool:
@@ -42,7 +44,13 @@ class Contact:
 
     @property
     def words(self) -> str:
-        return f"of '{self.bone}' with '{self.obj}' at frames {self.start} to {self.end}"
+        bone = "bone " if self.is_own else ""
+        return f"of '{self.bone}' with {bone}'{self.obj}' at frames {self.start} to {self.end}"
+
+    @property
+    def pair(self) -> tuple[str, str, bool]:
+        """What touches what."""
+        return self.bone, self.obj, self.is_own
 
     def rank(self) -> tuple:
         """Sorts entries so that of those that overlap the last one counts: the one of fewest frames, with those that
@@ -54,7 +62,7 @@ class Contact:
     def write(self, item) -> None:
         item.name, item.bone, item.object = f"{self.bone} {self.obj}", self.bone, self.obj
         item.start, item.end, item.state = self.start, self.end, self.state
-        item.is_found = self.found is not None
+        item.is_found, item.is_own = self.found is not None, self.is_own
         item.found_start, item.found_end = self.found or (0, 0)
 
     def ranges(self) -> Iterator[tuple[int, int, bool]]:
@@ -97,6 +105,9 @@ def found_contacts(binding: Binding) -> list[Contact]:
         first = int(np.ceil(frames[rows[0]]))
         span = first, max(int(np.floor(frames[rows[1]])), first)
         out.append(Contact(bones[joint], binding.objects[obj], *span, AUTO, span))
+    for bone, other, *span in found_own(binding):
+        span = tuple(span)
+        out.append(Contact(bone.removesuffix(TAIL), other, *span, AUTO, span, True))
     return out
 
 
@@ -110,14 +121,16 @@ def list_contacts(ob, workflow, binding: Binding, renamed: dict[str, str] | None
     contacts, notes = found_contacts(binding), []
     frames = binding.track.frames
     for edit in edits:
-        obj = renamed.get(edit.obj)
-        if obj not in binding.objects or not bone_joints(binding, edit.bone):
+        obj = edit.obj if edit.is_own else renamed.get(edit.obj)
+        is_there = bone_joints(binding, obj) if edit.is_own else obj in binding.objects
+        if not is_there or not bone_joints(binding, edit.bone):
             notes.append(f"The contact {edit.words} was edited and is left out: one of them is not bound any more")
             continue
         if edit.start > frames[-1] or edit.end < frames[0]:
             notes.append(f"The contact {edit.words} was edited and is left out: these frames are not bound any more")
             continue
-        now = Contact(edit.bone, obj, max(edit.start, int(frames[0])), min(edit.end, int(frames[-1])), edit.state, None)
+        span = max(edit.start, int(frames[0])), min(edit.end, int(frames[-1]))
+        now = Contact(edit.bone, obj, *span, edit.state, None, edit.is_own)
         place = _overlapping(contacts, now, edit)
         if edit.found is None or (place is None and edit.state == ON):
             contacts.append(now)
@@ -133,7 +146,7 @@ def _overlapping(contacts: Sequence[Contact], now: Contact, edit: Contact) -> in
     """The found contact that has most frames of those that were found of an edited one."""
     first, last = edit.found or (edit.start, edit.end)
     shared = [
-        min(c.found[1], last) - max(c.found[0], first) + 1 if c.found and (c.bone, c.obj) == (now.bone, now.obj) else 0
+        min(c.found[1], last) - max(c.found[0], first) + 1 if c.found and c.pair == now.pair else 0
         for c in contacts
     ]
     return int(np.argmax(shared)) if shared and max(shared) > 0 else None
@@ -142,7 +155,7 @@ def _overlapping(contacts: Sequence[Contact], now: Contact, edit: Contact) -> in
 def _taken_over(found: Contact, now: Contact, edit: Contact) -> Contact:
     is_moved = edit.found != (edit.start, edit.end)
     start, end = (now.start, now.end) if is_moved else (found.start, found.end)
-    return Contact(found.bone, found.obj, start, end, edit.state, found.found)
+    return replace(found, start=start, end=end, state=edit.state)
 
 
 def write_contacts(ob, settings, binding: Binding, contacts: Sequence[Contact]) -> None:
@@ -159,14 +172,15 @@ def write_contacts(ob, settings, binding: Binding, contacts: Sequence[Contact]) 
 def edited(ob, workflow, stored: Stored) -> Binding:
     """The binding with the contacts as they are set. Raises InputError, by name, for one that makes no sense."""
     binding, edits = stored.binding, []
-    for contact in sorted(contacts_of(workflow.settings_of(ob)), key=Contact.rank):
-        if contact.is_edited:
+    contacts = sorted(contacts_of(workflow.settings_of(ob)), key=Contact.rank)
+    for contact in contacts:
+        if contact.is_edited and not contact.is_own:
             joints, obj = require_contact(ob, binding, contact)
             for first, last, is_on in contact.ranges():
                 rows = np.flatnonzero((binding.track.frames >= first) & (binding.track.frames <= last))
                 if rows.size:
                     edits += [ContactEdit(joint, obj, int(rows[0]), int(rows[-1]), is_on) for joint in joints]
-    return binding.edited(tuple(edits))
+    return binding.edited(tuple(edits), own_rows(binding, contacts))
 
 
 def edited_stored(ob, workflow) -> Stored:
@@ -176,8 +190,16 @@ def edited_stored(ob, workflow) -> Stored:
     return stored if binding is stored.binding else replace(stored, binding=binding)
 
 
+def require_sound(ob, binding: Binding, contact: Contact) -> None:
+    """Raises InputError for a contact that makes no sense."""
+    if contact.is_own:
+        own_row(binding, contact)
+    else:
+        require_contact(ob, binding, contact)
+
+
 def require_contact(ob, binding: Binding, contact: Contact) -> tuple[list[int], int]:
-    """The joints and the object of a contact; raises InputError for one that makes no sense."""
+    """The joints and the object of a contact with one; raises InputError for one that makes no sense."""
     joints, frames = bone_joints(binding, contact.bone), binding.track.frames
     if not joints:
         if contact.bone in ob.data.bones:
@@ -210,8 +232,10 @@ def mirrored(contact: Contact) -> Contact:
     name = other_side(contact.bone)
     if name == contact.bone:
         raise InputError(f"Bone '{contact.bone}' has no other side by its name, as '.L' and '.R' have.")
-    state = ON if contact.state == AUTO else contact.state
-    return Contact(name, contact.obj, contact.start, contact.end, state, None)
+    state, obj = ON if contact.state == AUTO else contact.state, contact.obj
+    return Contact(
+        name, other_side(obj) if contact.is_own else obj, contact.start, contact.end, state, None, contact.is_own
+    )
 
 
 def contacts_report(settings) -> list[dict]:
@@ -224,6 +248,7 @@ def contacts_report(settings) -> list[dict]:
             "to": contact.end,
             "state": contact.state.lower(),
             "found": contact.found is not None,
+            "own": contact.is_own,
         }
         for contact in contacts_of(settings)
     ]
@@ -233,4 +258,4 @@ def marks(settings) -> Iterator:
     """Texts and numbers of what is edited, for comparing."""
     for contact in contacts_of(settings):
         if contact.is_edited:
-            yield from (contact.bone, contact.obj, contact.start, contact.end, contact.state, str(contact.found))
+            yield from (*contact.pair, contact.start, contact.end, contact.state, str(contact.found))

@@ -16,7 +16,7 @@ from .contacts import (
     contacts_of,
     list_contacts,
     mirrored,
-    require_contact,
+    require_sound,
     write_contacts,
 )
 from .model import stored_of
@@ -39,14 +39,15 @@ class _ContactOperator(OwnedOperator, ChangeOperator):
 
     def _add(self, ob, settings, binding, contact: Contact) -> None:
         """Add an entry and make it the active one."""
-        require_contact(ob, binding, contact)
+        require_sound(ob, binding, contact)
         contacts = [each for each in contacts_of(settings) if each != contact]
         write_contacts(ob, settings, binding, [*contacts, contact])
         settings.active_contact = contacts_of(settings).index(contact)
 
 
 class _AddContact(_ContactOperator):
-    """Hold the active bone at the object of the list of objects that is chosen, from the present frame on"""
+    """Hold the active bone at the object of the list of objects that is chosen, or at the other bone that is selected,
+    from the present frame on"""
 
     bl_label = "Add Contact"
 
@@ -55,7 +56,13 @@ class _AddContact(_ContactOperator):
         bone, place = context.active_pose_bone, settings.active_surface
         if bone is None or bone.id_data != ob:
             raise InputError(f"Choose a bone of '{ob.name}' in Pose Mode; the contact is of that one.")
-        if not 0 <= place < len(settings.surfaces):
+        others = [other for other in context.selected_pose_bones or () if other != bone and other.id_data == ob]
+        if len(others) > 1:
+            raise InputError(
+                f"'{bone.name}' can be held at one other bone; select that one alone beside it, or none to hold it at "
+                "the object that is chosen."
+            )
+        if not others and not 0 <= place < len(settings.surfaces):
             raise InputError("Choose the object that it touches in the list of the environment.")
         frames, start = binding.track.frames, context.scene.frame_current
         if not frames[0] <= start <= frames[-1]:
@@ -63,7 +70,8 @@ class _AddContact(_ContactOperator):
                 f"Frame {start} lies outside the bound frames {frames[0]:g} to {frames[-1]:g}; go to one of them."
             )
         end = int(min(start + round(1.0 / binding.dt), frames[-1]))
-        contact = Contact(bone.name, settings.surfaces[place].bound_name, start, end, ON, None)
+        at = others[0].name if others else settings.surfaces[place].bound_name
+        contact = Contact(bone.name, at, start, end, ON, None, bool(others))
         self._add(ob, settings, binding, contact)
         return f"Added the contact {contact.words}"
 
@@ -108,7 +116,7 @@ class _SetContactEnd(_ContactOperator):
         ob, settings, binding = self._known(context)
         place, contact = self._active(settings)
         contact = replace(contact, **{self.end: context.scene.frame_current})
-        require_contact(ob, binding, contact)
+        require_sound(ob, binding, contact)
         contact.write(settings.contacts[place])
 
 

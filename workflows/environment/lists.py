@@ -56,7 +56,8 @@ class MOTION_LOOM_UL_contacts(bpy.types.UIList):
         names = split.split(factor=_NAME_SHARE)
         is_first = item.bone != before or bool(self.filter_name)
         names.label(text=item.bone if is_first else "", translate=False)
-        names.label(text=item.object, translate=False)
+        # Of the body itself: a bone, not an object.
+        names.label(text=item.object, icon="BONE_DATA" if item.is_own else "NONE", translate=False)
         row = split.row(align=True)
         frames = row.row()
         frames.active = item.state != "OFF"

@@ -38,4 +38,8 @@ def rename_bones(settings, renamed: Mapping[str, str]) -> list[str]:
         if item.bone in renamed:
             found[item.bone] = None
             item.bone = renamed[item.bone]
+    for item in edited:
+        if item.is_own and item.object in renamed:
+            found[item.object] = None
+            item.object = renamed[item.object]
     return [f"Bone '{old}' is called '{renamed[old]}' now: what was chosen of it goes along" for old in found]

@@ -132,6 +132,9 @@ class MotionLoomContact(bpy.types.PropertyGroup):
         "frames counts",
     )  # fmt: skip
     is_found: bpy.props.BoolProperty(description="Whether Bind found it", override=OWN)
+    is_own: bpy.props.BoolProperty(
+        description="Whether what is touched is another bone of the same body", override=OWN, update=noted
+    )
     found_start: start_frame("that Bind found")
     found_end: end_frame("that Bind found")
 

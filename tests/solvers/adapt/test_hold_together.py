@@ -19,7 +19,8 @@ PUSHED = {"Shelf": edits.moved((-0.17, 0.0, 0.0))}
 
 @pytest.fixture(scope="module")
 def bound():
-    return body.bound(body.standing())
+    track = body.standing()
+    return fit(track, [flat_ground(track.positions, 0.0)], body.ENDS, 1.8)
 
 
 @pytest.fixture(scope="module")

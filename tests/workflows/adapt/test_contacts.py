@@ -57,7 +57,7 @@ def test_what_is_on_goes_with_its_object(bound, capsys):
     scenes.raise_step()
     assert "ankle.L" not in adapt(capsys)["measures"]["contacts"]
     report = adapt(capsys, "--contact", "ankle.L@Step:16-22=on")
-    entry = {"bone": "ankle.L", "object": "Step", "from": 16, "to": 22, "state": "on", "found": False}
+    entry = {"bone": "ankle.L", "object": "Step", "from": 16, "to": 22, "state": "on", "found": False, "own": False}
     assert entry in report["contact_list"]
     assert report["measures"]["contacts"]["ankle.L"] == {"counted": 7, "kept": 7, "covered": 0}
 
