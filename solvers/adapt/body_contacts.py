@@ -15,7 +15,7 @@ from scipy.ndimage import binary_closing, binary_opening
 
 from ..core.types import JointTrack
 from ..skeleton.hinges import hinges
-from ..skeleton.trunk import trunk_ends, trunk_path
+from ..skeleton.trunk import root_and_trunk
 from .clearance import OFFSET_LIMIT
 from .contacts import touched
 from .leg_reach import Legs
@@ -24,8 +24,6 @@ from .leg_reach import Legs
 LASTS = 0.2
 # Metres at 1.8 m: a limb bends between bones that are longer.
 LIMB_BONE = 0.2
-# Share of all bones, by length, that a body has among what belongs to none.
-MOST = 0.8
 # Share of its length that a leg which stands measures along what a seat pushes with: from there on it carries the body.
 # Captured sitters measure 0.67 at most, a man who stands bent over a bar 0.88 and more.
 CARRIES = 0.8
@@ -99,20 +97,14 @@ def _limbs(parents, trunk, effectors, legs):
 def body_parts(track: JointTrack, effectors: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
     """(J,) bool each: the root and the trunk; knees and elbows. Neither has effectors (J,) among them.
 
-    Of several trees, as two hands are, only one that is most of all by length has any, and a chain no more than its
-    root: it may be a limb.
+    What is no body, see ``root_and_trunk``, has neither.
     """
     parents, positions = track.skeleton.parents, track.positions
     lengths = np.median(np.linalg.norm(positions - positions[:, np.maximum(parents, 0)], axis=-1), axis=0)
+    root, path = root_and_trunk(parents, lengths, positions[0])
     trunk, bent = np.zeros((2, len(parents)), bool)
-    root = np.arange(len(parents))
-    while (above := parents[root] >= 0).any():
-        root[above] = parents[root[above]]
-    each = np.bincount(root, lengths, len(parents))
-    if each.max() > MOST * each.sum():
-        branches = np.bincount(parents[parents >= 0], minlength=1).max() > 1
-        path = trunk_path(parents, trunk_ends(parents, lengths, positions[0])) if branches else []
-        trunk[[each.argmax(), *path]] = True
+    trunk[[*root, *path]] = True
+    if root:
         found = hinges(parents, lengths, effectors, path, LIMB_BONE * scale)[:, 0]
         # Of a long clavicle the shoulder is one as well.
         bent[found[~np.isin(found, parents[found])]] = True

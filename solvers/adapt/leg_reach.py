@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..skeleton.joint_tree import JointTree
+from ..skeleton.trunk import PAIRED, root_and_trunk
 from .pushes import lasting, smoothed
 
 # A leg may be as long as it is in all but so many percent of the source's frames.
@@ -36,25 +37,15 @@ class Legs:
 
     @classmethod
     def of(cls, tree: JointTree, positions: np.ndarray, effectors: np.ndarray) -> Legs:
-        """Of the limbs that end in effectors. positions: (F, J, 3).  effectors: (J,) bool."""
+        """Of the limbs that end in effectors. positions: (F, J, 3).  effectors: (J,) bool.
+
+        Spine, neck and tail are none: they bend to all sides, and held to one as a knee is a spine that is pressed
+        together buckles.
+        """
         parents = np.full(len(tree.parents), -1)
         parents[tree.order[tree.roots :]] = tree.order[tree.parents[tree.roots :]]
         length = np.median(np.linalg.norm(positions - positions[:, parents], axis=-1), axis=0)
-        found = {}
-        for effector in np.flatnonzero(effectors):
-            chain = [effector]
-            while parents[chain[-1]] >= 0:
-                chain.append(parents[chain[-1]])
-            # The root carries the limb and is no part of it.
-            bones = [
-                (length[low] + length[middle], low, middle, top)
-                for low, middle, top in zip(chain, chain[1:], chain[2:], strict=False)
-                if parents[top] >= 0
-            ]
-            if bones:
-                _, *leg = max(bones)
-                found[leg[0]] = leg
-        legs = np.array(list(found.values()), int).reshape(-1, 3)
+        legs = _limbs(parents, length, root_and_trunk(parents, length, positions[0])[1], effectors)
         joints = np.zeros((len(legs), len(parents)), bool)
         np.put_along_axis(joints, legs, True, axis=1)
         reach = np.linalg.norm(positions[:, legs[:, 0]] - positions[:, legs[:, 2]], axis=-1)
@@ -97,6 +88,32 @@ class Legs:
         leg = joints[:, self.lower] - joints[:, self.upper]
         across = np.einsum("flk,flk->fl", leg, leg) - (leg @ gravity) ** 2
         return np.sqrt(np.maximum(self.longest**2 - across, 0.0))
+
+
+def _limbs(parents, length, trunk, effectors):
+    """(L, 3) joints of ``Legs``, from the lower one up, of limbs that come in pairs; of all where none does."""
+    found = {}
+    for effector in np.flatnonzero(effectors):
+        chain = [effector]
+        while parents[chain[-1]] >= 0:
+            chain.append(parents[chain[-1]])
+        # The root carries the limb and is no part of it.
+        bones = [
+            (length[low] + length[middle], low, middle, top)
+            for low, middle, top in zip(chain, chain[1:], chain[2:], strict=False)
+            if parents[top] >= 0 and not {low, middle} & set(trunk)
+        ]
+        if bones:
+            _, *leg = max(bones)
+            found[leg[0]] = leg
+    limbs = np.array(list(found.values()), int).reshape(-1, 3)
+    bones = length[limbs[:, :2]]
+    most = np.maximum(bones[:, None], bones)
+    alike = (np.abs(bones[:, None] - bones) <= PAIRED * most).all(axis=-1)
+    # Of one chain, as a neck with a face on it, two are no pair.
+    apart = ~(limbs[:, None, :2, None] == limbs[None, :, None, :]).any(axis=(2, 3))
+    paired = (alike & apart & apart.T).any(axis=1)
+    return limbs[paired] if paired.any() else limbs
 
 
 def sinking(lack: np.ndarray, dt: float, stood: bool = False) -> np.ndarray:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 # Limbs that come in pairs have as many joints and lengths that differ by less than this share.
-_PAIRED = 0.2
+PAIRED = 0.2
 # The trunk goes on while one child carries more than this share of what hangs below, by length.
 _MOST = 0.8
+# Share of all bones, by length, that a body has among what belongs to none.
+_BODY = 0.8
 # Limbs that may be legs alone: where they part, head and tail may begin alike.
 _ONE_PAIR = 2
 
@@ -58,6 +60,22 @@ def trunk_path(parents: np.ndarray, ends: tuple[int, int]) -> list[int]:
     return path
 
 
+def root_and_trunk(parents: np.ndarray, lengths: np.ndarray, places: np.ndarray) -> tuple[list[int], list[int]]:
+    """The root of a body, and its trunk as of ``trunk_path``; arguments of ``trunk_ends``.
+
+    Of several trees, as two hands are, only one that is most of all by length has any, and a chain no more than its
+    root: it may be a limb.
+    """
+    root = np.arange(len(parents))
+    while (above := parents[root] >= 0).any():
+        root[above] = parents[root[above]]
+    each = np.bincount(root, lengths, len(parents))
+    if each.max() <= _BODY * each.sum():
+        return [], []
+    branches = np.bincount(parents[parents >= 0], minlength=1).max() > 1
+    return [int(each.argmax())], trunk_path(parents, trunk_ends(parents, lengths, places)) if branches else []
+
+
 def _chain(joint, parents):
     """The joints from one on, as far as none branches."""
     out = [joint]
@@ -84,6 +102,6 @@ def _has_twin(joint, siblings, weight, count):
     return any(
         other != joint
         and count[other] == count[joint]
-        and abs(weight[other] - weight[joint]) <= _PAIRED * max(weight[other], weight[joint])
+        and abs(weight[other] - weight[joint]) <= PAIRED * max(weight[other], weight[joint])
         for other in siblings
     )
