@@ -22,8 +22,9 @@ from .options import SurfaceUse
 from .worst_events import DOWN, Event, worst
 
 # An animator rejects what passes these. Beyond the source, in metres at a 1.8 m body and degrees: a joint's jump a
-# frame, a bone's turn a frame, the trunk's tilt where it is clear of surfaces; the share of a limb's contacts kept.
-JUMP, TURN, TILT, CONTACTS = 0.03, 15.0, 6.0, 0.9
+# frame, a bone's turn a frame, the trunk's tilt where it is clear of surfaces, a slide of a contact that is kept; the
+# share of a limb's contacts kept.
+JUMP, TURN, TILT, SLIDE, CONTACTS = 0.03, 15.0, 6.0, 0.03, 0.9
 # Degrees from which on a knee or elbow is straight; and the share of frames in which one may be that the source bends.
 STRAIGHT, STRETCHED = 172.0, 0.1
 # Percent of frames with a sample inside an object beyond the source's, for a body of its size and for another; times
@@ -38,7 +39,7 @@ SLOPED, AROUND = 3.0, 1.0
 
 @dataclass(frozen=True)
 class Approach:
-    """An event, metres, and the name of the object that the body comes too near to."""
+    """An event, metres, and the name of the object that the body comes too near to, or slides along."""
 
     event: Event
     obj: str
@@ -113,6 +114,17 @@ class Findings:
         place = np.unravel_index(np.where(where, beyond, -np.inf).argmax(), where.shape)
         event = Event(float(sizes[place]), float(self.frames[place[1]]), int(self.sample_joints[place[2]]))
         return Approach(event, self.objects[self.comparison.after[(slice(None), *place[1:])].argmin()])
+
+    @cached_property
+    def slide(self) -> Approach | None:
+        """Where a contact that is kept has slid farthest along its object, beyond the source."""
+        partner = np.arange(len(self.objects))[:, None, None] == self.contacts.partner
+        slid = np.where(partner & self.contacts.kept, self.comparison.slid, np.nan)
+        event = worst(np.fmax.reduce(slid, axis=0), self.frames)
+        if event is None:
+            return None
+        row = int(np.flatnonzero(self.frames == event.frame)[0])
+        return Approach(event, self.objects[self.contacts.partner[row, event.joint]])
 
     @cached_property
     def jerk(self) -> Event | None:

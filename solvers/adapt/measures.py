@@ -19,6 +19,7 @@ from .contacts import ContactCount, count_contacts
 from .covered_places import covered_contacts
 from .options import SurfaceUse
 from .present_places import present_places
+from .slides import slides
 
 DEPTH = 0.01
 LOST = 0.01
@@ -32,13 +33,15 @@ class Comparison:
     """A result beside the bound motion. before, after: (O, F, P) distances of the binding's samples then and now, and
     lost (1, F, P) of their clearance to whatever is nearest, metres.  deeper: (F, P) metres by which the capsule around
     a sample is deeper in whatever is nearest than it was then, or than 1 mm, whichever is more.  contacts: which are
-    kept.  jerk_before, jerk: (F - 3, J) m/s^3.  unit: body height / 1.8 m.  size: of the character against bind."""
+    kept.  slid: (O, F, J) metres, see ``slides``.  jerk_before, jerk: (F - 3, J) m/s^3.  unit: body height / 1.8 m.
+    size: of the character against bind."""
 
     before: np.ndarray
     after: np.ndarray
     lost: np.ndarray
     deeper: np.ndarray
     contacts: ContactCount
+    slid: np.ndarray
     jerk_before: np.ndarray
     jerk: np.ndarray
     unit: float
@@ -98,7 +101,7 @@ def compare(
     surfaces = [SurfaceTrack(mesh) for mesh in environment]
     before = binding.distance.astype(float) * unit
     reach = _REACH * unit * max(size, 1.0)
-    after, *_ = clearance.clearances(np.moveaxis(samples, -1, 0), surfaces, reach)
+    after, _, closest, faced = clearance.clearances(np.moveaxis(samples, -1, 0), surfaces, reach)
     near = CLEARANCE * unit
     # To whatever is nearest: a floor may lie inside the stage that the feet stand on now.
     asked, left = (distance.min(axis=0, keepdims=True) for distance in (before, after))
@@ -108,8 +111,9 @@ def compare(
     now = present_places(binding, environment, uses or [SurfaceUse()] * len(environment))
     hidden, at = covered_contacts(binding, surfaces, (now.origins, now.axes)), binding.samples.at_joints[tree.rank]
     contacts = count_contacts(binding.joint_distance, after[:, :, at], binding.touched, hidden, size, unit)
+    slid = slides(binding, positions, surfaces, (closest[:, :, at], faced[:, :, at]), size)
     jerk_before, jerk = (_jerk(joints, binding.track.fps) for joints in (binding.track.positions, positions))
-    return Comparison(before, after, lost, deeper, contacts, jerk_before, jerk, unit, size)
+    return Comparison(before, after, lost, deeper, contacts, slid, jerk_before, jerk, unit, size)
 
 
 def _percent_of_frames(where):

@@ -174,10 +174,16 @@ def _as_json(found: Findings) -> dict:
             "tilt": _over_time(found, found.tilt, found.tilts, "degrees"),
             "clear_tilt": _over_time(found, found.clear_tilt, found.clear_tilts, "degrees"),
             "stretch": _event(found, found.stretch, "pct", 100.0),
+            "slide": _slide_as_json(found),
             "balance": _over_time(found, found.shift, found.balance, "cm", 100.0),
         },
         "trunk": [bone_of(found, joint) for joint in found.trunk],
     }
+
+
+def _slide_as_json(found: Findings) -> dict | None:
+    slide = found.slide
+    return slide and _event(found, slide.event, "cm", 100.0) | {"object": _plain(slide.obj)}
 
 
 def _ride_as_json(found: Findings) -> dict | None:

@@ -41,7 +41,8 @@ def remarks(found: Findings, is_thinned: bool = False, upright: float | np.ndarr
     steps = *_jump(found, first, upright), *_ride(found, first, upright)
     moves = *steps, *_turn(found, first, upright), *_jerk(found, first, upright)
     body = *_tilt(found, upright), *_balance(found), *_stretch(found)
-    return [*moves, *body, *_depth(found), *_loss(found), *_limbs(found), *_given_up(found), *_deeper(found)]
+    near = *_depth(found), *_loss(found), *_slide(found)
+    return [*moves, *body, *near, *_limbs(found), *_given_up(found), *_deeper(found)]
 
 
 def control_remarks(report: ControlReport | None) -> list[Remark]:
@@ -212,6 +213,19 @@ def _loss(found):
         f"cm less to '{near.obj}' at frame {frame:g}: raise Keep Clear, or change that object by less"
     )
     yield Remark(f"Nearer {percent:.0f} % of frames, {cm:.1f} cm", bone, frame, doubt)
+
+
+def _slide(found):
+    near = found.slide
+    if near is None:
+        return
+    cm, frame, bone, doubt = 100.0 * near.event.size, near.event.frame, bone_of(found, near.event.joint), ""
+    if near.event.size > findings.SLIDE * found.scale:
+        doubt = (
+            f"Bone '{bone}' slides by {cm:.1f} cm along '{near.obj}' by frame {frame:g}, beyond the source, in one "
+            "contact: raise its Bone Hold, or change that object by less"
+        )
+    yield Remark(f"Slide {cm:.1f} cm", bone, frame, doubt)
 
 
 def _limbs(found):

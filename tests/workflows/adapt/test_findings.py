@@ -186,7 +186,7 @@ def test_a_brief_contact_counts_where_too_many_are_lost_of_all(bound, monkeypatc
     assert doubts(counted, kept) == ["toe.L"]
 
 
-def test_what_is_inside_too_near_or_rough_is_said_with_bone_object_and_frame(bound, monkeypatch):
+def test_what_is_inside_too_near_rough_or_slides_is_said_with_bone_object_and_frame(bound, monkeypatch):
     seen, find = [], findings.findings.find
     monkeypatch.setattr(findings.findings, "find", lambda *args, **more: seen.append(find(*args, **more)) or seen[-1])
     adapted(bound)
@@ -198,8 +198,14 @@ def test_what_is_inside_too_near_or_rough_is_said_with_bone_object_and_frame(bou
     lost[0, 5:, sample], lost[0, 6, sample] = 0.02, 0.03
     after[0, 5:7, sample] = 0.001
     jerk[8, found.names.index("head")] += 1e6
-    bad = replace(found, comparison=replace(own, after=after, lost=lost, jerk=jerk))
-    rough, inside, nearer = [remark for remark in remarks(bad) if remark.doubt]
+    row, toe = (int(part[-1]) for part in np.nonzero(own.contacts.kept & np.isfinite(own.slid).any(axis=0)))
+    slid = own.slid.copy()
+    slid[own.contacts.partner[row, toe], row, toe] = 0.042
+    bad = replace(found, comparison=replace(own, after=after, lost=lost, jerk=jerk, slid=slid))
+    rough, inside, nearer, slides = [remark for remark in remarks(bad) if remark.doubt]
+    by, frame = found.objects[own.contacts.partner[row, toe]], int(found.frames[row])
+    assert f"slides by 4.2 cm along '{by}' by frame {frame}," in slides.doubt
+    assert (slides.bone, slides.frame) == (found.names[toe].removesuffix("/tail"), frame)
     assert (rough.bone, rough.frame) == ("head", 12) and "times as rough as the source" in rough.doubt
     assert (inside.bone, inside.frame) == ("head", 10) and "5.0 cm inside 'Step' at frame 10" in inside.doubt
     assert (nearer.bone, nearer.frame) == ("head", 7) and "3.0 cm less to 'Floor' at frame 7" in nearer.doubt
