@@ -55,7 +55,11 @@ def walk(name: str) -> Scene:
     """The made walker or one of the captures on a flat ground, with all edits of the ground."""
     if name == "walker":
         return _on_ground(name, made_walk(), 0.0, (1, 0), EFFECTORS_WALKER, 1.8)
-    capture = CAPTURES[name]
+    return captured(name, CAPTURES[name])
+
+
+def captured(name: str, capture: Capture) -> Scene:
+    """A capture on a flat ground, with all edits of the ground."""
     track = read_bvh_track(data_file(f"mocap_bvh/{capture.file}.bvh"), capture.metres)
     track = without_joints(track, capture.dropped)
     frames = capture.frames.indices(len(track.positions))

@@ -126,6 +126,8 @@ class Binding:
             return strength
         if self.rests is not None:
             strength = np.maximum(strength, self._rest_strength)
+        if self.own_contacts:
+            strength = strength * (1.0 - smoothed(self._on_itself.T.astype(float), self.dt, RESTING).T)
         if not self.edits:
             return strength
         off, on = self._windows
@@ -142,6 +144,8 @@ class Binding:
         """(O, F, J) bool: contacts as they are counted."""
         found = touched(self.joint_distance, self.slow, self.hidden, self.effectors, self.scale)
         found = found if self.rests is None else found | self.rests
+        if self.own_contacts:
+            found &= ~self._on_itself
         if not self.edits:
             return found
         edited = states(self.edits, found.shape)
@@ -180,6 +184,14 @@ class Binding:
             return []
         ends = {end.joint: end for end in self.limb_ends}
         return [SelfContact(ends[row[0]], *row[1:]) for row in self.own.tolist() if row[0] in ends]
+
+    @property
+    def _on_itself(self) -> np.ndarray:
+        """(F, J) bool: hands and feet that rest on the body, which is nearer then than all else."""
+        out = np.zeros(self.track.positions.shape[:2], bool)
+        for each in self.own_contacts:
+            out[each.first : each.last + 1, each.end.held] = True
+        return out
 
     @cached_property
     def _last_edited(self) -> dict[str, object]:
@@ -345,9 +357,10 @@ def fit_steps(
     joints = stored[:, :, at].astype(float) * scale
     legs = Legs.of(tree, track.positions, effectors)
     rests = resting_joints(track, effectors, joints, normal, slow, hidden, legs, scale)
-    busy = (rests | touched(joints, slow, hidden, effectors, scale)).any(axis=0)
+    busy = rests | touched(joints, slow, hidden, effectors, scale)
+    away = np.where(busy, joints, np.inf).min(axis=0)
     trunk, _ = body_parts(track, effectors, scale)
-    own = as_rows(self_contacts(track, effectors, radii, trunk, busy, scale))
+    own = as_rows(self_contacts(track, effectors, radii, trunk, away, scale))
     parts = (*frames, effective, stored, side, hidden, slow, radii, covered, rests)
     return Binding(track, effectors, height, names, descriptors, *parts, own=own)
 

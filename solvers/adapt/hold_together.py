@@ -135,11 +135,13 @@ def _holds(terms) -> list[_Hold]:
         body = tree.parents[part]
         size = now[part] / np.maximum(bound[part], 1e-9)
         free = 1.0 - around[:, contact.end.held].max(axis=1)
+        rows = np.zeros(len(free), bool)
+        rows[contact.first : contact.last + 1] = True
+        # Bind has found that the body is nearer there than anything else that is touched.
+        free = np.where(rows, 1.0, free)
         for pin in options.pins:
             if pin.joint in contact.end.held:
                 free = free * (1.0 - pin.weight)
-        rows = np.zeros(len(free), bool)
-        rows[contact.first : contact.last + 1] = True
         offsets = size * (source[joints] - source[body])
         share = 0.5 if _is_mutual(contact, contacts) else 1.0
         middle = int(tree.rank[contact.end.bent[-1]])

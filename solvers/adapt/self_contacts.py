@@ -22,6 +22,8 @@ NEAR, FAR, SLOW = 0.05, 0.08, 0.15
 LIMB, TRUNK = 0.05, 0.1
 # Seconds: what rests for less only passes by, and what is away for less rests on.
 LASTS, GAP = 0.2, 0.25
+# Metres from something else that an end touches within which it rests on that, and by which the body must be nearer.
+FREE, NEARER = 0.06, 0.03
 # Metres: a shorter bone marks a place and is no part, a shorter limb is none.
 MARK, SHORT = 0.02, 0.3
 # The bone above an elbow or knee and the one below it are both at least this share of what the most even two of the
@@ -99,12 +101,12 @@ def as_rows(contacts: Sequence[SelfContact]) -> np.ndarray:
 
 
 def self_contacts(
-    track: JointTrack, effectors: np.ndarray, radii: np.ndarray, trunk: np.ndarray, busy: np.ndarray, scale: float
+    track: JointTrack, effectors: np.ndarray, radii: np.ndarray, trunk: np.ndarray, touched: np.ndarray, scale: float
 ) -> list[SelfContact]:
     """What rests on the body itself, by limb and then by time; of several parts the one that it rests on longest.
 
-    effectors, trunk: (J,) bool.  radii: (J,) of the capsules around the bones, metres.  busy: (F, J)
-    bool, joints that touch the environment.  scale: body height / 1.8 m.
+    effectors, trunk: (J,) bool.  radii: (J,) of the capsules around the bones, metres.  touched: (F, J)
+    metres from joints to what they touch of the environment, inf where they touch nothing.  scale: body height / 1.8 m.
     """
     if len(track.positions) < 2:
         return []  # nothing tells how fast anything is
@@ -116,9 +118,12 @@ def self_contacts(
     for end in ends:
         own = np.isin(np.arange(len(parents)), end.limb)
         parts = np.flatnonzero((parents >= 0) & ~own & ~own[above] & (lengths > MARK * scale))
-        free = ~busy[:, end.held].any(axis=1)[:, None]
-        free = free & ~(_hangs(positions, end, lengths, trunk)[:, None] & ~np.isin(parts, hands))
-        resting = _resting(track, end, parts, flesh, scale) & free
+        gap = gaps(positions, end.held, parts, parents) - flesh[parts]
+        # A hand on a thigh is close to the seat under it as well.
+        away = touched[:, end.held].min(axis=1)[:, None]
+        free = (away > FREE * scale) & (away > gap + NEARER * scale)
+        free &= ~(_hangs(positions, end, lengths, trunk)[:, None] & ~np.isin(parts, hands))
+        resting = _resting(track, end, parts, gap, scale) & free
         out += [SelfContact(end, int(parts[k]), first, last) for k, first, last in _longest(resting)]
     return out
 
@@ -130,9 +135,8 @@ def _lengths(track):
     return np.median(np.linalg.norm(bones, axis=-1), axis=0) * (parents >= 0)
 
 
-def _resting(track, end, parts, flesh, scale):
-    """(F, C) bool: where a limb's end rests on each part, without what is brief."""
-    gap = gaps(track.positions, end.held, parts, track.skeleton.parents) - flesh[parts]
+def _resting(track, end, parts, gap, scale):
+    """(F, C) bool: where a limb's end rests on each part, without what is brief. gap: (F, C) metres to the skin."""
     positions, above = track.positions, track.skeleton.parents[parts]
     near = gap < FAR * scale
     slow = near & _slow(positions[:, end.joint], (positions[:, above], positions[:, parts]), track.fps, scale)

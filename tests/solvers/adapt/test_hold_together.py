@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import edits
+from benchmarks._self_contact_cases import sitter
 from benchmarks.props import box, flat_ground
 from solvers.adapt import no_jumps
 from solvers.adapt.binding import fit
@@ -124,3 +125,18 @@ def test_a_larger_body_holds_its_hand_as_far_away_as_it_is_large(bound):
     motion = adapt(bound, [flat_ground(bound.track.positions, 0.0)], options)
     gaps = [np.linalg.norm(p[:, HAND] - p[:, PELVIS], axis=1) for p in (motion.positions, bound.track.positions)]
     assert np.abs(gaps[0] / gaps[1] / 1.3 - 1.0)[body.ON_HIP].max() < 0.02
+
+
+def test_a_hand_that_rests_on_the_body_touches_nothing_that_is_farther():
+    """A hand on a knee was held to the seat beside it as well, 13 cm away, and left the knee when that rose."""
+    scene = sitter()
+    names = scene.track.skeleton.names
+    ends = np.isin(names, [joint for group in scene.effectors.values() for joint in group])
+    binding = fit(scene.track, list(scene.environment.values()), ends, scene.height)
+    palm, seat = names.index("palm.L"), 1
+    assert without(binding).touched[seat, :, palm].all() and not binding.touched[seat, :, palm].any()
+    assert binding.contact[seat, :, palm].max() < 1e-3 < without(binding).contact[seat, :, palm].min()
+    moved = adapt(binding, list(scene.changed("raised_10").values())).positions
+    knee = names.index("shin.L")
+    gaps = [np.linalg.norm(each[:, palm] - each[:, knee], axis=1) for each in (moved, scene.track.positions)]
+    assert np.abs(gaps[0] - gaps[1]).max() < 0.01

@@ -8,13 +8,13 @@ from solvers.core.types import JointTrack, Skeleton
 from tests import self_touching as body
 
 TRUNK = np.isin(body.NAMES, ("pelvis", "chest", "neck"))
-FREE = np.zeros((body.FRAMES, len(body.NAMES)), bool)
+FREE = np.full((body.FRAMES, len(body.NAMES)), np.inf)
 
 
-def found(track, busy=FREE, scale=1.0, radii=None):
+def found(track, touched=FREE, scale=1.0, radii=None):
     """{(joint, part's head): (first, last)} by name."""
     radii = np.zeros(len(body.NAMES)) if radii is None else radii
-    contacts = self_contacts(track, body.ENDS, radii, TRUNK, busy, scale)
+    contacts = self_contacts(track, body.ENDS, radii, TRUNK, touched, scale)
     names = body.NAMES
     return {(names[c.end.joint], names[body.PARENTS[c.part]]): (c.first, c.last) for c in contacts}
 
@@ -46,9 +46,12 @@ def test_hands_that_pass_by_rest_on_nothing():
 
 
 def test_a_hand_that_touches_something_else_does_not_rest_on_the_body():
-    busy = FREE.copy()
-    busy[:90, body.NAMES.index("palm.L")] = True
-    assert all(rows[0] > 80 for rows in found(body.standing(), busy).values())
+    touched = FREE.copy()
+    touched[:90, body.NAMES.index("palm.L")] = 0.03
+    assert all(rows[0] > 80 for rows in found(body.standing(), touched).values())
+    # What is farther than the body, as a seat under a thigh, holds no hand that lies on that.
+    touched[:90, body.NAMES.index("palm.L")] = 0.12
+    assert found(body.standing(), touched) == found(body.standing())
 
 
 def test_thick_bodies_are_touched_farther_from_their_bones():
@@ -85,4 +88,4 @@ def test_a_single_frame_and_a_body_without_limbs_have_none():
     assert not found(still, FREE[:1])
     track = JointTrack(Skeleton(("a", "b"), np.array([-1, 0])), np.zeros((5, 2, 3)), 30.0, np.arange(5))
     none = np.zeros(2, bool)
-    assert as_rows(self_contacts(track, ~none, np.zeros(2), none, np.zeros((5, 2), bool), 1.0)).shape == (0, 4)
+    assert as_rows(self_contacts(track, ~none, np.zeros(2), none, np.full((5, 2), np.inf), 1.0)).shape == (0, 4)
