@@ -16,14 +16,16 @@ from .binding import Binding
 from .new_ground import NewGround
 from .stances import Stances
 
-# Metres at 1.8 m: the sole beyond its heel's and its toe's joint, and to either side; how far it may be moved along
-# itself, and by which steps; what of the ground still bears it or does not rise through it.
-_HEEL, _TOE, _HALF_WIDTH = 0.05, 0.04, 0.03
+# Metres at 1.8 m: the sole beyond its heel's and its toe's joint, and to either side; how far at most an ankle keeps
+# from the riser behind it, to which it is no nearer than to its own tread.
+_HEEL, _TOE, _HALF_WIDTH, _ANKLE = 0.05, 0.04, 0.03, 0.1
+# Metres at 1.8 m: how far it may be moved along itself, and by which steps; what of the ground still bears it or does
+# not rise through it.
 _MOST, _STEP, _BORNE = 0.18, 0.02, 0.02
 # Metres that a sole is rather moved than left without ground, than pierced by a metre, and than put by a metre into a
 # hole: below what is before it and behind it, as far as it may be moved.
 _UNBORNE, _PIERCED, _SUNK = 1.0, 10.0, 1.0
-_ALONG = 9  # samples
+_ALONG, _ACROSS = 9, 3  # samples
 HALF = 0.6  # of a sole: less is half over an edge
 
 
@@ -67,9 +69,10 @@ def footholds(
     """
     scale, mesh, upright = ground.scale, ground.mesh, ground.upright
     origins, axes = places[0] @ upright.T, upright @ places[1]
-    soles, ahead = _soles(ground.positions, scale, stances)
+    soles, ahead = _soles(ground.positions, scale, stances, origins[:, 2])
     offsets = np.arange(-np.floor(_MOST / _STEP), np.floor(_MOST / _STEP) + 1) * _STEP * scale
     offsets = offsets[np.argsort(np.abs(offsets) - 1e-6 * (offsets > 0), kind="stable")]
+    sole = soles.shape[1] - _ACROSS  # samples of it; what is behind the ankle bears nothing
     # (M, C, P, 2): every sole at every place.
     tried = soles[:, None] + (offsets[:, None] * ahead[:, None])[:, :, None]
     level = ground.levels_at(stances.middle, origins)
@@ -88,12 +91,13 @@ def footholds(
     way = tried[:, :, None] - tried[:, :, :, None]
     slope = normal[..., :2] / normal[..., 2:]
     over = height[:, :, None] - height[:, :, :, None] + np.einsum("mcik,mcijk->mcij", slope, way)
-    borne = (np.abs(over) <= _BORNE * scale).mean(axis=-1)
+    borne = (np.abs(over[..., :sole]) <= _BORNE * scale).mean(axis=-1)
     pierced = np.fmax.reduce(np.where(np.isnan(over), 0.0, over), axis=-1)
     pierced = np.maximum(pierced - _BORNE * scale, 0.0)
     sunk = np.maximum(_rims(height, offsets) - height, 0.0)
     cost = _UNBORNE * scale * (1.0 - borne) + _PIERCED * pierced + _SUNK * sunk + np.abs(offsets)[:, None]
     cost[np.isnan(height)] = np.inf
+    cost[:, :, sole:] = np.inf
     flat = cost.reshape(len(cost), -1)
     best = np.where(flat <= flat.min(axis=1, keepdims=True) + 1e-9, 0, 1).argmin(axis=1)
     column, sample = np.divmod(best, cost.shape[2])
@@ -106,7 +110,7 @@ def footholds(
     anchors = np.column_stack((under, depth))
     chosen = tried[row, column, sample]
     now = np.column_stack((chosen, np.where(found, height[row, column, sample], 0.0)))
-    normals = _bearing(normal[row, column], over[row, column, sample], scale)
+    normals = _bearing(normal[row, column, :sole], over[row, column, sample, :sole], scale)
     after = points[1]
     others = points[0] @ upright.T, replace(after, origins=after.origins @ upright.T, axes=upright @ after.axes)
     now = transferred_to(anchors, axes, mesh, face[row, column, sample], now, found, normals, others)
@@ -132,11 +136,12 @@ def _bearing(normals, over, scale):
     return np.where(length > 1e-9, mean / np.maximum(length, 1e-9), [0.0, 0.0, 1.0])
 
 
-def _soles(positions, scale, stances):
-    """(M, P, 2) samples of soles as seen from above, and (M, 2) unit vectors along them, zero where they are short."""
+def _soles(positions, scale, stances, level):
+    """(M, P, 2) samples of soles as seen from above, the last ones behind their ankles, as far as these are high; and
+    (M, 2) unit vectors along them, zero where they are short. level: (M,) metres, of the bound ground below."""
     out, ways = [], []
     root = positions[:, 0, :2]
-    for foot, frame in zip(stances.joints, stances.middle, strict=True):
+    for foot, frame, ground in zip(stances.joints, stances.middle, level, strict=True):
         joints = positions[frame, foot, :2]
         away = joints - joints[0]
         far = away[np.linalg.norm(away, axis=1).argmax()]
@@ -147,8 +152,10 @@ def _soles(positions, scale, stances):
         ahead = far / length if length > 1e-6 * scale else np.zeros(2)
         places = away @ ahead
         along = np.linspace(places.min() - _HEEL * scale, places.max() + _TOE * scale, _ALONG)
+        height = positions[frame, foot, 2][places.argmin()] - ground
+        along = np.append(along, places.min() - np.clip(height, _HEEL * scale, _ANKLE * scale))
         side = np.array((-ahead[1], ahead[0])) if ahead.any() else np.zeros(2)
-        across = _HALF_WIDTH * scale * np.array((-1.0, 0.0, 1.0))
+        across = _HALF_WIDTH * scale * np.linspace(-1.0, 1.0, _ACROSS)
         out.append((joints[0] + along[:, None, None] * ahead + across[:, None] * side).reshape(-1, 2))
         ways.append(ahead)
     return np.array(out).reshape(len(stances), -1, 2), np.array(ways).reshape(-1, 2)

@@ -90,3 +90,20 @@ def test_hips_go_down_for_legs_that_stand(walk, standing):
     before, now = (terms.posture.lack(everything, targets, given)[0] for given in (None, standing))
     assert now[swings].max() < 0.1 * before[swings].min()
     np.testing.assert_array_equal(now[stand], before[stand])
+
+
+def test_an_ankle_is_no_nearer_to_a_riser_than_to_its_tread(walk):
+    """What is nearest to a foot stays what it stands on: stairs that go down have a riser behind each heel."""
+    going_down = stairs(rise=-0.17)
+    standing = present_places(walk, [going_down], USES).standing
+    displaced = standing.frames([going_down.state(0)])[0][0] - standing.origins
+    ankles = [k for k, name in enumerate(walk.track.skeleton.names) if name.startswith("ankle")]
+    stances = standing.stances
+    for foot, frame, move in zip(stances.joints, stances.middle, displaced, strict=True):
+        ankle = next(k for k in ankles if foot[k])
+        _, y, height = walk.track.positions[frame, ankle] + move
+        steps = np.floor((y - 0.6) / TREAD) + 1.0
+        if steps < 1.0:
+            continue  # before the stairs
+        above = height + 0.17 * steps
+        assert y - (0.6 + TREAD * (steps - 1.0)) > min(above, 0.1) - 0.02
