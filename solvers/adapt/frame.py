@@ -26,6 +26,7 @@ from .left_alone import kept
 from .options import AdaptOptions, checked_uses
 from .present_places import Replaced, replace_by, shares, stood
 from .solve import SmoothedMoves
+from .swing_leads import swing_leads
 from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, AdaptTerms
 
 # Frames that are caught between obstacles find no rest, and nobody sees the difference; a drag must not wait for them.
@@ -124,6 +125,8 @@ class FrameAdapter:
             terms.face(k, rows, each.ground.faced(self._binding, k, rows))
         covered = terms.covered(rows, self._covered, self._axes[..., 0], self._face_normals)
         shift, turn = terms.shifts(rows, self._carry_at(row), self._normals, shares(self._found), terms.standing)
+        if self._feet is not None:
+            shift += swing_leads(terms.standing, self._feet[0], rows, terms.posture.gravity, self._binding.scale)
         if covered is not None:
             shift = shift + covered.shift
         turns = terms.turns(rows, turn)

@@ -33,6 +33,7 @@ from .leg_reach import sinking
 from .no_jumps import NoJumps
 from .options import ATTACH, AVOID, IGNORE, AdaptOptions, Pin, SurfaceUse, checked_uses
 from .present_places import PresentPlaces, present_places
+from .swing_leads import swing_leads
 from .terms import COLLISION_WEIGHT, HOLD_WEIGHT, AdaptTerms
 
 __all__ = [
@@ -172,6 +173,9 @@ class _Problem:
         bind, changed = now.with_feet(binding, environment)
         carry, normals = terms.carries(bind, changed), changed[1][..., 0]
         shift, turn = terms.shifts(everything, carry, normals, now.shares(binding), now.standing)
+        if now.standing is not None:
+            feet = changed[0][:, len(binding.points) :]
+            shift += swing_leads(now.standing, feet, everything, terms.posture.gravity, binding.scale)
         if self.covered is not None:
             shift = shift + self.covered.shift
         turns = terms.turns(everything, turn)

@@ -7,6 +7,7 @@ from solvers.adapt.present_places import present_places
 from solvers.adapt.solve import AdaptOptions, SurfaceUse, adapt
 from solvers.adapt.stances import _eased
 from solvers.adapt.stood_pushes import stood_pushes
+from solvers.adapt.swing_leads import swing_leads
 from solvers.adapt.terms import AdaptTerms
 from tests.adapt_bound import gap
 from tests.adapt_ground import TREAD, bound_march, stairs
@@ -90,6 +91,25 @@ def test_hips_go_down_for_legs_that_stand(walk, standing):
     before, now = (terms.posture.lack(everything, targets, given)[0] for given in (None, standing))
     assert now[swings].max() < 0.1 * before[swings].min()
     np.testing.assert_array_equal(now[stand], before[stand])
+
+
+def leads(walk, standing, now=None, rows=slice(None), gravity=(0.0, 0.0, -1.0)):
+    now = standing.frames([stairs().state(0)])[0] if now is None else now
+    return swing_leads(standing, now, rows, np.array(gravity), walk.scale)
+
+
+def test_feet_that_swing_up_lead_and_down_trail(walk, standing):
+    found = leads(walk, standing)
+    swinging, stances = standing.swinging(slice(None)) > 0, standing.stances
+    assert np.abs(found[~swinging]).max() < 1e-12 and found[..., 1].min() > -1e-12
+    assert 0.04 * walk.scale < found[..., 1].max() <= 0.05 * walk.scale
+    assert np.abs(found[..., [0, 2]]).max() < 1e-12
+    down = standing.origins - (standing.frames([stairs().state(0)])[0] - standing.origins)
+    assert gap(leads(walk, standing, down), -found) < 1e-12
+    assert not leads(walk, standing, standing.origins[None] + [0.0, 0.0, 0.3]).any()
+    rows = slice(20, 31)
+    np.testing.assert_array_equal(leads(walk, standing, rows=rows), found[rows])
+    assert len(stances) > 4
 
 
 def test_an_ankle_is_no_nearer_to_a_riser_than_to_its_tread(walk):
