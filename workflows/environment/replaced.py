@@ -22,6 +22,7 @@ from ...solvers.core.types import MeshTrack, TriangleMesh
 from ..command_line.words import counted
 from ..core.list_entries import library_entries, remove_entry, resized
 from ..core.naming import listed
+from .ground_doubts import frame_runs, frame_span, ground_doubt_words
 
 _RUNS = 3  # stretches of frames that are named
 
@@ -181,7 +182,7 @@ def ground_notes(binding: Binding, environment: Sequence[MeshTrack], found: Grou
     than somebody may expect."""
     out = []
     for each in found.doubts:
-        out += _doubts(each, environment[each.number].name, binding.objects[each.number])
+        out += ground_doubt_words(binding, each, environment[each.number].name)
     for each in found.lost:
         if each.lost:
             share = 100.0 * each.lost / each.points
@@ -190,28 +191,9 @@ def ground_notes(binding: Binding, environment: Sequence[MeshTrack], found: Grou
             out.append(f"'{by}' has no ground for {lost} of '{name}', which do not count{_where(binding, each)}")
         edges = _over_edges(binding, found.standing, each.number)
         if edges:
-            some = [f"'{edge['bone']}' {_span(*edge['frames'])}" for edge in edges[:_RUNS]]
+            some = [f"'{edge['bone']}' {frame_span(*edge['frames'])}" for edge in edges[:_RUNS]]
             more = f" and {len(edges) - _RUNS} times more" if len(edges) > _RUNS else ""
             out.append(f"Half over an edge of '{environment[each.number].name}' stand {', '.join(some)}{more}")
-    return out
-
-
-def _doubts(doubt: GroundDoubt, by: str, name: str) -> list[str]:
-    """Sentences, or none, of what replaces an object."""
-    out = []
-    if doubt.rise:
-        where = f"{abs(doubt.rise):.1f} m {'above' if doubt.rise > 0 else 'below'} '{name}' where the motion begins"
-        out.append(f"'{by}' lies {where}: the body goes there as a whole; move it if that is not meant")
-    if doubt.is_steep:
-        out.append(
-            f"'{name}' is too steep for its points to go along gravity: they go to the nearest places of '{by}' that "
-            "face alike"
-        )
-    if doubt.has_moved:
-        out.append(
-            f"'{name}' moved while it was bound: feet do not stand on '{by}' as a whole, each of its points goes there "
-            "by itself, from where it was at the first frame"
-        )
     return out
 
 
@@ -254,7 +236,7 @@ def ground_as_json(
             "points": each.points,
             "without_ground": each.lost,
             "bones": _bones(binding, each),
-            "frames": _runs(binding.track.frames, each.missing.any(axis=1)),
+            "frames": frame_runs(binding.track.frames, each.missing.any(axis=1)),
             "stances": _stances_as_json(binding, found.standing, each.number),
         }
         for each in found.lost
@@ -262,18 +244,14 @@ def ground_as_json(
 
 
 def _where(binding: Binding, each: LostGround) -> str:
-    runs = _runs(binding.track.frames, each.missing.any(axis=1))
+    runs = frame_runs(binding.track.frames, each.missing.any(axis=1))
     if not runs:
         return ""
-    spans = [_span(*run) for run in runs[:_RUNS]]
+    spans = [frame_span(*run) for run in runs[:_RUNS]]
     more = ", ..." if len(runs) > _RUNS else ""
     bones = _bones(binding, each)
     named = listed(bones[:_RUNS]) + (f" and {len(bones) - _RUNS} more" if len(bones) > _RUNS else "")
     return f": {named} at frames {', '.join(spans)}{more}"
-
-
-def _span(first: float, last: float) -> str:
-    return f"{first:g} to {last:g}" if first != last else f"{first:g}"
 
 
 def _bones(binding: Binding, each: LostGround) -> list[str]:
@@ -281,12 +259,6 @@ def _bones(binding: Binding, each: LostGround) -> list[str]:
     frames = each.missing.sum(axis=0)
     order = [joint for joint in np.argsort(-frames, kind="stable") if frames[joint]]
     return list(dict.fromkeys(binding.track.skeleton.names[joint].removesuffix("/tail") for joint in order))
-
-
-def _runs(frames: np.ndarray, rows: np.ndarray) -> list[tuple[float, float]]:
-    """First and last of frames (F,) of each run of rows (F,) bool."""
-    change = np.flatnonzero(np.diff(rows, prepend=False, append=False))
-    return [(float(frames[start]), float(frames[end - 1])) for start, end in change.reshape(-1, 2)]
 
 
 def set_hidden(ob, hidden: bool) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks.props import flat_ground
+from benchmarks.props import box, flat_ground
 from solvers.adapt.binding import fit
 from solvers.adapt.findings import find
 from solvers.adapt.footholds import HALF
@@ -138,6 +138,15 @@ def test_feet_far_ahead_of_the_root_stand_on_their_own_steps(binding):
     np.testing.assert_allclose(found.frames([stairs()])[0], as_before.frames([stairs()])[0], atol=1e-9)
 
 
+def test_blocks_that_overlap_are_as_the_stairs_that_they_look_like(short_steps):
+    ends = 0.6 + TREAD * np.arange(20)
+    blocks = [box("Block", [-2.0, y, -1.0], [2.0, y + 5.0, RISE * number]) for number, y in enumerate(ends, 1)]
+    blocks.append(box("Block", [-2.0, -4.0, -1.0], [2.0, 5.0, 0.0]))
+    triangles = np.concatenate([block.triangles + 8 * number for number, block in enumerate(blocks)])
+    overlapping = MeshTrack("Blocks", np.concatenate([block.vertices for block in blocks], axis=1), triangles)
+    assert gap(over(short_steps, overlapping).positions, over(short_steps, stairs()).positions) < 1e-6
+
+
 def test_stairs_that_the_steps_do_not_fit_say_so(binding):
     """Half a foot over an edge is told."""
     narrow = stairs(rise=0.1, tread=0.14)
@@ -211,6 +220,39 @@ def test_an_object_that_moved_at_bind_is_told(binding):
     moving = replace(binding, origins=binding.origins + shift, axes=np.repeat(binding.axes, len(shift), axis=0))
     (doubt,) = doubts(moving, floor(binding))
     assert doubt.has_moved
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_block_that_is_inside_out_is_told(binding, turned):
+    """Its bottom was stood on, without a word."""
+    block = box("Block", [-3.0, -3.0, -0.5], [3.0, 5.0, 0.0])
+    block = MeshTrack("Block", block.vertices, block.triangles[:, ::-1] if turned else block.triangles)
+    (doubt,) = doubts(binding, block)
+    assert (doubt.inside_out, doubt.closed) == (int(turned), 1)
+
+
+def test_a_way_that_crosses_above_itself_is_told(binding):
+    """Up a spiral staircase of which one turn is 2.5 m long, and 1.4 m higher."""
+    wound = bound_march(JointTrack(binding.track.skeleton, spiral(binding.track.positions), 30.0, binding.track.frames))
+    narrow = profile(stairs().vertices[0, : stairs().vertices.shape[1] // 2, 1:], 0.3)
+    (doubt,) = doubts(wound, MeshTrack("Spiral", spiral(narrow.vertices), narrow.triangles))
+    assert doubt.crossing[0] and doubt.crossing[-1] and not doubt.crossing.all()
+    assert not doubts(binding, stairs())[0].crossing.any()
+
+
+def spiral(points, radius=0.4):
+    x, y, z = np.moveaxis(points, -1, 0)
+    angle = y / radius
+    return np.stack(((radius + x) * np.cos(angle), (radius + x) * np.sin(angle), z), axis=-1)
+
+
+def test_feet_that_slide_in_the_source_are_told(binding):
+    assert doubts(binding, floor(binding))[0].sliding == []
+    track = binding.track
+    drift = 0.3 * np.sin(2.0 * np.pi * track.frames / 20.0)[:, None, None] * [0.0, 1.0, 0.0]
+    found = doubts(bound_march(JointTrack(track.skeleton, track.positions + drift, 30.0, track.frames)), floor(binding))
+    feet_of = found[0].sliding
+    assert len(feet_of) == 2 and all(foot.share > 0.5 and 0.3 < foot.metres < 2.0 for foot in feet_of)
 
 
 def doubts(binding, ground, how="GRAVITY"):

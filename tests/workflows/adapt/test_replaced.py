@@ -138,6 +138,19 @@ def test_points_without_ground_are_named(rig):
     assert "'Short' has no ground for" in status(rig).note
 
 
+def test_a_block_that_is_inside_out_is_named(rig):
+    scenes.add_box("Block", (-2.0, -2.0, -0.5), (2.0, 3.0, 0.0))
+    block = bpy.data.objects["Block"]
+    block.data.flip_normals()
+    bpy.context.view_layer.update()
+    replace_objects(rig, entry(rig), [block])
+    press(rig)
+    assert "'Block' is inside out" in status(rig).note
+    block.data.flip_normals()
+    settle()
+    assert "inside out" not in (status(rig).note or "")
+
+
 def test_the_report_names_what_takes_the_place(rig, tmp_path, capsys):
     """The replaced one may be hidden, or gone."""
     replace_objects(rig, entry(rig), [ramp("Short", y=(-2.0, 0.0), slope=0.0)])
