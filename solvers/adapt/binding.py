@@ -18,7 +18,7 @@ from ..surface.track import SurfaceTrack
 from ..surface.turned_away import turned_away
 from ..warp.collision import SPACING, BodySamples
 from . import clearance
-from .body_contacts import body_parts, resting_joints
+from .body_contacts import RULES, body_parts, resting_joints
 from .contact_edits import ContactEdit, states, windows
 from .contacts import touched
 from .covered_places import covered_over_time
@@ -60,6 +60,7 @@ class Binding:
     that moved, and where nothing did.
     rests: (O, F, J) bool, where joints that are no effectors rest, see ``body_contacts``; None in what was stored
     before that was looked for: only effectors touch then.
+    rest_rules: number of the rules by which rests were found, 0 in what was stored before they had one.
     edits: of the contacts that were found, see ``edited``; of those that overlap the later one counts.
     own: (K, 4) joint, part, first and last row of contacts of the body with itself that are held, see
     ``self_contacts``; None in what was stored before they were looked for: none is held then.
@@ -81,6 +82,7 @@ class Binding:
     covered: np.ndarray | None = None
     rests: np.ndarray | None = None
     edits: tuple[ContactEdit, ...] = ()
+    rest_rules: int = 0
     own: np.ndarray | None = None
 
     @property
@@ -356,13 +358,13 @@ def fit_steps(
     covered = _covered_at_some_frame(descriptors, environment, surfaces, frames, scale)
     joints = stored[:, :, at].astype(float) * scale
     legs = Legs.of(tree, track.positions, effectors)
-    rests = resting_joints(track, effectors, joints, normal, slow, hidden, legs, scale)
+    rests = resting_joints(track, effectors, joints, normal, slow, hidden, legs, radii, scale)
     busy = rests | touched(joints, slow, hidden, effectors, scale)
     away = np.where(busy, joints, np.inf).min(axis=0)
     trunk, _ = body_parts(track, effectors, scale)
     own = as_rows(self_contacts(track, effectors, radii, trunk, away, scale))
     parts = (*frames, effective, stored, side, hidden, slow, radii, covered, rests)
-    return Binding(track, effectors, height, names, descriptors, *parts, own=own)
+    return Binding(track, effectors, height, names, descriptors, *parts, own=own, rest_rules=RULES)
 
 
 def _covered_at_some_frame(points, environment, surfaces, frames, scale):

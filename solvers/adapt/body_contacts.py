@@ -20,8 +20,12 @@ from .clearance import OFFSET_LIMIT
 from .contacts import touched
 from .leg_reach import Legs
 
+# Number of the rules below, to be raised when they find something else in the same motion.
+RULES = 1
 # Seconds: what rests for less only passes by, what is faster for less rests on.
 LASTS = 0.2
+# Times the radius of a trunk: who lies on his side is as far from what he lies on.
+THICK = 1.1
 # Metres at 1.8 m: a limb bends between bones that are longer.
 LIMB_BONE = 0.2
 # Share of its length that a leg which stands measures along what a seat pushes with: from there on it carries the body.
@@ -37,19 +41,25 @@ def resting_joints(
     slow: np.ndarray,
     hidden: np.ndarray,
     legs: Legs,
+    radii: np.ndarray,
     scale: float,
 ) -> np.ndarray:
-    """(O, F, J) bool: where joints that are no effectors rest on objects.
+    """(O, F, J) bool: where the trunk and joints that are no effectors rest on objects.
 
     effectors: (J,) bool.  distance: (O, F, J) signed, metres.  normal: (O, F, J, 3) of the nearest places.
-    slow, hidden: (O, F, J) bool.  legs: all limbs.  scale: body height / 1.8 m.
-    The root and the trunk rest on the object that is nearest of those within 16 cm that they are slow against, while no
-    leg carries them; knees and elbows where they are as near to it as they usually are when they are slow.
+    slow, hidden: (O, F, J) bool.  legs: all limbs.  radii: (J,) of the capsules around bones, metres.
+    scale: body height / 1.8 m.
+    The root and the trunk rest on the object that is nearest of those within 16 cm, or within its thickness of a trunk
+    that is thicker, that they are slow against, while no leg carries them; knees and elbows where they are as near to
+    it as they usually are when they are slow.
     """
     trunk, others = body_parts(track, effectors, scale)
     nearest = np.zeros(distance.shape, bool)
     np.put_along_axis(nearest, distance.argmin(axis=0)[None], True, axis=0)
-    near = trunk & nearest & ~hidden & (distance < OFFSET_LIMIT * scale)
+    # The bones of a trunk are those that lead to what hangs on its joints.
+    thick = radii[np.isin(track.skeleton.parents, np.flatnonzero(trunk))].max(initial=0.0)
+    limit = max(OFFSET_LIMIT * scale, THICK * thick)
+    near = trunk & nearest & ~hidden & (distance < limit)
     lasts = np.ones((1, max(round(LASTS * track.fps), 1), 1))
     standing = touched(distance, slow, hidden, effectors, scale).any(axis=0)
     near &= ~binary_closing(carried(track, trunk, effectors, normal, standing, legs), lasts)
@@ -95,7 +105,7 @@ def _limbs(parents, trunk, effectors, legs):
 
 
 def body_parts(track: JointTrack, effectors: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """(J,) bool each: the root and the trunk; knees and elbows. Neither has effectors (J,) among them.
+    """(J,) bool each: the root and the trunk; knees and elbows, without effectors (J,).
 
     What is no body, see ``root_and_trunk``, has neither.
     """
@@ -108,4 +118,4 @@ def body_parts(track: JointTrack, effectors: np.ndarray, scale: float) -> tuple[
         found = hinges(parents, lengths, effectors, path, LIMB_BONE * scale)[:, 0]
         # Of a long clavicle the shoulder is one as well.
         bent[found[~np.isin(found, parents[found])]] = True
-    return trunk & ~effectors, bent & ~trunk & ~effectors
+    return trunk, bent & ~trunk & ~effectors

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...scene.session import all_objects
 from ...solvers.adapt.binding import Binding
+from ...solvers.adapt.body_contacts import RULES
 
 # Marks on the datablock that holds a binding, and what is said where they are missing.
 _SEATS, _ITSELF = "knows seats", "knows contacts with itself"
@@ -13,12 +14,19 @@ _NOTES = {
     _ITSELF: "Bound before contacts of a body with itself were found: hands on hips and knees are not held there. Bind "
     "Again to hold them",
 }
+# The number of the rules by which what rests was found, likewise.
+_RULES = "rules of seats"
+_OLDER_RULES = (
+    "Bound by older rules of what a body rests on: a trunk that lies or leans may not be held, and one that legs carry "
+    "may be. Bind Again to have those of now"
+)
 
 
 def note_what_is_known(settings, binding: Binding) -> None:
     """Of a new binding."""
     settings.binding[_SEATS] = binding.rests is not None
     settings.binding[_ITSELF] = binding.own is not None
+    settings.binding[_RULES] = binding.rest_rules
     _tell(settings)
 
 
@@ -32,7 +40,10 @@ def tell_what_is_unknown(workflow) -> None:
 
 
 def _tell(settings) -> None:
-    lines = settings.notes.splitlines()
-    new = [note for mark, note in _NOTES.items() if not settings.binding.get(mark, False) and note not in lines]
-    if new:
-        settings.notes = "\n".join((*lines, *new))
+    before, known = settings.notes.splitlines(), settings.binding
+    lines = [line for line in before if line != _OLDER_RULES]
+    lines += [note for mark, note in _NOTES.items() if not known.get(mark, False) and note not in lines]
+    if known.get(_SEATS, False) and known.get(_RULES, 0) < RULES:
+        lines.append(_OLDER_RULES)
+    if lines != before:
+        settings.notes = "\n".join(lines)

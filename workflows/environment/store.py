@@ -109,6 +109,7 @@ def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict]:
         names=list(binding.track.skeleton.names),
         fps=binding.track.fps,
         height=binding.height,
+        rest_rules=binding.rest_rules,
         objects=list(binding.objects),
         fingerprints=stored.fingerprints,
         hung=stored.hung,
@@ -178,7 +179,7 @@ def _unpacked(arrays: dict[str, np.ndarray], header: dict) -> Stored:
     names = ("origins", "axes", "effective", "distance", "side", "hidden", "slow", "radii")
     parts, optional = (arrays[name] for name in names), {name: arrays.get(name) for name in _OPTIONAL}
     known = track, arrays["effectors"], header["height"], tuple(header["objects"]), points
-    binding = Binding(*known, *parts, **optional)
+    binding = Binding(*known, *parts, rest_rules=int(header.get("rest_rules", 0)), **optional)
     solved = SolvedJoints(np.arange(len(skeleton.names)), skeleton.parents, arrays["effectors"], arrays["placed"])
     triangles = [arrays[f"triangles {k}"] for k in range(len(header["objects"]))]
     world, fingerprints = arrays["object_world"], header["fingerprints"]

@@ -75,6 +75,17 @@ def test_who_sits_on_the_floor_with_stretched_legs_rests_on_it():
     assert bound(track, [flat_ground(track.positions)]).rests[0, :, PELVIS].all()
 
 
+@pytest.mark.parametrize("radius", [0.1, 0.3])
+def test_a_trunk_rests_as_far_away_as_it_is_thick(radius):
+    """On its side on a bed; the head hangs on the chest, which is an effector as well."""
+    rest = seated(0.0).positions[:1]
+    lying = np.stack((rest[..., 2], rest[..., 1], rest[..., 0] + 0.3), axis=-1)
+    track = replace(seated(0.0), positions=np.repeat(lying, FRAMES, axis=0))
+    binding = fit(track, [box("Bed", [-1, -1, -0.5], [3, 2, 0.0])], ENDS, 1.8, np.full(len(NAMES), radius))
+    found = binding.rests[0][:, [PELVIS, NAMES.index("chest")]]
+    assert found.all() if radius > 0.2 else not found.any()
+
+
 @pytest.mark.parametrize("metres", [-0.1, 0.1, 0.2])
 def test_a_body_goes_with_its_seat_and_its_feet_stay(metres):
     track = seated()

@@ -137,6 +137,15 @@ def test_rigs_that_were_bound_before_say_that_hands_are_not_held(touching, tmp_p
     assert "before seats" not in settings.notes
 
 
+def test_rigs_whose_rests_were_found_by_older_rules_say_so(touching, tmp_path):
+    settings = touching.motion_loom_adapt
+    assert "older rules" not in settings.notes
+    del settings.binding[older_bindings._RULES]
+    play.save(tmp_path / "older.blend")
+    settings = play.reopen(tmp_path / "older.blend").motion_loom_adapt
+    assert settings.notes.count("Bound by older rules of what a body rests on") == 1
+
+
 def test_what_cannot_be_kept_is_named(touching, capsys):
     """A hand that is pinned elsewhere leaves the hip."""
     empty = bpy.data.objects.new("Rail", None)
