@@ -133,13 +133,16 @@ class _RemoveItem(OwnedOperator, ReportingOperator):
         index = settings.active_surface if self.index < 0 else self.index
         if not 0 <= index < len(entries):
             return {"CANCELLED"}
+        name = getattr(entries[index], "bound_name", "") or entries[index].name
         try:
             remove_entry(settings, self.items, index, f"Entry {index + 1}", _INSTEAD[self.items])
         except SceneError as error:
             return self.failed(error)
         if self.items == "surfaces":
             places = {k: k - (k > index) for k in range(len(entries) + 1) if k != index}
-            move_entry_keys(context.object, self.owner(), places)
+            if move_entry_keys(context.object, self.owner(), places):
+                text = f"The keys of the influence of '{name}' are gone with it; undo brings both back"
+                self.report({"WARNING"}, text)
         settings.active_surface = min(settings.active_surface, len(settings.surfaces) - 1)
         _note(context.object)
         return {"FINISHED"}

@@ -76,6 +76,17 @@ def test_keys_go_with_their_entry_when_one_before_it_is_removed(bound):
     assert [d.data_path for d in bound.animation_data.drivers] == paths[:1]
 
 
+def test_keys_that_go_with_their_entry_are_told(bound, capfd):
+    """They went without a word. What is not keyed goes so."""
+    places = {item.bound_name: k for k, item in enumerate(bound.motion_loom_adapt.surfaces)}
+    key(bound, {int(FIRST): 1.0, int(LAST): 0.0})
+    capfd.readouterr()
+    bpy.ops.motion_loom.adapt_remove_item(items="surfaces", index=places["Step"])
+    assert "keys of the influence of 'Step' are gone with it" in capfd.readouterr().out and not surface_paths(bound)
+    bpy.ops.motion_loom.adapt_remove_item(items="surfaces", index=0)
+    assert "are gone" not in capfd.readouterr().out
+
+
 def test_keys_that_are_kept_of_a_live_action_are_told_by_object(bound, capsys):
     adapt_live.go_live(bound)
     key(bound, {int(FIRST): 1.0, int(LAST): 0.0})

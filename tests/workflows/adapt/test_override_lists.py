@@ -87,3 +87,71 @@ def test_contacts_that_are_added_come_back_once(overridden, capsys, tmp_path):
     rig = reopen(tmp_path / "twice.blend")
     listed = [(item.bone, item.object, item.start, item.end) for item in rig.motion_loom_adapt.contacts]
     assert listed == [(each["bone"], each["object"], each["from"], each["to"]) for each in report["contact_list"]]
+
+
+def contact_rows(rig):
+    return [(c.bone, c.object, c.start, c.end, c.state, c.is_found) for c in rig.motion_loom_adapt.contacts]
+
+
+def choose_contact(rig, bone):
+    settings = rig.motion_loom_adapt
+    settings.active_contact = next(k for k, item in enumerate(settings.contacts) if item.bone == bone)
+    return settings.contacts[settings.active_contact]
+
+
+def mirror(rig):
+    """Adds what is off on one side to the other one, where the bone is too far away to be held."""
+    choose_contact(rig, "toe.L").state = "OFF"
+    bpy.ops.motion_loom.adapt_mirror_contact()
+    place = rig.motion_loom_adapt.active_contact
+    choose_contact(rig, "toe.L").state = "AUTO"
+    rig.motion_loom_adapt.active_contact = place
+
+
+def test_contacts_of_the_library_are_edited_and_added_to(overridden, tmp_path):
+    """The list is sorted by bone: what is added comes between what the library has."""
+    before = contact_rows(overridden)
+    choose_contact(overridden, "toe.R").state = "OFF"
+    mirror(overridden)
+    edited = contact_rows(overridden)
+    assert len(edited) == len(before) + 1 and edited != before
+    again = reopen(tmp_path / "own.blend")
+    assert contact_rows(again) == edited
+    assert contact_rows(reopen(tmp_path / "once more.blend")) == edited
+
+
+def test_a_contact_of_the_library_is_switched_off_and_an_own_one_removed(overridden):
+    before = contact_rows(overridden)
+    mirror(overridden)
+    bpy.ops.motion_loom.adapt_remove_contact()
+    assert contact_rows(overridden) == before
+    choose_contact(overridden, "toe.L")
+    bpy.ops.motion_loom.adapt_remove_contact()
+    assert choose_contact(overridden, "toe.L").state == "OFF" and len(contact_rows(overridden)) == len(before)
+    bpy.ops.motion_loom.adapt_reset_contacts()
+    assert contact_rows(overridden) == before
+
+
+def test_an_added_contact_of_the_library_says_that_it_cannot_be_removed(bound, tmp_path):
+    mirror(bound)
+    brought(save(tmp_path / "library.blend"), "Rig", "Floor", "Step", link=True)
+    rig = next(ob for ob in bpy.context.scene.objects if ob.name == "Rig").override_create(remap_local_usages=True)
+    activate(rig)
+    rows = contact_rows(rig)
+    settings = rig.motion_loom_adapt
+    settings.active_contact = next(k for k, item in enumerate(settings.contacts) if not item.is_found)
+    with pytest.raises(RuntimeError, match="come from its library and cannot be fewer"):
+        bpy.ops.motion_loom.adapt_remove_contact()
+    assert contact_rows(rig) == rows
+
+
+def test_an_appended_rig_brings_its_contacts_with_their_edits(bound, tmp_path):
+    choose_contact(bound, "toe.R").state = "OFF"
+    mirror(bound)
+    edited = contact_rows(bound)
+    brought(save(tmp_path / "library.blend"), "Rig", "Floor", "Step")
+    rig = bpy.data.objects["Rig"]
+    activate(rig)
+    assert contact_rows(rig) == edited
+    bpy.ops.motion_loom.adapt_reset_contacts()
+    assert all(row[4] == "AUTO" for row in contact_rows(rig))
