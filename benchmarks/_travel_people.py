@@ -36,6 +36,9 @@ PERFORMED = {
     "basketball": Clip("basketball", "misc/06_04", 0.5, 72),
     "run": Clip("run", "pfnn/LocomotionFlat09_000", 4.8, 75),
     "turns": Clip("turns", "pfnn/LocomotionFlat09_000", 1.7, 180),
+    "hops": Clip("hops", "cmu/01_01_playground_jump", 3.4, 66),
+    "hops back": Clip("hops back", "cmu/01_01_playground_jump", 10.3, 160),
+    "hops again": Clip("hops again", "cmu/01_01_playground_jump", 18.2, 130),
 }
 # Bodies of blocks on captured joints.
 BLOCKS = ("walk_giant", "walk-left_normal", "walk-back_normal", "run_normal", "dash_normal")

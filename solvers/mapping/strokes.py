@@ -17,6 +17,7 @@ from ..core.errors import InputError
 from ..core.lag import checked_times
 from ..shapes.mesh_feet import MeshFeet
 from .gaits import LEVELS, Gait, Recent, cycles_and_sharpness, longer, rounded
+from .hops import HopStream, carried, flights
 from .rounds import cycle_length, rounds
 from .stance_speed import stance_speed
 
@@ -98,7 +99,9 @@ class Strokes:
         if cycle is not None:
             points, times = rounds(points, times, cycle)
         gaits = found._own_gaits(points, times, cycle is not None)
-        return replace(found, gaits=gaits, asked=found._asked(*points, times))
+        # Who hops goes at no one speed while it stands.
+        hops = flights(_lift(feet, points[1]), float(np.diff(times).mean()))
+        return replace(found, gaits=gaits, asked=gaits[0].pushed if hops else found._asked(*points, times))
 
     @property
     def why_not(self) -> str | None:
@@ -150,7 +153,7 @@ class Strokes:
             smooth = _smoothed(weight * pushed, step)[known] / _smoothed(weight, step)[known]
             middle = 0.5 * (fine[1:] + fine[:-1])
             pushed = np.stack([np.interp(middle, middle[known], column) for column in smooth.T], axis=1)
-        pushed = _smoothed(pushed, step)
+        pushed = _smoothed(carried(pushed, velocity, lift, way.forward, flights(lift, step), step), step)
         gait = float((pushed @ way.forward).mean()), float(to_and_fro.mean()), float(stands.mean())
         return pushed, Gait(*gait, *shape), parts, told
 
@@ -252,6 +255,7 @@ class StrokeStream:
         self._smooth: np.ndarray | None = None
         self._known = np.zeros(2)
         self._still = 0.0  # seconds
+        self._hops = HopStream()
 
     def step(self, soles: np.ndarray, centroids: np.ndarray, time: float) -> np.ndarray:
         """Ground velocity (2,) at a time in seconds, of soles and centroids (K, 3); see ``Strokes.velocity``.
@@ -263,7 +267,7 @@ class StrokeStream:
             return self._now()
         self._last = now
         if last is None or time - last[0] > SILENT:
-            self._smooth, self._known = None, np.zeros(2)
+            self._smooth, self._known, self._hops = None, np.zeros(2), HopStream()
             return self._now()
         elapsed = time - last[0]
         velocity = _velocity(np.stack((last[1], now[1])), np.array((last[0], now[0])))
@@ -280,6 +284,9 @@ class StrokeStream:
         self._still = self._still + elapsed if still[0] else 0.0
         if weight[0] > 0.0 or self._still > _RESTS:
             self._known = pushed[0]
+        flies = self._hops.step(velocity[0], lift[0], way.forward, now[0])
+        if flies is not None:
+            self._known = flies
         if self._smooth is None:
             self._smooth = self._known
         self._smooth = self._smooth + (1.0 - np.exp(-elapsed / _POLE)) * (self._known - self._smooth)
