@@ -80,6 +80,33 @@ def test_it_is_of_a_result_that_is_half_faded(rig, capsys):
     assert report["key_error_mm"] == pytest.approx(off(shown, dense), abs=2e-3)
 
 
+def add_switch(rig):
+    """A property that both constraints of the leg go by, at IK."""
+    rig["ik"] = 1.0
+    for bone in "de":
+        control_scenes.add_driver(rig.pose.bones[bone].constraints[0], "influence", rig, '["ik"]', "told")
+
+
+@pytest.mark.parametrize("words", [["--step", "3"], ["--reduce", "0.001"]])
+@pytest.mark.parametrize("write_to", ["AS_KEYED", "FK"])
+def test_it_is_of_the_body_where_the_result_goes_back_to_its_source(rig, capsys, words, write_to):
+    """Bound is the beginning; the error in the fade was of controls, that of a hip too."""
+    chosen = rig.motion_loom_adapt
+    chosen.use_range, chosen.start, chosen.end, chosen.range_blend, chosen.write_to = True, 1, 3, 5, write_to
+    add_switch(rig)
+    scenes.deform("Floor", lambda v: v * [1.0, 1.0, 0.0])
+    play.bind(rig, ("Floor",))
+    scenes.deform("Floor", lambda v: v + [0.0, 0.0, 0.2])
+    _, dense = baked(rig, capsys)
+    report, shown = baked(rig, capsys, *words)
+    apart = 1000.0 * np.linalg.norm(shown - dense, axis=-1).max(axis=1)
+    assert any("is keyed to 0" in note for note in report["notes"]) == (write_to == "FK")
+    assert write_to == "FK" or apart[3:].max() > 0.3
+    assert report["key_error_mm"] == pytest.approx(apart.max(), abs=2e-3)
+    if "--reduce" in words:
+        assert apart.max() <= 1000.0 * float(words[1]) + 1e-3
+
+
 def away(shown, meant):
     """Millimetres by which the heads of the body's bones are away from where they were meant to be."""
     return 1000.0 * np.linalg.norm((shown - meant)[:, ::4], axis=-1).max()
