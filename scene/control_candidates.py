@@ -13,7 +13,7 @@ from .bone_dependence import bones_reached, moved_by
 from .channels import SIZES
 from .interference import driven_bones
 from .sampling import strip_curves
-from .switching import changing_constraints, switching
+from .switching import changing_constraints, plain_chains, switching
 
 # They leave a bone where it is keyed, within bounds, or do not act on where it is.
 _BOUNDS = frozenset({"LIMIT_LOCATION", "LIMIT_ROTATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"})
@@ -65,11 +65,12 @@ def find_candidates(ob: bpy.types.Object, action, slot) -> Candidates:
 
 
 def overridden_bones(ob: bpy.types.Object, source: tuple) -> np.ndarray:
-    """(B,) bool: bones that a constraint places whatever their channels say, at all times.
+    """(B,) bool: bones that a constraint places whatever their channels say, at all times, and that no key switches.
 
     source: action and slot that the rig moves by.
     """
     animated = changing_constraints(ob, source)
+    animated |= {(bone.name, each.name) for bone, each in plain_chains(ob, source)}
     found: set[str] = set()
     for bone in ob.pose.bones:
         for each in bone.constraints:

@@ -44,10 +44,11 @@ def foreign_switches(ob: bpy.types.Object, switches: tuple[str, ...]) -> np.ndar
 
 
 def in_few_steps(switches: tuple[str, ...], values: np.ndarray) -> np.ndarray:
-    """Values (F, P) of switches, where they weigh a constraint themselves as none of it, half or all of it: in between
-    controls do much the same, and each value would have to be measured."""
+    """Values (F, P) of switches, where they weigh a constraint themselves in quarters of it: in between controls do
+    much the same, and each value would have to be measured. None and all of it stand for themselves alone."""
     own = np.array([path.endswith(WEIGHING) for path in switches], bool)
-    steps = np.where(values < _MET, 0.0, np.where(values > 1.0 - _MET, 1.0, 0.5))
+    parts = np.clip(np.round(4.0 * values), 1.0, 3.0) / 4.0
+    steps = np.where(values < _MET, 0.0, np.where(values > 1.0 - _MET, 1.0, parts))
     return np.where(own, steps, values)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import bpy
 
@@ -25,7 +25,7 @@ def switching(ob: bpy.types.Object, source: tuple, kinds: tuple[str, ...] = _ACT
     source: action and slot that the rig moves by, None and None for NLA strips alone.  kinds: ends of data paths.
     Custom properties of the rig that drivers of constraints, or of what bones inherit, read; a property of a constraint
     itself where keys or strips animate it, and where its drivers read nothing of that kind: the armature's data, bones,
-    other objects.
+    other objects; the influence of IK that nothing switches, see `plain_chains`.
     """
     drivers = _drivers(ob)
     for path, curve in drivers.items():
@@ -38,6 +38,8 @@ def switching(ob: bpy.types.Object, source: tuple, kinds: tuple[str, ...] = _ACT
     for path, _index in animated(ob, source):
         if path not in drivers:
             yield from ((path, bone) for bone in _constrained(ob, path, kinds))
+    for bone, each in plain_chains(ob, source):
+        yield from ((each.path_from_id("influence"), link.name) for link in moved_by(bone, each))
 
 
 def foreign_drivers(ob: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
@@ -58,6 +60,45 @@ def changing_constraints(ob: bpy.types.Object, source: tuple) -> set[tuple[str, 
     paths = [*_drivers(ob), *(path for path, _index in animated(ob, source))]
     found = [constraint_of(ob, path) for path in paths if path.endswith(_WHETHER)]
     return {(bone.name, each.name) for bone, each in filter(None, found)}
+
+
+def plain_chains(ob: bpy.types.Object, source: tuple) -> list[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
+    """Bones and IK constraints of limbs that always act alike, since neither keys nor drivers say otherwise.
+
+    Those where keys of the influence alone would give the limb to its own bones: they can be keyed, and nothing else
+    moves them.
+    """
+    changing, shaped = changing_constraints(ob, source), any(bone.custom_shape for bone in ob.pose.bones)
+    found = [
+        (bone, each, [link.name for link in moved_by(bone, each)])
+        for bone in ob.pose.bones
+        for each in bone.constraints
+        if each.type == "IK" and not each.mute and each.influence > 0.0
+    ]
+    return [
+        (bone, each)
+        for bone, each, chain in found
+        if (bone.name, each.name) not in changing
+        and is_chained(ob, chain)
+        and all(_is_free(ob.pose.bones[name], each, shaped) for name in chain)
+        and not any(other != each and set(chain).intersection(links) for _, other, links in found)
+    ]
+
+
+def is_chained(ob: bpy.types.Object, bones: Collection[str]) -> bool:
+    """Whether one of some bones is another's parent, as in limbs."""
+    parents = [ob.data.bones[name].parent for name in bones]
+    return any(parent is not None and parent.name in bones for parent in parents)
+
+
+def _is_free(bone: bpy.types.PoseBone, reach: bpy.types.Constraint, shaped: bool) -> bool:
+    """Whether a bone could be keyed, and nothing but an IK constraint and limits moves it.
+
+    shaped: whether custom shapes tell controls from the rest.
+    """
+    others = [each for each in bone.constraints if each != reach and not each.type.startswith("LIMIT")]
+    can_be_keyed = not all(bone.lock_rotation) and (not shaped or bone.custom_shape is not None)
+    return can_be_keyed and all(each.mute or each.influence == 0.0 for each in others)
 
 
 def constraint_of(ob: bpy.types.Object, path: str) -> tuple[bpy.types.PoseBone, bpy.types.Constraint] | None:

@@ -1,4 +1,4 @@
-"""Goals of limbs that have no switch: controls that pull a chain of carriers by one of its joints."""
+"""Goals of limbs that no control rides on: controls that pull a chain of carriers by one of its joints."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from .structure import below
 _AT = 0.01  # parts of the body's size by which a goal may lie beside its joint
 
 
-def chain_goals(controls: ControlRig, state: int) -> np.ndarray:
+def chain_goals(controls: ControlRig, state: int, switched_too: bool = False) -> np.ndarray:
     """(C,) int, the carrier at whose head, at rest, a control lies that moves what that hangs on too, -1 for others.
 
     Only controls that move nothing beside one chain, and may be moved in all ways, are goals: of several at one
-    carrier the one highest up in the rig.  What limbs with switches hold is left out.
+    carrier the one highest up in the rig.  What limbs with switches hold is left out, unless switched_too.
     """
     rig, under = controls.rig, below(controls.carrier_parents)
     heads = rig.rest[:, :3, 3]
     switched = np.zeros(len(controls.carriers), bool)
-    if controls.limb_carriers is not None:
+    if controls.limb_carriers is not None and not switched_too:
         switched = controls.limb_carriers.any(axis=0)
     depth = np.zeros(len(rig.names), int)
     for level, bones in enumerate(rig.levels):

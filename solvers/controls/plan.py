@@ -156,7 +156,7 @@ def _of_limb(controls: ControlRig, limb: int, end: int, state: int) -> np.ndarra
     """(C, 6) bool: for each bone of a limb one control that carries it, and one that swings what none carries.
 
     Of several that carry a bone the one highest up in the rig: the others, as a foot's spin and heel, do again what it
-    does.
+    does.  In IK the goal, where it carries none.
     """
     own, carriers = controls.limb_controls[limb, end], np.flatnonzero(controls.limb_carriers[limb])
     depth = np.zeros(len(controls.rig.names), int)
@@ -175,6 +175,9 @@ def _of_limb(controls: ControlRig, limb: int, end: int, state: int) -> np.ndarra
             control = found[depth[controls.controls[found]].argmin()]
             moves_all = controls.moves[state, control, carriers].all()
             out[control] = controls.free[control] & np.repeat([end == IK and moves_all, True], 3)
+    if end == IK and not out[:, :3].any():
+        goals = own & (chain_goals(controls, state, switched_too=True) >= 0)
+        out[goals] = controls.free[goals]
     first = carriers[:1]
     if end == IK and not (riders == first).any():
         swings = _swings(controls, limb, state)

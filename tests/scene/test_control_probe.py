@@ -39,7 +39,8 @@ def test_a_leg_by_constraints_is_measured_without_names():
     before = id_counts()
     rig = measured(ob)
     assert id_counts() == before
-    assert set(names_of(rig, rig.controls)) == set(CONTROLS) - {"a"}  # what constraints look at, and what is keyed
+    # What constraints look at, what is keyed, and the bones that a key of the IK's influence would free.
+    assert set(names_of(rig, rig.controls)) == {*CONTROLS, "c", "d"} - {"a"}
     assert tree_of(rig) == {"b": None, "c": "b", "d": "c", "e": "d"}
     assert (rider(rig, "b"), rider(rig, "g"), rider(rig, "p")) == ("b", "e", None)
     assert set(names_of(rig, rig.verified)) == set("bcde")
@@ -206,6 +207,7 @@ def test_a_choice_among_several_is_a_switch_in_the_states_that_occur():
     path = hang_by_choice(ob)
     ob["text"] = "none"
     add_driver(ob.pose.bones["e"].constraints[0], "influence", ob, '["text"]', "1.0 if told else 1.0")
+    ob.pose.bones["c"].lock_rotation = (True, True, True)  # else the leg itself has a switch
     probe = probe_rig(bpy.context, ob, FRAMES)
     assert probe.switches == (path,) and probe.ends.tolist() == [[0.0, 2.0]]
     assert probe.states.ravel().tolist() == [0.0, 2.0] and not probe.limb_switches.any()

@@ -98,9 +98,32 @@ def test_a_property_that_says_whether_a_bone_turns_with_its_parent_is_a_switch()
     drive(ob.data.bones["d"], "bbone_curveinx", "0.1")  # no switch
     add_driver(ob.data.bones["c"], "use_inherit_rotation", ob, '["hinge"]', "told")
     found, _controls = shown_at(ob, 1)
-    assert found.switches == ('["hinge"]',) and {0.0, 1.0} <= set(found.states[:, 0].tolist())
+    assert found.switches == ('["hinge"]', INFLUENCE) and {0.0, 1.0} <= set(found.states[:, 0].tolist())
     np.testing.assert_array_equal(shown_at(ob, 8)[0].posed, found.posed)
     assert np.abs(found.base[0] - found.base[-1]).max() > 1e-3
+
+
+def test_ik_that_nothing_switches_is_a_switch_where_its_bones_could_be_keyed():
+    ob = animate_leg(add_leg())
+    assert plain_switches(ob) == {(INFLUENCE, "c"), (INFLUENCE, "d")}
+    ob.pose.bones["c"].lock_rotation = (True, True, True)
+    assert not plain_switches(ob)
+    ob.pose.bones["c"].lock_rotation = (True, False, True)
+    ob.pose.bones["g"].custom_shape = shape = add_object("Shape")  # now shapes tell controls from the rest
+    assert not plain_switches(ob)
+    for name in "cd":
+        ob.pose.bones[name].custom_shape = shape
+    assert plain_switches(ob)
+    hold = ob.pose.bones["c"].constraints.new("COPY_ROTATION")
+    assert not plain_switches(ob)
+    ob.pose.bones["c"].constraints.remove(hold)
+    other = ob.pose.bones["e"].constraints.new("IK")
+    other.target, other.subtarget = ob, "b"
+    assert not plain_switches(ob), "of two that pull at one limb"
+
+
+def plain_switches(ob):
+    return {(path, bone) for path, bone in switching(ob, (None, None)) if path.endswith("influence")}
 
 
 def test_what_drives_and_stays_is_no_switch():
@@ -122,4 +145,5 @@ def test_a_muted_constraint_that_keys_let_act_counts():
 def test_switches_are_those_of_the_source_that_is_given():
     ob = animate_leg(add_leg())
     keyed(ob)
+    reach_of(ob).influence = 0.0
     assert not list(switching(ob, (None, None)))

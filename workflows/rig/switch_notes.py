@@ -44,7 +44,7 @@ def _left_alone(ob, controls: ControlRig, source: tuple) -> Iterator[str]:
     limbs = controls.limb_carriers if controls.limb_carriers is not None else np.zeros((0, len(controls.carriers)))
     switched = {names[bone] for bone in controls.carriers[np.asarray(limbs, bool).any(axis=0)]}
     body = {names[bone] for bone in controls.carriers}
-    for bones, why in unswitchable(ob, source):
+    for bones, why in unswitchable(ob, source, controls.switches):
         of_body = [name for name in bones if name in body]
         if of_body and not switched.intersection(of_body):
             yield f"{_named(of_body)} cannot be written to FK, and stay on the controls that are keyed: {why}"

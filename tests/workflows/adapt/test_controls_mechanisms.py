@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.devrepo.motion_loom.scene import actions, private_copies
+from bl_ext.devrepo.motion_loom.scene import actions, control_candidates, private_copies, switching
 from mathutils import Matrix
 
 from tests import adapt_play as play
@@ -91,9 +91,51 @@ def by_armature(rig):
         add_driver(rig.pose.bones[name].constraints[0], "influence", rig.data, '["way"]', "told", "ARMATURE")
 
 
-@pytest.mark.parametrize("switch", [by_armature, lambda rig: None], ids=["armature", "nothing"])
+def locked(rig):
+    rig.pose.bones["c"].lock_rotation = (True, True, True)
+
+
+def test_ik_that_nothing_switches_is_switched_by_keys_of_its_influence(leg, capsys):
+    """Write To FK left it as it was, with a note."""
+    reach = leg.pose.bones["d"].constraints["IK"]
+    before = heads(leg)
+    play.bind(leg, ("Floor",))
+    leg.motion_loom_adapt.write_to = "FK"
+    told = raised(capsys)
+    path = reach.path_from_id("influence")
+    assert any(note == f"{path} is keyed to 0 over the bound frames" for note in told["notes"])
+    assert {"c", "d"} <= set(told["controls"]["written"]) and "p" not in told["controls"]["written"]
+    np.testing.assert_allclose(heads(leg) - before, np.broadcast_to([0.0, 0.0, UP], before.shape), atol=5e-4)
+    assert actions.find_curve(*actions.assigned(leg), path) is not None
+    play.play_source(leg)
+    np.testing.assert_allclose(heads(leg), before, atol=1e-5)
+    assert reach.influence == 1.0
+    with_live = press_live(leg)
+    np.testing.assert_allclose(with_live - before, np.broadcast_to([0.0, 0.0, UP], before.shape), atol=5e-4)
+    play.press(leg)
+    assert reach.influence == 1.0
+    np.testing.assert_allclose(heads(leg), before, atol=1e-5)
+
+
+def press_live(rig):
+    play.press(rig)
+    assert play.is_ready(rig)
+    return heads(rig)
+
+
+def test_a_rig_that_was_bound_before_its_influence_counted_says_so(leg, capsys, monkeypatch):
+    with monkeypatch.context() as then:
+        for module in (switching, control_candidates):
+            then.setattr(module, "plain_chains", lambda _ob, _source: [])
+        play.bind(leg, ("Floor",))
+    leg.motion_loom_adapt.write_to = "FK"
+    (said,) = [note for note in raised(capsys)["notes"] if "written to FK" in note]
+    assert "'IK' on 'd'" in said and "bind again" in said
+
+
+@pytest.mark.parametrize("switch", [by_armature, locked])
 def test_a_limb_that_cannot_be_switched_is_named(leg, capsys, switch):
-    """Write To FK did nothing, and said nothing."""
+    """Write To FK did nothing, and said nothing: of an armature's property, or where a bone is locked."""
     switch(leg)
     play.bind(leg, ("Floor",))
     said = [note for note in raised(capsys)["notes"] if "written to FK" in note]
@@ -107,7 +149,7 @@ def test_a_limb_that_cannot_be_switched_is_named(leg, capsys, switch):
 def test_a_switch_that_was_keyed_after_bind_is_named(leg, capsys):
     play.bind(leg, ("Floor",))
     key_influences(leg, {1: 1.0})
-    assert any("influence' and 1 more" in note and "bind again" in note for note in raised(capsys)["notes"])
+    assert any("Rotation\"].influence' switches" in note and "bind again" in note for note in raised(capsys)["notes"])
 
 
 def hang_goal(rig, keyed):
