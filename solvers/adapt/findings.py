@@ -65,7 +65,8 @@ class Findings:
     straight and were not.
     comparison: distances and contacts beside the source's.  sample_joints: (P,) the joint that each of its samples
     leads to.  objects: names of what is there of its objects, of
-    what replaces one its own.  scale: body height / 1.8 m.  dt: seconds a frame.
+    what replaces one its own.  scale: body height / 1.8 m.  dt: seconds a frame.  held: see
+    ``held_joints``; contacts come before clearance.
     ride: the largest jump of what is not solved, where that is known.
     """
 
@@ -85,6 +86,7 @@ class Findings:
     objects: tuple[str, ...]
     scale: float
     dt: float
+    held: np.ndarray
     ride: Ride | None = None
 
     @property
@@ -209,7 +211,16 @@ def find(
         _names(binding, environment, uses),
         scale,
         binding.dt,
+        held_joints(binding),
     )
+
+
+def held_joints(binding: Binding) -> np.ndarray:
+    """(F, J) bool: joints that touch something in the source, or are of a hand or foot that does."""
+    out = binding.touched.any(axis=0)
+    for end in binding.limb_ends:
+        out[:, end.held] |= out[:, end.held].any(axis=1, keepdims=True)
+    return out
 
 
 def _names(binding, environment, uses):

@@ -104,13 +104,15 @@ def given_up(found: Findings) -> list[GivenUp]:
 @dataclass(frozen=True)
 class Deeper:
     """A bone whose capsule is deeper in an object than in the source, or than 1 mm. metres: by how much more at most.
-    count: of frames.  spans: the first and the last frame of each run of them."""
+    count: of frames.  spans: the first and the last frame of each run of them.  held: in how many of them the bone, or
+    the hand or foot that it is of, is in contact."""
 
     bone: str
     obj: str
     metres: float
     count: int
     spans: tuple[tuple[float, float], ...]
+    held: int
 
 
 def deeper(found: Findings) -> list[Deeper]:
@@ -121,11 +123,13 @@ def deeper(found: Findings) -> list[Deeper]:
     is_deeper = amounts > _TOLD * found.scale
     for bone in dict.fromkeys(names[is_deeper.any(axis=0)]):
         own = names == bone
+        held = found.held[:, found.sample_joints[own]].any(axis=1)
         for number, obj in enumerate(found.objects):
             those = (is_deeper & (nearest == number))[:, own]
             if those.any():
                 most, rows = float(amounts[:, own][those].max()), those.any(axis=1)
-                out.append(Deeper(str(bone), obj, most, int(rows.sum()), _spans(found.frames, rows)))
+                spans, count = _spans(found.frames, rows), int(rows.sum())
+                out.append(Deeper(str(bone), obj, most, count, spans, int((rows & held).sum())))
     return sorted(out, key=lambda each: -each.metres)
 
 
@@ -163,6 +167,7 @@ def _as_json(found: Findings) -> dict:
                 "object": _plain(each.obj),
                 "mm": 1000 * each.metres,
                 "count": each.count,
+                "held": each.held,
                 "frames": each.spans,
             }
             for each in deeper(found)

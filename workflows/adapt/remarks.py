@@ -265,7 +265,7 @@ def _given_up(found):
 def _deeper(found):
     for each in deeper(found):
         text = f"{1000.0 * each.metres:.0f} mm deeper in '{each.obj}' in {words.counted(each.count, 'frame')}"
-        yield Remark(text, each.bone, each.spans[0][0], "")
+        yield Remark(text + _held(each), each.bone, each.spans[0][0], "")
 
 
 def note_of_deeper(found: Findings) -> list[str]:
@@ -273,9 +273,17 @@ def note_of_deeper(found: Findings) -> list[str]:
     those = [each for each in deeper(found) if each.metres > _DEEP * found.scale]
     if not those:
         return []
-    some = [f"'{each.bone}' in '{each.obj}' by {1000.0 * each.metres:.0f} mm at {_in_words(each)}" for each in those]
+    some = [
+        f"'{each.bone}' in '{each.obj}' by {1000.0 * each.metres:.0f} mm at {_in_words(each)}{_held(each)}"
+        for each in those
+    ]
     more = [f"{len(those) - _NAMED} more, see the report"] if len(those) > _NAMED else []
     return [f"Bones that are deeper inside than in the source: {'; '.join([*some[:_NAMED], *more])}"]
+
+
+def _held(each: Deeper) -> str:
+    """Why nothing moves it out, where that is so in most of the frames."""
+    return ", where its contacts hold it" if 2 * each.held > each.count else ""
 
 
 def _contact(each: GivenUp) -> str:

@@ -104,6 +104,8 @@ def test_bones_that_are_deeper_in_something_than_in_the_source_are_named(on_two_
     assert deeper[0]["mm"] == pytest.approx(40.0, abs=1.5) and deeper[0]["frames"] == [[1.0, 24.0]]
     (note,) = [note for note in report["notes"] if "deeper inside than in the source" in note]
     assert f"'{deeper[0]['bone']}' in 'Near' by 40 mm at frames 1 to 24" in note
+    # The foot stands on it, and contacts come before clearance; the chest does not.
+    assert deeper[0]["held"] == deeper[0]["count"] and f"{deeper[0]['bone']}" in note and "contacts hold it" in note
     on_two_boxes.motion_loom_adapt.influence = 1.0
     report, _ = moved("Near", (0.0, 0.0, 0.04), capsys)
     assert not [note for note in report["notes"] if "deeper" in note]
