@@ -89,7 +89,8 @@ def adapt_steps(context, ob, workflow, options: AdaptRigOptions) -> Generator[tu
     def keep(written):
         keep_report(context, ob, workflow, report | written[0], found, told)
         action = context.blend_data.actions[written[0]["action"], None]
-        keep_lowered(action, workflow, written[0]["source"], float(lowered.max()), binding.scale)
+        source = workflow.settings_of(ob).source or written[0]["source"]
+        keep_lowered(action, workflow, source, float(lowered.max()), binding.scale)
 
     (written,) = yield from write_steps(context, [ob], workflow, problem, solution, options, chosen, keep)
     # The scene may have come to play longer since.

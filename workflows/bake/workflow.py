@@ -23,6 +23,7 @@ from ..command_line.words import counted
 from ..core.base import Command, Steps, Workflow, too_large_named
 from ..core.naming import result_name
 from ..core.outside_frames import outside_notes
+from ..environment.lowered import carry_lowered
 from ..interface.panel_parts import draw_range
 from .settings import MotionLoomBakeSettings
 
@@ -110,6 +111,7 @@ def bake_rig(context, ob, options: BakeOptions) -> dict:
             action, silenced = resample(context, ob, name, frames, new_frames, is_assigned), []
         else:
             action, silenced = bake_seen(context, ob, name, frames, new_frames, is_assigned)
+        carry_lowered(ob, source, action)
         if options.strip:
             _keep_as_strip(context, ob, action, new_frames, options.assign)
     if silenced:

@@ -96,7 +96,7 @@ def bind_steps(context, ob, workflow, objects, start=None, end=None) -> Steps:
         held = controls and HeldAsBound.of(context, ob, source.motion)
         played = source_of(ob)
         left_out = notes_at_bind(context.scene, ob, workflow, played, source.motion, bones, controls)
-        left_out = (*lowered_notes(played[0], workflow), *_still(context.scene, played, source.motion), *left_out)
+        left_out = (*lowered_notes(ob, played, workflow), *_still(context.scene, played, source.motion), *left_out)
         others = other_motions(ob, played, (workflow.settings_of(ob).result,))
     yield 0.1, "Reading the environment"
     before = bound_before(ob, workflow)

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
+from bl_ext.devrepo.motion_loom.scene import actions, strips
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 from bl_ext.devrepo.motion_loom.workflows.environment.replaced import replace_objects
 
@@ -228,6 +229,31 @@ def test_a_result_with_lowered_hips_says_so_when_it_is_bound(rig):
     press(rig, "fit")
     notes = rig.motion_loom_adapt.notes
     assert "the hips went down by up to" in notes and f"bind '{source}'" in notes
+    # Adapted once more it is still of that source, and stays low.
+    entry(rig).replacements.clear()
+    press(rig, "bake")
+    press(rig, "fit")
+    assert f"bind '{source}'" in rig.motion_loom_adapt.notes
+
+
+@pytest.mark.parametrize("way", ["strip", "copy", "bake"])
+def test_copies_of_a_result_with_lowered_hips_say_so_too(rig, way):
+    """What somebody makes of it by hand: a strip, another name, the keys of Bake Action. They were silent."""
+    replace_objects(rig, entry(rig), [ramp(slope=0.5)])
+    source = rig.motion_loom_adapt.source.name
+    press(rig, "bake")
+    action, slot = actions.assigned(rig)
+    if way == "strip":
+        strips.push(rig, action, slot, *actions.frame_range(action, slot))
+        rig.animation_data.action = None
+    elif way == "copy":
+        rig.animation_data.action = action.copy()
+    else:
+        rig.motion_loom_bake.assign = True
+        assert bpy.ops.motion_loom.bake(workflow="bake") == {"FINISHED"}
+        assert rig.animation_data.action != action
+    press(rig, "fit")
+    assert f"bind '{source}'" in rig.motion_loom_adapt.notes
 
 
 @pytest.mark.parametrize("link", [False, True])
