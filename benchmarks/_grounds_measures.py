@@ -14,7 +14,8 @@ from solvers.adapt.footholds import HALF
 from solvers.adapt.lost_ground import lost_ground
 from solvers.adapt.present_places import present_places
 from solvers.adapt.solve import AdaptOptions, SurfaceUse, adapt
-from solvers.adapt.worst_events import worst
+from solvers.adapt.swings import swings
+from solvers.adapt.worst_events import DOWN, worst
 from solvers.core.types import JointTrack, MeshTrack
 
 from ._adapt_looks_measures import JUMP, TURN, capture_pops
@@ -103,6 +104,7 @@ def _figures(scene, binding, motion, ground, found) -> dict:
         "stances_without_ground": int((~standing.found).sum()),
         "hips_lowered_cm": 100.0 * float(motion.moves.sinking.max()) / binding.scale,
     }
+    out |= _swings(binding, standing, ground)
     pops = capture_pops(scene.track, scene.height)
     for name, unit, sizes in (("jump", "cm", 100.0 * found.jumps / binding.scale), ("turn", "deg", found.turns)):
         sizes = np.where(pops[:, None], np.nan, sizes)
@@ -110,6 +112,18 @@ def _figures(scene, binding, motion, ground, found) -> dict:
         out |= {f"{name}_{unit}": event.size, f"{name}_bone": names[event.joint], f"{name}_index": int(event.frame)}
         out[f"{name}_frames_over"] = int((np.nan_to_num(sizes) > (JUMP if name == "jump" else TURN)).any(axis=1).sum())
     return out
+
+
+def _swings(binding, standing, ground) -> dict:
+    found = swings(binding, standing, standing.frames([ground])[0], DOWN)
+    largest = {name: getattr(found, name).max(initial=0.0) / binding.scale for name in ("least", "alike", "speeds")}
+    return {
+        "swings": len(found.rises),
+        "swings_too_fast": len(found.fast(binding.scale)),
+        "swing_m_s": float(largest["speeds"]),
+        "swing_least_cm": 100.0 * float(largest["least"]),
+        "swing_alike_cm": 100.0 * float(largest["alike"]),
+    }
 
 
 def slide(binding: Binding, positions: np.ndarray) -> float:

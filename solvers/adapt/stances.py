@@ -42,6 +42,11 @@ class Stances:
         return Stances(*(part[rows] for part in parts))
 
     @property
+    def pairs(self) -> np.ndarray:
+        """(P,) rows of those after which the next row is the next stance of the same foot."""
+        return np.flatnonzero((self.joints[1:] == self.joints[:-1]).all(axis=1))
+
+    @property
     def middle(self) -> np.ndarray:
         """(M,) rows."""
         return (self.first + self.last) // 2

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.types import MeshTrack, TriangleMesh
-from ..surface.point_transfer import TransferredPoints
+from ..surface.point_transfer import WALL, TransferredPoints
 from .binding import Binding
 from .relationship import Relations
 from .stances import Stances
@@ -50,6 +50,13 @@ class Standing:
         for rows, points in self.placed.values():
             out[rows] = points.found
         return out
+
+    def steps(self, gravity: np.ndarray) -> np.ndarray:
+        """(P,) rows of stances after which the next row is the same foot's next one, both with ground and on what was
+        level enough to stand on at bind. gravity: (3,) unit vector."""
+        counts = self.found & (self.axes[..., 0] @ -np.asarray(gravity, float) > WALL)
+        pairs = self.stances.pairs
+        return pairs[counts[pairs] & counts[pairs + 1]]
 
     def unheld(self, rows: slice) -> np.ndarray:
         """(f, J) in [0, 1], how much joints stand where there is no ground: nothing holds them there."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..surface.point_transfer import WALL
 from .standing import Standing
 
 # Metres ahead, half way, for each metre that a swing goes higher than at bind; and at most so many at 1.8 m.
@@ -20,10 +19,7 @@ def swing_leads(standing: Standing, now: np.ndarray, rows: slice, gravity: np.nd
 
     now: (S, M, 3) where the feet stand now, S = 1 or F.  gravity: (3,) unit vector.  scale: body height / 1.8 m.
     """
-    stances, level = standing.stances, standing.axes[..., 0] @ -gravity > WALL
-    counts = standing.found & level
-    # Those of a foot follow each other.
-    pair = np.flatnonzero((stances.joints[1:] == stances.joints[:-1]).all(axis=1) & counts[1:] & counts[:-1])
+    stances, pair = standing.stances, standing.steps(gravity)
     now = now if len(now) == 1 else now[rows]
     height = (now - standing.origins) @ -gravity
     size = np.clip(_LEAD * (height[:, pair + 1] - height[:, pair]), -_MOST * scale, _MOST * scale)

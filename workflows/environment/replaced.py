@@ -17,6 +17,8 @@ from ...solvers.adapt.lost_ground import LostGround, lost_ground
 from ...solvers.adapt.options import SurfaceUse
 from ...solvers.adapt.present_places import present_places
 from ...solvers.adapt.standing import Standing
+from ...solvers.adapt.swings import STROLL, Swings, swings
+from ...solvers.adapt.worst_events import DOWN
 from ...solvers.core.errors import SceneError
 from ...solvers.core.types import MeshTrack, TriangleMesh
 from ..command_line.words import counted
@@ -161,11 +163,12 @@ def _triangles(parts) -> np.ndarray:
 @dataclass(frozen=True)
 class GroundReport:
     """What became of each object that is replaced. lost: its points.  doubts: what somebody may not expect.
-    standing: the feet on all; None without any."""
+    standing: the feet on all; None without any.  swings: between their stances."""
 
     lost: Sequence[LostGround] = ()
     doubts: Sequence[GroundDoubt] = ()
     standing: Standing | None = None
+    swings: Swings | None = None
 
 
 def ground_report(binding: Binding, environment: Sequence[MeshTrack], uses: Sequence[SurfaceUse]) -> GroundReport:
@@ -173,8 +176,9 @@ def ground_report(binding: Binding, environment: Sequence[MeshTrack], uses: Sequ
     if not any(use.replaced for use in uses):
         return GroundReport()
     places = present_places(binding, environment, uses)
-    doubts = ground_doubts(binding, uses, places.replaced)
-    return GroundReport(lost_ground(binding, places.replaced), doubts, places.standing)
+    doubts, standing = ground_doubts(binding, uses, places.replaced), places.standing
+    found = swings(binding, standing, standing.frames(environment)[0], DOWN)
+    return GroundReport(lost_ground(binding, places.replaced), doubts, standing, found)
 
 
 def ground_notes(binding: Binding, environment: Sequence[MeshTrack], found: GroundReport) -> list[str]:
@@ -194,7 +198,37 @@ def ground_notes(binding: Binding, environment: Sequence[MeshTrack], found: Grou
             some = [f"'{edge['bone']}' {frame_span(*edge['frames'])}" for edge in edges[:_RUNS]]
             more = f" and {len(edges) - _RUNS} times more" if len(edges) > _RUNS else ""
             out.append(f"Half over an edge of '{environment[each.number].name}' stand {', '.join(some)}{more}")
+        out += _fast(binding, environment[each.number].name, _fast_swings(binding, found.swings, each.number))
     return out
+
+
+def _fast(binding: Binding, by: str, found: list[dict]) -> list[str]:
+    """A sentence, or none, of swings that are too fast, the fastest first."""
+    if not found:
+        return []
+    worst, others = found[0], len(found) - 1
+    way = "up" if worst["rise_cm"] > 0 else "down"
+    more = f", and {counted(others, 'swing')} more" if others else ""
+    return [
+        f"Feet go {way} '{by}' too fast for a walk: '{worst['bone']}' by {abs(worst['rise_cm']):.0f} cm at frames "
+        f"{frame_span(*worst['frames'])}, {worst['m_s']:.1f} m/s{more}; people take stairs at "
+        f"{STROLL * binding.scale:.1f} m/s: slow the motion down, or make steps lower or longer"
+    ]
+
+
+def _fast_swings(binding: Binding, swings: Swings, number: int) -> list[dict]:
+    """Those onto an object that are too fast, the fastest first."""
+    rows = swings.fast(binding.scale)
+    names, frames = binding.track.skeleton.names, binding.track.frames
+    return [
+        {
+            "bone": names[swings.joints[row]],
+            "frames": (float(frames[swings.first[row]]), float(frames[swings.last[row]])),
+            "rise_cm": 100.0 * float(swings.rises[row]),
+            "m_s": float(swings.speeds[row]),
+        }
+        for row in rows[swings.numbers[rows] == number]
+    ]
 
 
 def _over_edges(binding: Binding, standing: Standing, number: int) -> list[dict]:
@@ -238,6 +272,7 @@ def ground_as_json(
             "bones": _bones(binding, each),
             "frames": frame_runs(binding.track.frames, each.missing.any(axis=1)),
             "stances": _stances_as_json(binding, found.standing, each.number),
+            "fast_swings": _fast_swings(binding, found.swings, each.number),
         }
         for each in found.lost
     ]

@@ -8,9 +8,10 @@ from solvers.adapt.solve import AdaptOptions, SurfaceUse, adapt
 from solvers.adapt.stances import _eased
 from solvers.adapt.stood_pushes import stood_pushes
 from solvers.adapt.swing_leads import swing_leads
+from solvers.adapt.swings import swings
 from solvers.adapt.terms import AdaptTerms
 from tests.adapt_bound import gap
-from tests.adapt_ground import TREAD, bound_march, stairs
+from tests.adapt_ground import RISE, TREAD, bound_march, stairs
 
 USES = (SurfaceUse(replaced="GRAVITY"),)
 
@@ -127,3 +128,28 @@ def test_an_ankle_is_no_nearer_to_a_riser_than_to_its_tread(walk):
             continue  # before the stairs
         above = height + 0.17 * steps
         assert y - (0.6 + TREAD * (steps - 1.0)) > min(above, 0.1) - 0.02
+
+
+def test_swings_tell_how_fast_they_have_to_rise(walk, standing):
+    now, down = standing.frames([stairs().state(0)])[0], np.array([0.0, 0.0, -1.0])
+    found, own = swings(walk, standing, now, down), swings(walk, standing, standing.origins[None], down)
+    assert np.abs(own.rises).max() < 1e-12 and own.alike.max() < 1e-9 and not own.fast(walk.scale).size
+    # Strides of four treads, of two where they begin before the stairs.
+    assert set((found.rises / RISE).round(3)) <= {0.0, 2.0, 3.0, 4.0} and found.rises.max() > 3.9 * RISE
+    np.testing.assert_allclose(found.speeds, found.rises / (found.last - found.first) / walk.dt)
+    first = found.fast(walk.scale)
+    assert first.size and (found.speeds[first] > 1.2 * walk.scale).all() and (np.diff(found.speeds[first]) <= 0).all()
+    assert not swings(walk, standing, now, down).fast(10.0).size
+
+
+def test_no_path_of_a_swing_takes_smaller_steps_than_the_least(walk, standing):
+    """Straight and even it takes just as much; grown like the way, the largest step is as long as it says."""
+    now, down = standing.frames([stairs().state(0)])[0], np.array([0.0, 0.0, -1.0])
+    found = swings(walk, standing, now, down)
+    positions = adapt(walk, [stairs()], AdaptOptions(surfaces=USES)).positions
+    for joint, first, last, least, alike in zip(
+        found.joints, found.first, found.last, found.least, found.alike, strict=True
+    ):
+        ways = (p[first : last + 1, joint] for p in (walk.track.positions, positions))
+        before, after = (np.linalg.norm(np.diff(way, axis=0), axis=1) for way in ways)
+        assert (after - before).max() > least - 0.002 and least <= alike + 1e-9

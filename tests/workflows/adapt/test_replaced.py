@@ -7,10 +7,17 @@ import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom import jobs
 from bl_ext.devrepo.motion_loom.scene import actions, strips
+from bl_ext.devrepo.motion_loom.solvers.adapt.options import SurfaceUse
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
-from bl_ext.devrepo.motion_loom.workflows.environment.replaced import replace_objects
+from bl_ext.devrepo.motion_loom.workflows.environment.replaced import (
+    ground_as_json,
+    ground_notes,
+    ground_report,
+    replace_objects,
+)
 
 from tests import adapt_scenes as scenes
+from tests.adapt_ground import TREAD, bound_march, stairs
 from tests.adapt_play import brought, live_is_bake, press, refused, reopen, save, settle, status
 from tests.objects import key
 
@@ -78,7 +85,7 @@ def test_live_is_bake_is_the_command(rig, tmp_path, capsys):
     found = json.loads(capsys.readouterr().out.splitlines()[-1])
     (replaced,) = found["replaced"]
     assert replaced.pop("points") > 10 and replaced.pop("stances")["over_edge"] == []
-    none = {"without_ground": 0, "bones": [], "frames": []}
+    none = {"without_ground": 0, "bones": [], "frames": [], "fast_swings": []}
     assert replaced == {"object": "Floor", "by": ["Ramp"], "along": "GRAVITY"} | none
     assert np.abs(scenes.joints_of(bpy.data.objects["Rig"]) - solved).max() < 1e-6
 
@@ -150,6 +157,23 @@ def test_a_block_that_is_inside_out_is_named(rig):
     block.data.flip_normals()
     settle()
     assert "inside out" not in (status(rig).note or "")
+
+
+@pytest.mark.parametrize("rise", [0.17, -0.17, 0.0])
+def test_steps_that_are_too_high_for_their_time_are_named(rise):
+    binding, environment = bound_march(stride=2 * TREAD, steps=6), [stairs(rise)]
+    uses = (SurfaceUse(replaced="GRAVITY"),)
+    found = ground_report(binding, environment, uses)
+    notes, (replaced,) = ground_notes(binding, environment, found), ground_as_json(binding, environment, uses, found)
+    fast = replaced["fast_swings"]
+    if not rise:
+        assert not notes and not fast
+        return
+    way = "up" if rise > 0 else "down"
+    (note,) = (note for note in notes if "too fast" in note)
+    assert note.startswith(f"Feet go {way} 'Stairs' too fast for a walk: '{fast[0]['bone']}' by 68 cm at frames")
+    assert f"and {len(fast) - 1} swing" in note and note.endswith("slow the motion down, or make steps lower or longer")
+    assert fast[0]["m_s"] > 1.2 and fast[0]["rise_cm"] == pytest.approx(400.0 * rise, abs=0.1)
 
 
 def test_the_report_names_what_takes_the_place(rig, tmp_path, capsys):
