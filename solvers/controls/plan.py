@@ -165,16 +165,17 @@ def _of_limb(controls: ControlRig, limb: int, end: int, state: int) -> np.ndarra
     posing = own & (controls.riders >= 0).any(axis=0)
     posed = controls.posed_by(posing[:, None] & controls.free.reshape(-1, 2, 3).any(axis=2)).riders[state]
     riders = np.where(own, np.where(posed >= 0, posed, _carried(controls, state)), -1)
-    out = np.zeros((len(own), 6), bool)
+    out, turning = np.zeros((len(own), 6), bool), _turning(controls, state)
     for carrier in carriers:
-        found = np.flatnonzero(riders == carrier)
+        found = np.flatnonzero((riders == carrier) & (turning[:, carrier] | (end == IK)))
         above = controls.carrier_parents[carrier]
         if not found.size and above in carriers:  # what moves it without what it hangs on
             found = np.flatnonzero(own & controls.moves[state, :, carrier] & ~controls.moves[state, :, above])
         if found.size:
             control = found[depth[controls.controls[found]].argmin()]
-            moves_all = controls.moves[state, control, carriers].all()
-            out[control] = controls.free[control] & np.repeat([end == IK and moves_all, True], 3)
+            moved = controls.moves[state]
+            is_placed = moved[control, carriers].all() if end == IK else _is_apart(moved[own], carrier, above, carriers)
+            out[control] = controls.free[control] & np.repeat([is_placed, True], 3)
     if end == IK and not out[:, :3].any():
         goals = own & (chain_goals(controls, state, switched_too=True) >= 0)
         out[goals] = controls.free[goals]
@@ -184,6 +185,24 @@ def _of_limb(controls: ControlRig, limb: int, end: int, state: int) -> np.ndarra
         found = np.flatnonzero(swings & ~out.any(axis=1) & controls.free[:, :3].any(axis=1))
         if found.size:  # a pole moves, it does not turn
             out[found[0]] = controls.free[found[0]] & np.repeat([True, False], 3)
+    return out
+
+
+def _is_apart(moves: np.ndarray, carrier: int, above: int, limb: np.ndarray) -> bool:
+    """Whether no control of a limb (n,) that moves the carrier above another moves that too, moves (C, K).
+
+    So it is with a hoof that is itself the goal of its leg.
+    """
+    return above in limb and not (moves[:, above] & moves[:, carrier]).any()
+
+
+def _turning(controls: ControlRig, state: int) -> np.ndarray:
+    """(C, K) bool, whether a carrier goes rigidly with a control that is turned: a bone that copies another's rotation
+    goes with its own channels as these are moved alone."""
+    out = np.ones(controls.moves.shape[1:], bool)
+    if controls.pairs is not None:
+        out[:] = False
+        out[tuple(controls.pairs.T)] = controls.carried[state, :, 1]
     return out
 
 

@@ -12,15 +12,23 @@ from tests import commands
 FRAMES = np.arange(1.0, 6.0)
 
 
-@pytest.fixture(params=["kaykit_ik", "quaternius_horse_ik"])
+CASES = ("kaykit_ik", "quaternius_horse_ik")
+
+
+@pytest.fixture(params=CASES)
 def case(request, tmp_path):
-    """Its name and its rig, posed by IK and bound to a floor, which then goes up by 3 % of the height."""
+    """A rig with a switch."""
+    return bound(request.param, tmp_path, add_switch)
+
+
+def bound(name, folder, change):
+    """A rig that was changed, posed by IK and bound to a floor, which then goes up by 3 % of the height."""
     if datasets.data_folder() is None:
         pytest.skip("the characters are not there; set MOTION_LOOM_DATA")
     bpy.ops.wm.read_homefile(use_empty=True)
-    rig = control_rigs.build(request.param, tmp_path)
-    add_switch(rig)
-    control_rigs.key_clip(rig, control_rigs.CASES[request.param].clip(rig, "IK", 1, FRAMES), "clip")
+    rig = control_rigs.build(name, folder)
+    change(rig)
+    control_rigs.key_clip(rig, control_rigs.CASES[name].clip(rig, "IK", 1, FRAMES), "clip")
     heights = body(rig)[..., 2, 3]
     size = np.ptp(heights[0])
     scenes.add_grid("Floor", (-2.0 * size, 2.0 * size), (-2.0 * size, 2.0 * size), cells=8)
@@ -30,7 +38,7 @@ def case(request, tmp_path):
     play.bind(rig, ("Floor",))
     floor.location.z += 0.03 * size
     bpy.context.view_layer.update()
-    return request.param, rig
+    return rig
 
 
 def add_switch(rig):
@@ -58,7 +66,7 @@ def body(rig):
 
 def test_they_are_written_in_ik_in_fk_and_in_both(case, capsys):
     """In both the chains of IK begin at the pose of their FK controls, which may be another than the source's."""
-    name, rig = case
+    rig = case
     before = body(rig)
     found = commands.run(capsys, "adapt", "--rig", rig.name)
     keyed = body(rig)
@@ -68,6 +76,15 @@ def test_they_are_written_in_ik_in_fk_and_in_both(case, capsys):
     assert both["controls"]["away_mm"] < 1.0
     assert len(both["changed_bones"]) > len(found["changed_bones"])
     assert np.linalg.norm((body(rig) - keyed)[..., :3, 3], axis=-1).max() < 2e-3
-    if name == "kaykit_ik":  # the horse's hoofs go with its goals in FK, too
-        in_fk = commands.run(capsys, "adapt", "--rig", rig.name, "--write-to", "fk")
-        assert in_fk["controls"]["away_mm"] < 0.5 and any("is keyed to 0" in note for note in in_fk["notes"])
+    in_fk = commands.run(capsys, "adapt", "--rig", rig.name, "--write-to", "fk")
+    assert in_fk["controls"]["away_mm"] < 1.0 and any("is keyed to 0" in note for note in in_fk["notes"])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_without_a_switch_fk_keys_the_influence_of_each_limb(name, tmp_path, capsys):
+    """Feet that copy their goal's rotation go on doing so, and hoofs that are goals themselves are placed: toes were
+    8 mm, hoofs 26 mm off."""
+    rig = bound(name, tmp_path, lambda _rig: None)
+    in_fk = commands.run(capsys, "adapt", "--rig", rig.name, "--write-to", "fk")
+    assert in_fk["controls"]["away_mm"] < 0.5
+    assert sum(note.endswith('"].influence is keyed to 0 over the bound frames') for note in in_fk["notes"]) == 4
