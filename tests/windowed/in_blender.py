@@ -17,6 +17,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "examples"), str(Path(__file__).parent)]
 
 # The last of the modules of each, which names its cases.
-MODULES = {"adapt": "live_modes", "map": "map_drawing", "stream": "stream_cases", "transfer": "transfer_picture"}
+MODULES = {"adapt": "live_ground", "map": "map_drawing", "stream": "stream_cases", "transfer": "transfer_picture"}
 workflow = MODULES[sys.argv[sys.argv.index("--") + 1]]
 importlib.import_module("driving").start(*importlib.import_module(workflow).RUN)

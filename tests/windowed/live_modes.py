@@ -270,4 +270,3 @@ def finish(session: Session):
 
 
 CASES = *live_cases.CASES, edit_mode, sculpt, sizes, scrub, render, saving, disabled, views
-RUN = CASES, adapt.make_scene, finish, adapt.BUTTONS
