@@ -14,8 +14,8 @@ from ..core.types import MeshTrack
 from ..surface.track import SurfaceTrack
 from ..warp.collision import CLEARANCE
 from . import clearance
-from .binding import Binding
-from .contacts import ContactCount, count_contacts
+from .binding import BETWEEN_REACH, Binding
+from .contacts import KEPT, ContactCount, count_contacts
 from .covered_places import covered_contacts
 from .options import SurfaceUse
 from .present_places import present_places
@@ -100,20 +100,29 @@ def compare(
     samples = binding.samples.positions(tree.from_track(positions))
     surfaces = [SurfaceTrack(mesh) for mesh in environment]
     before = binding.distance.astype(float) * unit
-    reach = _REACH * unit * max(size, 1.0)
+    reach = _reach(binding, clear) * max(size, 1.0)
     after, _, closest, faced = clearance.clearances(np.moveaxis(samples, -1, 0), surfaces, reach)
     near = CLEARANCE * unit
     # To whatever is nearest: a floor may lie inside the stage that the feet stand on now.
     asked, left = (distance.min(axis=0, keepdims=True) for distance in (before, after))
     lost = size * np.minimum(asked, near) - np.minimum(left, near * size)
     thick = np.maximum(binding.radii[tree.order][binding.samples.child] * size, near * size if clear is None else clear)
-    deeper = (np.minimum(size * asked, thick - ALLOWED * unit) - left)[0]
+    # Of samples between joints it is not known how much farther than this they were.
+    known = np.where(np.isfinite(asked), asked, BETWEEN_REACH * unit)
+    deeper = (np.minimum(size * known, thick - ALLOWED * unit) - left)[0]
     now = present_places(binding, environment, uses or [SurfaceUse()] * len(environment))
     hidden, at = covered_contacts(binding, surfaces, (now.origins, now.axes)), binding.samples.at_joints[tree.rank]
     contacts = count_contacts(binding.joint_distance, after[:, :, at], binding.touched, hidden, size, unit)
     slid = slides(binding, positions, surfaces, (closest[:, :, at], faced[:, :, at]), size)
     jerk_before, jerk = (_jerk(joints, binding.track.fps) for joints in (binding.track.positions, positions))
     return Comparison(before, after, lost, deeper, contacts, slid, jerk_before, jerk, unit, size)
+
+
+def _reach(binding, clear):
+    """Metres at bind within which distances are looked at: a thick trunk rests on what is farther than others touch."""
+    rests = binding.joint_distance[binding.touched]
+    rests = rests[np.isfinite(rests)].max(initial=0.0)
+    return max(_REACH * binding.scale, rests + KEPT * binding.scale, binding.radii.max(initial=0.0), clear or 0.0)
 
 
 def _percent_of_frames(where):

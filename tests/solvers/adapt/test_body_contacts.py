@@ -12,7 +12,7 @@ from solvers.adapt.binding import fit
 from solvers.adapt.measures import compare
 from solvers.adapt.solve import AdaptOptions, adapt
 from solvers.skeleton.solved_joints import effectors
-from tests.adapt_bound import gap
+from tests.adapt_bound import gap, moved
 from tests.adapt_seats import ENDS, FPS, FRAMES, KNEE, NAMES, PELVIS, bound, seated, surroundings
 
 
@@ -81,9 +81,12 @@ def test_a_trunk_rests_as_far_away_as_it_is_thick(radius):
     rest = seated(0.0).positions[:1]
     lying = np.stack((rest[..., 2], rest[..., 1], rest[..., 0] + 0.3), axis=-1)
     track = replace(seated(0.0), positions=np.repeat(lying, FRAMES, axis=0))
-    binding = fit(track, [box("Bed", [-1, -1, -0.5], [3, 2, 0.0])], ENDS, 1.8, np.full(len(NAMES), radius))
+    bed = box("Bed", [-1, -1, -0.5], [3, 2, 0.0])
+    binding = fit(track, [bed], ENDS, 1.8, np.full(len(NAMES), radius))
     found = binding.rests[0][:, [PELVIS, NAMES.index("chest")]]
     assert found.all() if radius > 0.2 else not found.any()
+    higher = compare(binding, track.positions + [0.0, 0.0, 0.2], moved([bed], np.eye(3), (0.0, 0.0, 0.2)), 1.0)
+    assert (higher.contacts.kept == higher.contacts.counted).all() and higher.contacts.counted.any() == (radius > 0.2)
 
 
 @pytest.mark.parametrize("metres", [-0.1, 0.1, 0.2])
