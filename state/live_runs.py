@@ -101,7 +101,7 @@ class LiveRuns:
     unseen: why what is live in a workflow could not be found, by its identifier.
     dropped: work that was broken off; it is closed by the timer, for it may have to tidy up what handlers cannot.
     hurried: a render waits for the tracks.  ticked: when (``time.monotonic``) the timer was at work last.
-    worked: when that ended."""
+    worked: when that ended.  ended: the run that has ended last, whose follower goes on where undo brings it back."""
 
     runs: dict[tuple[int, str], LiveRun] = field(default_factory=dict)
     busy: bool = False
@@ -113,6 +113,12 @@ class LiveRuns:
     hurried: bool = False
     ticked: float = 0.0
     worked: float = 0.0
+    ended: LiveRun | None = None
+
+    def keep_ended(self, run: LiveRun) -> None:
+        """Stop the work of a run that is live no more."""
+        run.cancel()
+        self.ended = run
 
     def close_dropped(self) -> None:
         """Let what was broken off tidy up."""
@@ -132,7 +138,7 @@ class LiveRuns:
             job.wait()
         self.runs.clear()
         self.unseen.clear()
-        self.known = -1
+        self.known, self.ended = -1, None
 
 
 live_runs = LiveRuns()

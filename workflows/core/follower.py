@@ -55,9 +55,12 @@ class Follower(ABC):
     plays_by_itself: Blender plays the track, by an action, so that a render needs nothing from here.
     note: what is worth knowing of how things are, in few words, without a full stop.
     source_untouched: the source is as it was when live began.
+    goes_on_later: whether what it knows is of use when a run that has ended comes back by undo: it looks whether that
+    is still so.
     """
 
     plays_by_itself: bool
+    goes_on_later: bool = False
     note: str | None = None
     source_untouched: bool = True
 

@@ -77,6 +77,7 @@ def at_once() -> bool:
 def begin(ob, workflow, follower: Follower) -> None:
     """An object has become live, its track solved."""
     end(ob, workflow.id)
+    live_runs.ended = None
     live_runs.runs[ob.session_uid, workflow.id] = LiveRun(ob.session_uid, ob.name, workflow.id, follower)
 
 
@@ -84,7 +85,7 @@ def end(ob, workflow_id: str) -> None:
     """An object is live no more."""
     run = live_runs.runs.pop((ob.session_uid, workflow_id), None)
     if run is not None:
-        run.cancel()
+        live_runs.keep_ended(run)
 
 
 @contextmanager
@@ -108,7 +109,7 @@ def look_through(workflows) -> None:
     found = {key: run for each in workflows if each.is_live for key, run in _runs_of(each).items()}
     for key, run in live_runs.runs.items():
         if key not in found:
-            run.cancel()
+            live_runs.keep_ended(run)
     live_runs.runs = found
     live_runs.known = session.object_count()
     if live_runs.unseen != before and not at_once():
@@ -121,12 +122,19 @@ def _runs_of(workflow) -> dict[tuple[int, str], LiveRun]:
     try:
         for ob in workflow.live_objects():
             key = ob.session_uid, workflow.id
-            found[key] = live_runs.runs.get(key) or LiveRun(key[0], ob.name, workflow.id, workflow.follower(ob))
+            found[key] = live_runs.runs.get(key) or _begun_again(key, ob, workflow)
     except Exception as error:  # whatever it is, those of other workflows are found
         traceback.print_exc()
         live_runs.unseen[workflow.id] = f"Live cannot find what to follow. {_words(error)}"
         return {key: run for key, run in live_runs.runs.items() if run.workflow == workflow.id} | found
     return found
+
+
+def _begun_again(key: tuple[int, str], ob, workflow) -> LiveRun:
+    """A run of what is live without one: with what is known of it where it ended last, as by a bake that was undone."""
+    ended = live_runs.ended
+    is_known = ended is not None and (ended.uid, ended.workflow) == key and ended.follower.goes_on_later
+    return LiveRun(key[0], ob.name, workflow.id, ended.follower if is_known else workflow.follower(ob))
 
 
 def follow_all(scene, depsgraph, updated: set[int] | None, is_playback: bool = False) -> None:

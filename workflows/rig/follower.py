@@ -46,6 +46,7 @@ class RigFollower(Follower):
     """Follows the run that one rig leads; at first it knows nothing."""
 
     plays_by_itself = True
+    goes_on_later = True
 
     def __init__(self, workflow):
         self._workflow, self._around = workflow, workflow.surroundings()

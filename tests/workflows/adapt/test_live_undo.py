@@ -1,9 +1,13 @@
 """Live after undo: a real one needs a window, see `tests/windowed`; here its handlers meet what it leaves."""
 
+from dataclasses import replace
+
 import bpy
 import numpy as np
 import pytest
 from bl_ext.devrepo.motion_loom.scene import actions, playback
+from bl_ext.devrepo.motion_loom.state.live_runs import live_runs
+from bl_ext.devrepo.motion_loom.workflows.rig.follower import RigFollower
 
 from tests.adapt_live import go_live, joints, lift, settle, updates_of
 from tests.adapt_play import bind, slot_of, status
@@ -54,3 +58,33 @@ def test_nothing_goes_on_by_itself_after_undo(bound):
     bpy.context.view_layer.update()
     assert updates_of(bpy.context.view_layer.update) == 0
     assert np.array_equal(joints(bound), was) and status(bound).track == "READY"
+
+
+def test_what_undo_makes_live_again_is_not_solved_again(bound, monkeypatch):
+    """A bake ends live: after it was undone the track was solved, and controls fitted, though nothing had changed."""
+    rig = go_live(bound)
+    followers, jobs, job = [], [], RigFollower.job
+    monkeypatch.setattr(RigFollower, "job", lambda *args: (jobs.append(args), job(*args))[1])
+    for height in (0.0, 0.05):
+        (run,) = live_runs.runs.values()
+        followers.append(run.follower)
+        rig.motion_loom_adapt.live = False
+        undone()
+        assert not live_runs.runs
+        lift(height)
+        before = len(jobs)
+        rig.motion_loom_adapt.live = True
+        undone()
+        settle()
+        assert status(rig).problem is None and bool(len(jobs) - before) == bool(height)
+    (run,) = live_runs.runs.values()
+    assert [run.follower] * 2 == followers
+
+
+def test_another_run_is_not_taken_for_the_one_that_ended(bound):
+    go_live(bound)
+    live_runs.ended = replace(next(iter(live_runs.runs.values())), uid=bound.session_uid + 10**6)
+    live_runs.runs.clear()
+    undone()
+    (run,) = live_runs.runs.values()
+    assert run.follower is not live_runs.ended.follower
