@@ -280,20 +280,30 @@ def test_copies_of_a_result_with_lowered_hips_say_so_too(rig, way):
     assert f"bind '{source}'" in rig.motion_loom_adapt.notes
 
 
+@pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("link", [False, True])
-def test_what_replaces_comes_along_with_the_rig(rig, tmp_path, link):
-    """Appended, and linked with an override."""
-    replace_objects(rig, entry(rig), [ramp()])
+def test_what_replaces_comes_along_with_the_rig(rig, tmp_path, link, count):
+    """Appended, and linked with an override: baked, and live at frames that are shown in any order."""
+    ends = np.linspace(-2.0, 3.0, count + 1)
+    grounds = [ramp(f"Ramp {n}", (ends[n], ends[n + 1])) for n in range(count)]
+    names = [ground.name for ground in grounds]
+    replace_objects(rig, entry(rig), grounds)
     expected = baked(rig)
     path = save(tmp_path / "from.blend")
-    brought(path, "Rig", "Ramp", "Floor", "Step", link=link)
+    brought(path, "Rig", *names, "Floor", "Step", link=link)
     again = next(ob for ob in bpy.context.scene.objects if ob.name == "Rig")
     if link:
         again = again.override_create(remap_local_usages=True)
     bpy.context.view_layer.update()
-    assert [each.target.name for each in entry(again).replacements] == ["Ramp"]
+    assert [each.target.name for each in entry(again).replacements] == names
     press(again, "bake")
     assert np.abs(scenes.joints_of(again) - expected).max() < 1e-6
+    press(again)
+    assert status(again).problem is None
+    for frame in (20, 3, 11):
+        bpy.context.scene.frame_set(frame)
+        settle()
+    assert np.abs(scenes.joints_of(again) - expected).max() < 1e-5
 
 
 def test_bind_again_while_the_replaced_one_is_hidden_names_it(rig):
