@@ -41,7 +41,8 @@ long as they were made.
   is too fast for its ground, and what to do. Then what this alone adds to the largest step of a foot, cm: on any path
   at least / with the timing that the swing has in its source. What is more than that in *jump* is of knees and toes, or
   of ways round edges.
-- *Breaks*: bars in brackets are jumps and turns of takes that are told to be too fast.
+- *Breaks*: bars in brackets are jumps and turns of takes that are told to be too fast. The runs have no foot that
+  stands twice, so that nothing is told of them.
 
 Lengths are those of a 1.8 m body. *{looked}* were the sources while rules were found and tuned; *{held}* were not,
 though their figures had been printed before, and some rules of feet and legs were checked on walk_left, bandai_dash and

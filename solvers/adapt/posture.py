@@ -72,6 +72,11 @@ class Posture:
         touched = binding.touched.any(axis=(0, 1))
         return LegPairs.of(self._legs, binding.track.skeleton.parents, self.body, touched, self.gravity)
 
+    @property
+    def is_erect(self) -> bool:
+        """Whether the trunk goes down as a whole for its legs, as that of whoever walks on two."""
+        return self.level is not None and len(self._pairs.legs) == 1
+
     @cached_property
     def straight_limbs(self) -> StraightLimbs:
         """Limbs of the source that are straight at some frames."""

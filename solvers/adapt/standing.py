@@ -69,11 +69,15 @@ class Standing:
         """(F, J) in [0, 1], how much joints belong to stances at all."""
         return np.minimum(np.einsum("mf,mj->fj", self.stances.weights, self.stances.joints.astype(float)), 1.0)
 
+    def stands(self, rows: slice) -> np.ndarray:
+        """(f, J) bool, which joints stand on ground that is there."""
+        number = np.arange(self.stances.weights.shape[1])[rows, None]
+        here = (self.stances.first <= number) & (number <= self.stances.last) & self.found
+        return here.astype(float) @ self.stances.joints > 0.5
+
     def swinging(self, rows: slice) -> np.ndarray:
         """(f, J) in [0, 1], how much joints are on their way from stance to stance."""
-        number = np.arange(self.stances.weights.shape[1])[rows, None]
-        stand = (self.stances.first <= number) & (number <= self.stances.last)
-        return self.share[rows] * (stand.astype(float) @ self.stances.joints < 0.5)
+        return self.share[rows] * ~self.stands(rows)
 
     def standing(self, relations: Relations, rows: slice) -> Relations:
         """Relations of some frames to N descriptors as those to N + M: what joints of feet hold to replaced objects by

@@ -39,7 +39,7 @@ from .relationship import Relations, carries, displaced
 from .standing import Standing
 from .upright import headings
 
-COLLISION_WEIGHT, HOLD_WEIGHT, FEEDBACK_WEIGHT = 20.0, 20.0, 10.0
+COLLISION_WEIGHT, HOLD_WEIGHT, FEEDBACK_WEIGHT, STAND_WEIGHT = 20.0, 20.0, 10.0, 30.0
 # Beyond this distance (metres at 1.8 m) a body of another size keeps the open space as it is.
 SCALED_CLEARANCE = 0.12
 # Metres at 1.8 m that a target may travel to leave an object by the side it was on.
@@ -312,7 +312,11 @@ class AdaptTerms:
         """
         # What touches stays where it was held: an object asked again would pull it by another side from frame to frame.
         held = hold[:, self.binding.samples.at_joints].max(axis=0, initial=0.0)
-        return self.pinned(rows, joints, self.affinity[:, rows] + FEEDBACK_WEIGHT + HOLD_WEIGHT * held)
+        weight = self.affinity[:, rows] + FEEDBACK_WEIGHT + HOLD_WEIGHT * held
+        if self.standing is not None and self.posture.is_erect:
+            # Hips that are smoothed over time would drag feet along which they are too high for.
+            weight += STAND_WEIGHT * self.binding.tree.from_track(self.standing.stands(rows)[..., None])[:, 0]
+        return self.pinned(rows, joints, weight)
 
     def smoothed(self, values: np.ndarray) -> np.ndarray:
         """Over time, the last axis."""

@@ -153,3 +153,17 @@ def test_no_path_of_a_swing_takes_smaller_steps_than_the_least(walk, standing):
         ways = (p[first : last + 1, joint] for p in (walk.track.positions, positions))
         before, after = (np.linalg.norm(np.diff(way, axis=0), axis=1) for way in ways)
         assert (after - before).max() > least - 0.002 and least <= alike + 1e-9
+
+
+def test_what_stands_under_an_upright_body_is_followed_closely(walk, standing):
+    """Hips that are too high would drag feet along; nothing else is asked for more."""
+    terms = AdaptTerms(walk, USES, AdaptOptions(surfaces=USES))
+    everything = slice(None)
+    joints = walk.tree.from_track(walk.track.positions)
+    hold = np.zeros((1, len(walk.samples.child), joints.shape[-1]))
+    _, before = terms.following(everything, joints, hold)
+    terms.stand(standing)
+    _, after = terms.following(everything, joints, hold)
+    stands = standing.stands(everything)
+    np.testing.assert_array_equal(walk.tree.to_track((after - before)[:, None])[..., 0] > 0, stands)
+    assert stands.any() and not stands[:, ~standing.stances.joints.any(axis=0)].any()
