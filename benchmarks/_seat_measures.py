@@ -129,7 +129,8 @@ def _reached(scene, case, binding, rests, owner, seat, metres):
         length = np.median(np.linalg.norm(hip - knee, axis=1) + np.linalg.norm(knee - ankle, axis=1))
         foot = 5 + side, 7 + side
         stands = rests[:, foot].any(axis=1)
-        goes = np.any([rests[:, f] & seat[owner[:, f]] for f in foot], axis=0)
+        # An ankle beside a box that is raised does not go along while its toe stands on the ground.
+        goes = stands & np.all([~rests[:, f] | seat[owner[:, f]] for f in foot], axis=0)
         way = hip + rise - ankle - goes[:, None] * rise
         bent = np.linalg.norm(hip - ankle, axis=1) / length
         # No leg need stretch more than to 99 %, or than it does.

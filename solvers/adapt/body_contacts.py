@@ -51,7 +51,8 @@ def resting_joints(
     scale: body height / 1.8 m.
     The root and the trunk rest on the object that is nearest of those within 16 cm, or within its thickness of a trunk
     that is thicker, that they are slow against, while no leg carries them; knees and elbows where they are as near to
-    it as they usually are when they are slow.
+    it as they usually are when they are slow. Hips and shoulders rest where what they hang on does and they are as near
+    to anything: a pelvis that is held alone turns.
     """
     trunk, others = body_parts(track, effectors, scale)
     nearest = np.zeros(distance.shape, bool)
@@ -65,7 +66,21 @@ def resting_joints(
     near &= ~binary_closing(carried(track, trunk, effectors, normal, standing, legs), lasts)
     found = (near & slow) | touched(distance, slow, hidden, others, scale)
     found = binary_opening(found, lasts)
-    return found | (binary_closing(found, lasts) & near)
+    found |= binary_closing(found, lasts) & near
+    hung = hung_on(track.skeleton.parents, trunk, legs)
+    upper, carrier = legs.upper[hung >= 0], hung[hung >= 0]
+    beside = (nearest & slow & ~hidden & (distance < OFFSET_LIMIT * scale))[:, :, upper]
+    beside &= found[:, :, carrier].any(axis=0)
+    found[:, :, upper] |= binary_opening(beside, lasts)
+    return found
+
+
+def hung_on(parents: np.ndarray, trunk: np.ndarray, legs: Legs) -> np.ndarray:
+    """(L,) the joint of the trunk (J,) bool that each limb hangs on, -1 where there is none."""
+    out = legs.upper.copy()
+    while (away := (out >= 0) & ~np.append(trunk, True)[out]).any():
+        out[away] = parents[out[away]]
+    return out
 
 
 def carried(

@@ -47,6 +47,13 @@ def test_feet_are_no_seats_and_a_knee_beside_nothing_does_not_rest():
     assert not rests[:, :, ENDS].any() and not rests[:, :, KNEE].any() and not rests[0].any()
 
 
+def test_hips_rest_with_the_pelvis_that_they_hang_on():
+    names = [NAMES.index("hip.L"), NAMES.index("hip.R")]
+    assert bound(seated()).rests[1][:, names].all()
+    track = moved_along(seated(), 0.6)
+    assert not bound(track, [box("Seat", [-1, -0.3, 0.3], [3, 0.15, 0.5])]).rests.any()
+
+
 def test_a_knee_that_is_put_on_a_box_rests_there():
     track = seated(0.0)
     meshes = [*surroundings(track), box("Box", [0, 0.3, 0.2], [0.3, 0.41, 0.49])]
