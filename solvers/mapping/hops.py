@@ -12,9 +12,9 @@ from scipy.ndimage import gaussian_filter1d
 
 # Of their way up: above it feet are in the air.
 _IN_AIR = 0.4
-# Seconds: a flight lasts at least so long; feet that leave or land together do so within so long, in which the speed at
-# both ends is looked for; and a Gaussian over that.
-_FLIES, _TOGETHER, _SMOOTHING = 0.12, 0.1, 0.01
+# Seconds: a flight lasts at least so long; feet that leave or land together do so within so long at most, in which the
+# speed at both ends is looked for, and a Gaussian over that.  Of a flight, within how much of it: so at every tempo.
+_FLIES, _TOGETHER, _SMOOTHING, _SHARE = 0.12, 0.1, 0.01, 0.25
 
 
 def flights(lift: np.ndarray, step: float) -> list[tuple[int, int]]:
@@ -25,8 +25,9 @@ def flights(lift: np.ndarray, step: float) -> list[tuple[int, int]]:
     """
     above = lift > _IN_AIR
     edges = np.flatnonzero(np.diff(np.concatenate(([0], above.all(axis=1).astype(np.int8), [0]))))
-    near, found, is_hop = max(round(_TOGETHER / step), 1), [], False
+    found, is_hop = [], False
     for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        near = max(round(min(_TOGETHER / step, _SHARE * (end - start))), 1)
         ends = [part for part in (above[max(start - near, 0) : start], above[end : end + near]) if len(part)]
         together = ends and not any(part.all(axis=0).any() for part in ends)
         if together and (end - start) * step >= _FLIES:
@@ -66,9 +67,9 @@ class HopStream:
 
     def __init__(self):
         self._recent: list[tuple[float, np.ndarray, np.ndarray]] = []  # on the ground: time, what is above, velocity
-        self._left: float | None = None
-        self._landed: float | None = None
-        self._together = self._hops = False
+        self._before = self._recent
+        self._left, self._lasted, self._landed = 0.0, 0.0, None
+        self._in_air = self._together = self._hops = False
         self._lands = self._flies = np.zeros(2)
 
     def step(self, of_feet: np.ndarray, lift: np.ndarray, forward: np.ndarray, time: float) -> np.ndarray | None:
@@ -78,12 +79,11 @@ class HopStream:
         """
         above = lift > _IN_AIR
         if above.all():
-            if self._left is None:
+            if not self._in_air:
                 self._leave(forward, time)
             return self._flies if self._hops and self._together else None
-        if self._left is not None:
-            self._together &= time - self._left >= _FLIES
-            self._landed, self._left, self._recent = time, None, []
+        if self._in_air:
+            self._in_air, self._lasted, self._landed, self._recent = False, time - self._left, time, []
         ahead = np.where(above, -np.inf, -of_feet @ forward)
         self._recent.append((time, above, -of_feet[np.argmax(ahead)]))
         if self._landed is not None and time - self._landed >= _TOGETHER:
@@ -93,19 +93,28 @@ class HopStream:
         return None
 
     def _land(self, forward: np.ndarray) -> None:
-        self._hops = self._together and self._all_low
-        self._lands, self._landed = self._fastest(forward) if self._hops else np.zeros(2), None
+        near = self._landed + min(_TOGETHER, _SHARE * self._lasted)
+        lands = [row for row in self._recent if row[0] <= near]
+        self._hops = self._lasted >= _FLIES and self._leave_together() and _all_low(lands)
+        self._lands, self._landed = _fastest(self._recent, forward) if self._hops else np.zeros(2), None
 
     def _leave(self, forward: np.ndarray, time: float) -> None:
         if self._landed is not None:
             self._land(forward)
-        self._together, self._left = bool(self._recent) and self._all_low, time
-        self._flies = max(self._lands, self._fastest(forward), key=lambda velocity: float(velocity @ forward))
+        self._before, self._left, self._in_air = self._recent, time, True
+        self._together = self._leave_together()
+        self._flies = max(self._lands, _fastest(self._before, forward), key=lambda velocity: float(velocity @ forward))
 
-    @property
-    def _all_low(self) -> bool:
-        return not np.all([above for _, above, _ in self._recent], axis=0).any()
+    def _leave_together(self) -> bool:
+        """For the last flight that is known to its end."""
+        near = self._left - min(_TOGETHER, _SHARE * self._lasted)
+        return _all_low([row for row in self._before if row[0] > near])
 
-    def _fastest(self, forward: np.ndarray) -> np.ndarray:
-        velocities = [velocity for *_, velocity in self._recent] or [np.zeros(2)]
-        return max(velocities, key=lambda velocity: float(velocity @ forward))
+
+def _all_low(rows: list[tuple[float, np.ndarray, np.ndarray]]) -> bool:
+    return bool(rows) and not np.all([above for _, above, _ in rows], axis=0).any()
+
+
+def _fastest(rows: list[tuple[float, np.ndarray, np.ndarray]], forward: np.ndarray) -> np.ndarray:
+    velocities = [velocity for *_, velocity in rows] or [np.zeros(2)]
+    return max(velocities, key=lambda velocity: float(velocity @ forward))
