@@ -19,7 +19,7 @@ from .plant_fields import PlantFields
 
 # Seconds: a foot is let go or taken hold of over so long; Gaussians over the way and height of the body, and over how
 # the soles are moved: the least that a foot that lands does not jerk by.
-RAMP, SMOOTH, _CALM = 0.2, 0.08, 0.015
+RAMP, SMOOTH, _CALM = 0.3, 0.08, 0.017
 # A body is moved over the ground where all that is down slides in more than so many steps, and in its own clips in less
 # than that share of them: what slides by its own nature, as one that walks on the spot, is right as it is.
 SLIDES, _OWN = 0.4, 0.5

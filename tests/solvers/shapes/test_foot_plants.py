@@ -9,7 +9,7 @@ from benchmarks.datasets import data_folder
 from solvers.core.errors import InputError
 from solvers.shapes.feet_motion import FeetMotion, FootPoints
 from solvers.shapes.foot_habits import learn_habits, share_beyond
-from solvers.shapes.foot_plants import ROOM, PlantChoices, plant_track, ramp
+from solvers.shapes.foot_plants import RAMP, ROOM, PlantChoices, plant_track, ramp
 from solvers.shapes.mesh_feet import MeshFeet, find_feet, lowest_ground
 from solvers.shapes.plant_fields import plant_fields
 from solvers.shapes.plant_figures import plant_figures, planted
@@ -269,7 +269,7 @@ def test_what_is_out_of_reach_is_held_in_part_and_told(own):
 
 
 def test_a_foot_is_let_go_smoothly():
-    seconds = np.linspace(0.0, 0.2, 201)
+    seconds = np.linspace(0.0, RAMP, 201)
     values = ramp(seconds)
     assert values[0] == 1.0 and values[-1] == 0.0 and (np.diff(values) <= 0.0).all()
     assert np.abs(np.diff(values, 2)).max() < 1e-3
