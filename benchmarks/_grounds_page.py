@@ -47,6 +47,10 @@ long as they were made.
 Lengths are those of a 1.8 m body. *{looked}* were the sources while rules were found and tuned; *{held}* were not,
 though their figures had been printed before, and some rules of feet and legs were checked on walk_left, bandai_dash and
 horse as well as on the others before they were kept.
+
+The walks of the animals are walks in place that were given a travel. The feet of the fox, and the hind feet of the
+horse, slide over the flat ground in most of the frames in which they are on it, as panel and report say: no tread holds
+those, and their contacts are the few frames in which they are slow.
 """
 
 
