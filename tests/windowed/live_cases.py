@@ -133,6 +133,27 @@ def _ignore_floor() -> None:
     ui.push_undo("mode")
 
 
+def _edits() -> list[tuple]:
+    """The contacts that are not as Bind found them."""
+    found = adapt.settings().contacts
+    return [(item.bone, item.object, item.start, item.state) for item in found if item.state != "AUTO"]
+
+
+def _contact_off() -> None:
+    """The first contact of a toe that Bind found, as its button in the list does."""
+    contacts = adapt.settings().contacts
+    next(item for item in contacts if item.bone.startswith("toe")).state = "OFF"
+    ui.push_undo("contact off")
+
+
+def _contact_added() -> None:
+    """What is off, on the other side too."""
+    ui.choose(adapt.rig())
+    settings = adapt.settings()
+    settings.active_contact = next(k for k, item in enumerate(settings.contacts) if item.state == "OFF")
+    bpy.ops.motion_loom.adapt_mirror_contact("EXEC_DEFAULT", True)
+
+
 def undone(session: Session):
     """Undo and redo across every button and edit, back past the bind and forth again."""
     yield from adapt.opened()
@@ -144,6 +165,8 @@ def undone(session: Session):
         ("influence", lambda: _now(lambda: slide("influence", 0.4)), True),
         ("step moved", lambda: adapt.grab(adapt.STEP, "X", "0.1"), True),
         ("influence back", lambda: _now(lambda: slide("influence", 1.0)), True),
+        ("contact off", lambda: _now(_contact_off), True),
+        ("contact added", lambda: _now(_contact_added), True),
         ("floor ignored", lambda: _now(_ignore_floor), True),
         ("refresh", lambda: adapt.button(adapt.REFRESH), True),
         ("live off", lambda: adapt.button(adapt.LIVE), False),
@@ -154,12 +177,13 @@ def undone(session: Session):
     for name, deed, live in deeds:
         yield from deed()
         yield from _in_state(session, name, live)
-        states.append((adapt.shown(), adapt.settings().live))
+        states.append((adapt.shown(), adapt.settings().live, _edits()))
     for back in range(len(deeds) - 1, 0, -1):
         yield from ui.undo()
         name, _, live = deeds[back - 1]
         yield from _in_state(session, f"undone to {name}", live)
         session.check(f"undone to {name}: pose as it was", ui.gap(adapt.shown(), states[back - 1][0]) < adapt.EXACT)
+        session.check(f"undone to {name}: contacts as they were", _edits() == states[back - 1][2], _edits())
     yield from ui.undo()
     session.check("undone past the bind", adapt.settings().binding is None and not adapt.settings().live)
     yield from adapt.at_source(session, "undone past the bind")
@@ -167,6 +191,7 @@ def undone(session: Session):
         yield from ui.redo()
         yield from _in_state(session, f"redone {name}", live)
         session.check(f"redone {name}: pose as it was", ui.gap(adapt.shown(), states[forth][0]) < adapt.EXACT)
+        session.check(f"redone {name}: contacts as they were", _edits() == states[forth][2], _edits())
     # Undone quickly, before anything could be solved.
     for _ in range(6):
         yield from ui.press("Z", ctrl=True)
