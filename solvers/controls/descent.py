@@ -31,10 +31,14 @@ class Descent:
         weights: np.ndarray | None = None,
         patience: float = 0.03,
         home: float = HOME,
+        towards: np.ndarray | float = 0.0,
     ):
-        """weights: (n, 6 K) of errors.  patience, home: see `DampedBlock`."""
+        """weights: (n, 6 K) of errors.  patience, home: see `DampedBlock`.
+
+        towards: (n, 6 C) where variables are drawn to, from where they began.
+        """
         self._clip, self._frames, self._blocks = clip, frames, blocks
-        now, away = clip.errors(frames, blocks.references), clip.away(frames)
+        now, away = clip.errors(frames, blocks.references), clip.away(frames) - towards
         weights = np.ones_like(now) if weights is None else weights
         self._fits = [
             DampedBlock(now[:, block.rows], away[:, block.columns], weights[:, block.rows], patience, home)
@@ -83,6 +87,10 @@ class Descent:
     def cost(self) -> np.ndarray:
         """(n,) what is left in all blocks, and how far variables are from where they began, as a length."""
         return np.sqrt(np.sum([fit.cost() for fit in self._fits], axis=0))
+
+    def left(self) -> np.ndarray:
+        """(n,) what is left in all blocks alone, as a length."""
+        return np.sqrt(np.sum([np.sum(fit.errors**2, axis=1) for fit in self._fits], axis=0))
 
     def unsettled(self) -> np.ndarray:
         """Frames, of the clip, at which steps could have gone on."""

@@ -17,12 +17,13 @@ from .blocks import Blocks
 from .channels import put, taken
 from .clip import Clip
 from .closed_form import carried_channels
-from .control_rig import MAIN, ControlRig
+from .control_rig import ControlRig
 from .damped import UNSEEN
 from .descent import Descent, Steps
-from .leftover import ALIKE, FINER, PLACES, misfit, shared_out
+from .leftover import ALIKE, FINER, PLACES, shared_out
 from .misfit import References, errors
-from .structure import Structure, measured_structure
+from .structure import Structure, finer_controls, measured_structure
+from .swings import swung_as_nearby
 from .trial import ControlChannels, ControlFit, FitProblem, Trial
 
 # A limb's end that is no further than this from its target, in parts of the body's size, is as good as there.
@@ -49,7 +50,7 @@ class FitOptions:
     near: tuple[tuple[int, int], ...] = ((6, 5), (6, 6), (2, 12), (1, 20))
     trunk: tuple[tuple[int, int], ...] = ((8, 6), (8, 6))
     goals: tuple[tuple[int, int], ...] = ((2, 8), (1, 8))
-    far: tuple[tuple[int, int], ...] = ((8, 8), (8, 8), (2, 16), (2, 16), (2, 16))
+    far: tuple[tuple[int, int], ...] = ((2, 16), (2, 16), (2, 16), (2, 16))
 
 
 def fit_steps(
@@ -91,7 +92,7 @@ def _descend(
     near, _ = structure.blocks(~structure.goals)
     if not near.blocks:
         return frames[:0]
-    weights = _trunk_alone(clip, frames, state, structure.goals)
+    finer, weights = finer_controls(clip), _trunk_alone(clip, frames, state, structure.goals)
     yield from Descent(clip, frames, near, weights, patience=1e-2, home=_FIRM).run(options.trunk)
     yield from clip.refresh(frames)
     begun = taken(clip.channels, frames)
@@ -104,50 +105,19 @@ def _descend(
             yield from _nudge(clip, frames, state, structure.goals)
             descent.correct()
     lost = descent.missed(_LOST)
-    open_, found = lost, lost[:0]
+    open_, found, way = lost, lost[:0], PLACES
     if len(lost):
-        if _finer(clip).any():
-            lost = frames  # of which those that are reached would go another way
-            open_ = yield from _in_stages(clip, lost, state, structure, options)
-        else:
-            _begin_again(clip, frames, begun, descent.variables_missed(_LOST))
-            open_ = yield from shared_out(clip, lost, state, structure, PLACES, options.far)
+        if finer.any():
+            lost, way = frames, FINER  # of which those that are reached would go another way
+        _begin_again(clip, frames, begun, descent.variables_missed(_LOST))
+        open_ = yield from shared_out(clip, lost, state, structure, way, options.far)
         found = np.setdiff1d(lost, Descent(clip, lost, near).missed(_AGAIN))
         found = yield from _finished(clip, found, near, options)
     more = yield from _near(clip, np.setdiff1d(frames, lost), state, structure, near, options)
     if structure.goals.any():
         yield from _nudge(clip, lost, state, structure.goals)
+        yield from swung_as_nearby(clip, lost, state, structure)
     return np.union1d(np.setdiff1d(open_, found), more)
-
-
-def _finer(clip: Clip) -> np.ndarray:
-    """(C,) bool, controls that may change and do again what others of the trunk do, if not all of these are held."""
-    trunk, used = clip.controls.trunk, clip.stepper.variables.any(axis=1)
-    if trunk is None or not (used & (trunk == MAIN)).any():
-        return np.zeros_like(used)
-    return used & (trunk > MAIN)
-
-
-def _in_stages(
-    clip: Clip, frames: np.ndarray, state: int, structure: Structure, options: FitOptions
-) -> Generator[Trial, np.ndarray, np.ndarray]:
-    """Frames that cannot be reached: main controls alone, then all from there, unless that is worse.
-
-    There are many ways to be about as near with controls that do again what others do, and most lead nowhere.
-    Returns the frames that are not at rest.
-    """
-    coarse = Clip(clip.controls, replace(clip.problem, variables=clip.stepper.variables & ~_finer(clip)[:, None]))
-    yield from _fitted(coarse, frames, state, options)
-    clip.evaluations += coarse.evaluations
-    kept = taken(coarse.channels, frames)
-    put(clip.channels, frames, kept)
-    yield from clip.refresh(frames)
-    pose, before = clip.pose[frames], misfit(clip, frames, state, structure)
-    unsettled = yield from shared_out(clip, frames, state, structure, FINER, options.far)
-    worse = misfit(clip, frames, state, structure) > before
-    put(clip.channels, frames[worse], taken(kept, worse))
-    clip.pose[frames[worse]] = pose[worse]
-    return unsettled
 
 
 def _finished(

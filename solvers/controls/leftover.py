@@ -6,20 +6,25 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
 from ..rotations import rotation_vectors as rotvec
 from .blocks import Block, Blocks
 from .channels import put, taken
 from .clip import Clip
 from .closed_form import arrivals, carried_channels
+from .control_rig import NO_TRUNK
+from .damped import UNSEEN
 from .descent import Descent, Steps, nearest_better
 from .limb_ends import limb_ends
 from .misfit import References
-from .structure import Structure, below, strays
+from .structure import Structure, below, finer_controls, strays
 from .trial import Trial
 
 # Hands and feet count so much more as long as they are about as near as this, in parts of the body's size.
 _PLACED, _NEAR = 10.0, 0.01
+# Turns of hands and feet count so much at least: most turn by themselves, and no place is given up for it.
+_ALONE = 0.1
 # What is further off than this counts less and less, and nothing is dragged to it.  Not so much less that a frame could
 # come to rest in one of two ways.
 _ODD = 0.05
@@ -29,25 +34,30 @@ _TIMES = 2.0
 # is not at rest where the last round still took away more than can be seen.
 _SHARE, _OF_USE, _GAINED = 1e-3, 1e-6, 5e-5
 _PASSES = 2
+# How strongly controls are drawn to what they are at frames nearby, one round after the other, and how many frames
+# those are, as the deviation of a normal curve.
+_EVENED, _NEARBY = (1e-2, 3e-3), 2.0
 
 
 @dataclass(frozen=True)
 class Weighing:
-    """turned: what turns count against places, bent: the same of those that IK bends.
+    """turned: what turns count against places, bent: the same of what IK bends, joints: what places of that count.
     home: how strongly variables are drawn to where they began."""
 
     turned: float
     bent: float
+    joints: float
     home: float
 
 
 # So little that no place is given up for a turn: IK bends a limb in one plane, and a limb that is also twisted has its
-# joints in place nevertheless.  Drawn so much that several ways of missing as little are one.
-PLACES = Weighing(0.03, 0.01, 1e-3)
+# joints in place nevertheless.  Where IK stretches a limb its knee is off whatever the trunk does, which hardly moves
+# for it.  Drawn so much that several ways of missing as little are one.
+PLACES = Weighing(0.03, 3e-3, 0.3, 1e-3)
 # Where controls are many enough to bring most places about, which turns then only hold up.
-FINER = Weighing(0.01, 0.01, 1e-3)
+FINER = Weighing(0.01, 1e-3, 0.3, 1e-3)
 # Where next to nothing is left.
-ALIKE = Weighing(1.0, 1.0, 1e-4)
+ALIKE = Weighing(1.0, 1.0, 1.0, 1e-4)
 
 
 def shared_out(
@@ -64,9 +74,9 @@ def shared_out(
     """
     controls = clip.controls
     under = below(controls.carrier_parents)
-    ends = _ends(clip, state, structure, under)
+    ends = limb_ends_of(clip, state, structure, under)
     beyond = under[ends].any(axis=0) & ~ends
-    bent = _bent(clip, state, structure, under)
+    bent = bent_by_ik(clip, state, structure, under)
     used = ~structure.goals & controls.moves[state][:, ~beyond].any(axis=1)
     blocks = _of_joints(structure.whole_blocks(used), beyond)
     if not blocks.blocks:
@@ -75,7 +85,7 @@ def shared_out(
     going, gained = np.ones(len(frames), bool), np.full(len(frames), np.inf)
     for number, round_ in enumerate(rounds):
         # What was far off may be near by now, and counts again.
-        weights = _weights(clip, frames, ends, np.where(bent, way.bent, way.turned))
+        weights = _weights(clip, frames, ends, bent, way)
         descent = Descent(clip, frames, blocks, weights, patience=1e-3, home=way.home)
         descent.rest(~going)
         before = descent.cost()
@@ -89,7 +99,10 @@ def shared_out(
         going |= number + 1 < len(rounds) and rounds[number + 1][0] < round_[0]
         if not going.any():
             break
-    yield from _begun_between(clip, frames, blocks, weights, way.home, rounds[-1], descent.cost())
+    yield from _begun_between(clip, frames, blocks, weights, way.home, rounds[-1], descent.left())
+    if finer_controls(clip).any():
+        weights = _weights(clip, frames, ends, bent, PLACES)
+        yield from _evened_out(clip, frames, blocks, weights, rounds[-1])
     yield from _put_right(clip, frames, state, beyond | ends, bent, weights)
     details, _ = structure.blocks(~structure.goals & ~used)
     if details.blocks:
@@ -98,26 +111,50 @@ def shared_out(
     return frames[going & (gained > _GAINED)]
 
 
-def _begun_between(clip, frames, blocks, weights, home, round_, cost) -> Steps:
-    """Where much more is left, cost (n,), than at frames on both sides: once more from between what was found there."""
-    before, after = (nearest_better(cost, side, _TIMES) for side in (-1, 1))
+def _begun_between(clip, frames, blocks, weights, home, round_, left) -> Steps:
+    """Where much more is left, (n,), than at frames nearby: once more from between what was found there.
+
+    The first and the last frame begin from the one side that they have.
+    """
+    before, after = (nearest_better(left, side, _TIMES) for side in (-1, 1))
+    before[0], after[-1] = after[0], before[-1]
     odd = np.flatnonzero((before >= 0) & (after >= 0))
     if not len(odd):
         return
     some, before, after = frames[odd], before[odd], after[odd]
-    share = ((odd - before) / (after - before))[:, None]
+    share = ((odd - before) / np.where(after > before, after - before, 1))[:, None]
     away, kept = clip.away(frames), taken(clip.channels, some)
-    between = (1.0 - share) * away[before] + share * away[after]
+    # Goals of limbs stay, which say where the ends of limbs are at their own frames.
+    own, between = np.unique(np.concatenate([block.columns for block in blocks.blocks])), away[odd]
+    between[:, own] = (away[before] + share * (away[after] - away[before]))[:, own]
     put(clip.channels, some, clip.stepped(taken(clip.problem.source, some), between))
     yield from clip.refresh(some)
     descent = Descent(clip, some, blocks, weights[odd], patience=1e-3, home=home)
     yield from descent.run((round_,))
-    worse = descent.cost() > cost[odd]
+    worse = descent.left() > left[odd]
     put(clip.channels, some[worse], taken(kept, worse))
     yield from clip.refresh(some)
 
 
-def _ends(clip: Clip, state: int, structure: Structure, under: np.ndarray) -> np.ndarray:
+def _evened_out(clip: Clip, frames: np.ndarray, blocks: Blocks, weights: np.ndarray, round_: tuple[int, int]) -> Steps:
+    """Controls that do again what others do share it as at the frames nearby.
+
+    Frames at which more is missed for it stay as they are.
+    """
+    whole = References.to_armature(len(clip.controls.carriers))
+    kept, pose = taken(clip.channels, frames), clip.pose[frames]
+    before = np.linalg.norm(weights * clip.errors(frames, whole), axis=1)
+    for home in _EVENED:
+        towards = gaussian_filter1d(clip.away(frames), _NEARBY, axis=0, mode="nearest")
+        descent = Descent(clip, frames, blocks, weights, patience=1e-3, home=home, towards=towards)
+        yield from descent.run((round_,))
+        yield from clip.refresh(frames)
+    worse = np.linalg.norm(weights * clip.errors(frames, whole), axis=1) > 1.2 * before + UNSEEN
+    put(clip.channels, frames[worse], taken(kept, worse))
+    clip.pose[frames[worse]] = pose[worse]
+
+
+def limb_ends_of(clip: Clip, state: int, structure: Structure, under: np.ndarray) -> np.ndarray:
     """(K,) bool, hands and feet: what goals carry or pull in this state, and the ends of limbs that could have one."""
     out = limb_ends(clip.controls, under)
     out[clip.controls.riders[state][structure.goals]] = True
@@ -125,7 +162,7 @@ def _ends(clip: Clip, state: int, structure: Structure, under: np.ndarray) -> np
     return out
 
 
-def _bent(clip: Clip, state: int, structure: Structure, under: np.ndarray) -> np.ndarray:
+def bent_by_ik(clip: Clip, state: int, structure: Structure, under: np.ndarray) -> np.ndarray:
     """(K,) bool, carriers that goals of limbs pull and do not carry: IK turns them."""
     moves, riders = clip.controls.moves[state], clip.controls.riders[state]
     carried = np.where(structure.goals, riders, structure.ends)
@@ -142,26 +179,17 @@ def _of_joints(blocks: Blocks, beyond: np.ndarray) -> Blocks:
     return Blocks(tuple(kept), blocks.references)
 
 
-def _weights(clip: Clip, frames: np.ndarray, ends: np.ndarray, turned: np.ndarray) -> np.ndarray:
-    """(n, 6 K) more for ends (K,) of limbs, less the further something is out of reach; turned: (K,) of turns.
+def _weights(clip: Clip, frames: np.ndarray, ends: np.ndarray, bent: np.ndarray, way: Weighing) -> np.ndarray:
+    """(n, 6 K) more for ends (K,) of limbs, less the further something is out of reach, or is bent, (K,), by IK.
 
-    The latter are those of Cauchy's M-estimator in iteratively reweighted least squares (Holland & Welsch 1977).
+    The former are those of Cauchy's M-estimator in iteratively reweighted least squares (Holland & Welsch 1977).
     """
     away = _away(clip, frames)
+    turned = np.where(bent, way.bent, np.where(ends, max(way.turned, _ALONE), way.turned))
     out = np.tile(turned[:, None], (len(away), 1, 6))
-    out[..., :3] = (_placed(ends, away) / np.hypot(1.0, away / _ODD))[..., None]
+    placed = 1.0 + np.where(ends, _PLACED - 1.0, 0.0) / (1.0 + (away / _NEAR) ** 2)
+    out[..., :3] = (np.where(bent, way.joints, 1.0) * placed / np.hypot(1.0, away / _ODD))[..., None]
     return out.reshape(len(frames), -1)
-
-
-def misfit(clip: Clip, frames: np.ndarray, state: int, structure: Structure) -> np.ndarray:
-    """(n,) what is missed of all places, by which ways to miss them are compared: Cauchy's, see `_weights`."""
-    ends, away = _ends(clip, state, structure, below(clip.controls.carrier_parents)), _away(clip, frames)
-    return np.sum(_placed(ends, away) ** 2 * np.log1p((away / _ODD) ** 2), axis=1)
-
-
-def _placed(ends: np.ndarray, away: np.ndarray) -> np.ndarray:
-    """(n, K) how much more ends (K,) bool of limbs count, at distances (n, K)."""
-    return 1.0 + np.where(ends, _PLACED - 1.0, 0.0) / (1.0 + (away / _NEAR) ** 2)
 
 
 def _away(clip: Clip, frames: np.ndarray) -> np.ndarray:
@@ -182,6 +210,8 @@ def _put_right(
     free = clip.stepper.variables
     alone = last | (np.bincount(parents[parents >= 0], minlength=len(parents)) <= 1)
     own = free.any(axis=1) & (riders >= 0) & (alone & ~bent)[riders] & ~strays(clip, state)
+    if finer_controls(clip).any():
+        own &= controls.trunk == NO_TRUNK  # several of the trunk turn the same
     riders = np.where(own, riders, -1)
     turned, placed = np.zeros((2, len(parents)), bool)
     turned[riders[own & free[:, 3:].any(axis=1)]] = True

@@ -11,7 +11,7 @@ from .blocks import Blocks, Looks, blocks_of, groups_apart, whole_blocks
 from .channels import taken
 from .clip import Clip
 from .closed_form import rigid, rigid_inverse
-from .control_rig import ControlRig
+from .control_rig import MAIN, ControlRig
 from .measuring import STEP, Samples
 from .trial import Trial
 
@@ -47,6 +47,8 @@ class Structure:
 
     def whole_blocks(self, controls: np.ndarray) -> Blocks:
         """The same, judged against the armature."""
+        if not controls[self.looks.columns // 6].any():
+            return Blocks((), None)
         return whole_blocks(self.samples, self._looks(controls), *self._body)
 
     @property
@@ -93,6 +95,14 @@ def below(parents: np.ndarray) -> np.ndarray:
         if parent >= 0:
             out[:, k] |= out[:, parent]
     return out
+
+
+def finer_controls(clip: Clip) -> np.ndarray:
+    """(C,) bool, controls that may change and do again what others of the trunk do, if not all of these are held."""
+    trunk, used = clip.controls.trunk, clip.stepper.variables.any(axis=1)
+    if trunk is None or not (used & (trunk == MAIN)).any():
+        return np.zeros_like(used)
+    return used & (trunk > MAIN)
 
 
 def strays(clip: Clip, state: int) -> np.ndarray:
