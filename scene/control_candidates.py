@@ -93,12 +93,15 @@ def unlocked(ob: bpy.types.Object, names: Sequence[str]) -> np.ndarray:
 
 
 def locked_keys(ob: bpy.types.Object, action, slot) -> dict[str, frozenset[str]]:
-    """Bones of which a keyed location or rotation is locked, in part or wholly, as are controls that were not meant to
-    be moved; with the bones that each may move."""
+    """Bones of which a keyed location is locked, in part or wholly, or a keyed rotation wholly, as are controls that
+    were not meant to be moved; with the bones that each may move.
+
+    A rotation that is locked in part is a hinge, or a swing as of Rigify's IK limbs.
+    """
     keyed, found = keyed_bones(ob, action, slot), {}
     for bone in ob.pose.bones:
         free = _free(bone)
-        locked = [way for way, own in (("location", free[:3]), ("rotation", free[3:])) if not own.all()]
+        locked = [way for way, is_free in (("location", free[:3].all()), ("rotation", free[3:].any())) if not is_free]
         if any((bone.name, way) in keyed for way in locked) and not bone.bone.use_connect:
             found[bone.name] = frozenset()
     if not found:

@@ -3,8 +3,10 @@
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom.scene.control_candidates import locked_keys
 from bl_ext.devrepo.motion_loom.scene.control_probe import probe_rig
 from bl_ext.devrepo.motion_loom.scene.metarig import metarig_parents
+from bl_ext.devrepo.motion_loom.scene.motion import source_of
 from bl_ext.devrepo.motion_loom.solvers.controls.measured_rig import measured_rig
 from bl_ext.devrepo.motion_loom.solvers.core.errors import SceneError
 
@@ -199,6 +201,18 @@ def test_the_states_that_occur_are_found_in_actions_and_strips(in_strip):
     assert probe.switches == (path,) and id_counts() == before
     assert {0.0, 1.0} <= set(probe.occurring.ravel().tolist())
     assert sorted(probe.states.ravel().tolist()) == [0.0, 1.0]
+
+
+def test_a_rotation_that_is_locked_in_part_is_no_lock():
+    """Rigify's thigh_ik swings about one axis: it was named as locked, to be unlocked, wherever a knee was off."""
+    ob = animate_leg(add_leg())
+    goal, source = ob.pose.bones["g"], source_of(ob)
+    goal.lock_rotation = (True, False, True)
+    assert not locked_keys(ob, *source)
+    goal.lock_rotation = (True, True, True)
+    assert set(locked_keys(ob, *source)) == {"g"}
+    goal.lock_rotation, goal.lock_location = (False, False, False), (False, False, True)
+    assert set(locked_keys(ob, *source)) == {"g"}
 
 
 def test_a_choice_among_several_is_a_switch_in_the_states_that_occur():
