@@ -18,8 +18,8 @@ from ..surface.track import SurfaceTrack
 from ..surface.turned_away import turned_away
 from ..warp.collision import SPACING, BodySamples
 from . import clearance
-from .body_contacts import RULES, body_parts, resting_joints
-from .contact_edits import ContactEdit, states, windows
+from .body_contacts import RULES, body_parts, hung_joints, resting_joints
+from .contact_edits import ContactEdit, states, windows, with_what_hangs
 from .contacts import touched
 from .covered_places import covered_over_time
 from .descriptor_candidates import RADIUS, SAMPLING_REACH, TOUCH, candidates
@@ -171,6 +171,7 @@ class Binding:
         own: of the body with itself, None for those that were found.
         """
         own = self.own if own is None else own
+        edits = with_what_hangs(edits, self.hung) if edits else ()
         if edits == self.edits and np.array_equal(own, self.own):
             return self
         if self._last_edited.get("edits") != edits or not np.array_equal(own, self._last_edited["binding"].own):
@@ -205,17 +206,24 @@ class Binding:
         return {}
 
     @cached_property
+    def _trunk(self) -> np.ndarray:
+        return body_parts(self.track, self.effectors, self.scale)[0]
+
+    @cached_property
+    def hung(self) -> np.ndarray:
+        """(K, 2) hips and shoulders, and what of the trunk they hang on, see ``body_contacts.hung_joints``."""
+        return hung_joints(self.track.skeleton.parents, self._trunk, self.legs)
+
+    @cached_property
     def limb_ends(self) -> list[LimbEnd]:
         """Hands and feet that may rest on the body itself."""
-        trunk, _ = body_parts(self.track, self.effectors, self.scale)
-        return limb_ends_of(self.track, self.effectors, trunk, self.scale)
+        return limb_ends_of(self.track, self.effectors, self._trunk, self.scale)
 
     @cached_property
     def load(self) -> np.ndarray:
         """(J,) how much more than an effector each joint holds to what it rests on: a trunk that sits carries more than
         a hand beside it."""
-        trunk, _ = body_parts(self.track, self.effectors, self.scale)
-        return np.where(trunk, LOAD, 1.0)
+        return np.where(self._trunk, LOAD, 1.0)
 
     @cached_property
     def legs(self) -> Legs:

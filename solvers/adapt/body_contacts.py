@@ -67,20 +67,20 @@ def resting_joints(
     found = (near & slow) | touched(distance, slow, hidden, others, scale)
     found = binary_opening(found, lasts)
     found |= binary_closing(found, lasts) & near
-    hung = hung_on(track.skeleton.parents, trunk, legs)
-    upper, carrier = legs.upper[hung >= 0], hung[hung >= 0]
+    upper, carrier = hung_joints(track.skeleton.parents, trunk, legs).T
     beside = (nearest & slow & ~hidden & (distance < OFFSET_LIMIT * scale))[:, :, upper]
     beside &= found[:, :, carrier].any(axis=0)
     found[:, :, upper] |= binary_opening(beside, lasts)
     return found
 
 
-def hung_on(parents: np.ndarray, trunk: np.ndarray, legs: Legs) -> np.ndarray:
-    """(L,) the joint of the trunk (J,) bool that each limb hangs on, -1 where there is none."""
-    out = legs.upper.copy()
-    while (away := (out >= 0) & ~np.append(trunk, True)[out]).any():
-        out[away] = parents[out[away]]
-    return out
+def hung_joints(parents: np.ndarray, trunk: np.ndarray, legs: Legs) -> np.ndarray:
+    """(K, 2) the joint that a limb begins at, hip or shoulder, and the joint of the trunk (J,) bool that it hangs on;
+    without limbs that hang on none."""
+    carrier = legs.upper.copy()
+    while (away := (carrier >= 0) & ~np.append(trunk, True)[carrier]).any():
+        carrier[away] = parents[carrier[away]]
+    return np.column_stack((legs.upper, carrier))[carrier >= 0]
 
 
 def carried(

@@ -6,7 +6,7 @@ An edit is a range of rows of one joint and one object. It fades in and out besi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.ndimage import binary_closing
@@ -46,6 +46,20 @@ def found_spans(touched: np.ndarray, dt: float) -> np.ndarray:
     by_joint = np.moveaxis(edge, (2, 0, 1), (0, 1, 2))
     begins, ends = (np.argwhere(by_joint == sign) for sign in (1, -1))
     return np.column_stack((begins, ends[:, 2] - 1))
+
+
+def with_what_hangs(edits: Sequence[ContactEdit], hung: np.ndarray) -> tuple[ContactEdit, ...]:
+    """Edits, before them those of what lets go along: of hips and shoulders (K, 2), joint and joint of the trunk that
+    it hangs on, which rest where that does. What has edits of its own for an object goes by these."""
+    own = {(edit.joint, edit.obj) for edit in edits}
+    along = (
+        replace(edit, joint=joint)
+        for edit in edits
+        if not edit.is_on
+        for joint in hung[hung[:, 1] == edit.joint, 0].tolist()
+        if (joint, edit.obj) not in own
+    )
+    return (*along, *edits)
 
 
 def windows(edits: Sequence[ContactEdit], shape: tuple[int, int, int], dt: float) -> tuple[np.ndarray, np.ndarray]:

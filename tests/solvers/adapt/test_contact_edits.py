@@ -49,6 +49,16 @@ def test_a_seat_that_is_off_lets_go_and_auto_is_what_was_found():
     assert binding.edited(()) is binding and off.edited(()).contact.max() > 0.99
 
 
+def test_hips_let_go_with_their_pelvis_but_for_those_with_edits_of_their_own():
+    binding, hips = bound(seated()), [NAMES.index("hip.L"), NAMES.index("hip.R")]
+    assert binding.touched[SEAT][:, hips].any(axis=0).all()
+    off = ContactEdit(**WHOLE, is_on=False)
+    assert not binding.edited((off,)).touched[SEAT][:, hips].any()
+    kept = binding.edited((off, ContactEdit(hips[0], SEAT, 0, FRAMES - 1, True)))
+    assert kept.touched[SEAT][:, hips].any(axis=0).tolist() == [True, False]
+    assert kept.edited(kept.edits) is kept
+
+
 def test_what_is_on_is_held_at_its_own_distance_of_each_frame():
     binding, after = bound(seated()), raised()
     older = replace(binding, rests=None)
