@@ -75,9 +75,10 @@ def hang_by_choice(ob):
     return path
 
 
-def add_driver(owner, name, source, path, expression, kind="OBJECT"):
-    """A property becomes what an expression makes of `told`, a property of an object, or of another kind of data."""
-    driver = owner.driver_add(name).driver
+def add_driver(owner, name, source, path, expression, kind="OBJECT", index=-1):
+    """A property, or one of several numbers of it, becomes what an expression makes of `told`, a property of an object,
+    or of another kind of data."""
+    driver = owner.driver_add(name, index).driver
     variable = driver.variables.new()
     variable.name, driver.expression = "told", expression
     variable.targets[0].id_type = kind

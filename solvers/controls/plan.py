@@ -159,6 +159,9 @@ def _of_limb(controls: ControlRig, limb: int, end: int, state: int) -> np.ndarra
     does.  In IK the goal, where it carries none.
     """
     own, carriers = controls.limb_controls[limb, end], np.flatnonzero(controls.limb_carriers[limb])
+    own = own & ~placing_roots(
+        controls, np.ones(len(own), bool)
+    )  # of a rig that is one limb, the root poses nothing else
     depth = np.zeros(len(controls.rig.names), int)
     for bone, parent in enumerate(controls.rig.parents):
         depth[bone] = depth[parent] + 1 if parent >= 0 else 0

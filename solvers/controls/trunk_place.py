@@ -14,11 +14,15 @@ _GOES_ON = 0.02
 
 
 def placing_roots(controls: ControlRig, among: np.ndarray) -> np.ndarray:
-    """(C,) bool, controls that carry all that some (C,) bool move, far from where the body begins."""
+    """(C,) bool, controls that carry all that some (C,) bool move, far from where the body begins.
+
+    None of them goes itself with what hangs on the body: a bone of a tail, which pulls at those above it, is no root.
+    """
     heads = controls.rig.rest[:, :3, 3]
     away = np.linalg.norm(heads[controls.controls] - heads[controls.carriers[first_carrier(controls)]], axis=-1)
     moved = controls.moves[:, among].any(axis=(0, 1))
-    return (controls.moves | ~moved).all(axis=(0, 2)) & (away > _ROOT * controls.size)
+    hangs = ((controls.riders >= 0) & (controls.carrier_parents[controls.riders] >= 0)).any(axis=0)
+    return (controls.moves | ~moved).all(axis=(0, 2)) & (away > _ROOT * controls.size) & ~hangs
 
 
 def first_carrier(controls: ControlRig) -> int:

@@ -1,4 +1,7 @@
-"""Bones of a rig with controls that no key moves: they count as they were posed at Bind, whatever pose they have."""
+"""Bones of a rig with controls that no key moves: they count as they were posed at Bind, whatever pose they have.
+
+What a driver sets is no pose: it is another one at each frame.
+"""
 
 from __future__ import annotations
 
@@ -76,6 +79,7 @@ def _channels(bone) -> tuple[str, str, str]:
 
 
 def _animated(ob, played: tuple) -> set[tuple[str, int]]:
-    """Path and index of what an action and the strips of a rig animate."""
-    curves = [*(actions.playing_curves(*played) if played[0] is not None else ()), *strip_curves(ob)]
+    """Path and index of what an action, the strips and the drivers of a rig animate."""
+    drivers = ob.animation_data.drivers if ob.animation_data else ()
+    curves = [*(actions.playing_curves(*played) if played[0] is not None else ()), *strip_curves(ob), *drivers]
     return {(curve.data_path, curve.array_index) for curve in curves}

@@ -83,6 +83,33 @@ def test_the_root_goes_on_as_it_is_keyed_unless_nothing_else_moves_the_body():
     assert names_of(without_roots(rig, as_keyed(rig, chosen("root", "goal"), chosen()))) == {"root", "goal"}
 
 
+def test_a_control_that_goes_with_what_hangs_on_the_body_is_no_root():
+    """A bone of a tail that pulls at all those above it carries as much as a root does, as far away."""
+    rig = control_rig()
+    moves, riders = rig.moves.copy(), rig.riders.copy()
+    moves[:, 5], riders[:, 5] = True, 2
+    rig = replace(rig, moves=moves, riders=riders)
+    assert names_of(without_roots(rig, as_keyed(rig, chosen("root", "torso", "low_fk"), chosen()))) == {
+        "torso",
+        "low_fk",
+    }
+
+
+def test_the_root_is_no_control_of_a_rig_that_is_one_limb():
+    rig = control_rig()
+    limbs = rig.limb_controls.copy()
+    limbs[:, :, 0] = True
+    rig = replace(
+        rig,
+        limb_controls=limbs,
+        pairs=np.vstack((rig.pairs, [[0, 1]])),
+        carried=np.pad(rig.carried, ((0, 0), (0, 1), (0, 0)), constant_values=True),
+        parted=np.pad(rig.parted, ((0, 0), (0, 1), (0, 0), (0, 0))),
+    )
+    plan = written_to(rig, as_keyed(rig, chosen("torso", "goal"), chosen()), np.zeros((4, 1)), FK)
+    assert names_of(plan.variables) == {"torso", "up_fk", "low_fk"}
+
+
 @pytest.mark.parametrize(
     ("end", "now", "keyed", "then"),
     [

@@ -136,6 +136,20 @@ def test_a_bone_without_keys_that_is_posed_after_bind_counts_as_at_bind(how, cap
     assert ("p" in keyed) == (how == "live, keyed")
 
 
+def test_what_a_driver_sets_is_not_said_to_be_posed_by_hand(capsys):
+    """As the mechanism of a foot roll, which turns with a control from frame to frame."""
+    rig = new_leg()
+    drop_keys(rig, "p")
+    pole, path = rig.pose.bones["p"], 'pose.bones["g"].location[1]'
+    control_scenes.add_driver(pole, "rotation_euler", rig, path, "told", index=0)
+    play.bind(rig, ("Floor",))
+    lift_floor()
+    bpy.context.scene.frame_set(8)
+    assert pole.rotation_euler.x == pytest.approx(0.3)
+    report = commands.run(capsys, "adapt", "--rig", "Rig")
+    assert not any("by hand" in note for note in report["notes"])
+
+
 @pytest.mark.parametrize("carried", [False, True])
 def test_goals_that_are_no_bones_are_named(carried, capsys):
     """At Bind, and where a limb misses its place; not what a bone carries, which goes along."""
