@@ -86,16 +86,16 @@ def written_to(controls: ControlRig, variables: np.ndarray, values: np.ndarray, 
     """The plan in which every limb is written to the controls of one end of its switch.
 
     variables: (C, 6) as keyed, which limbs keep that are at that end all the time.  values: (F, P) of the source.
-    Limbs whose switches move keep theirs too.  Written are also the goals of IK limbs of which no control is keyed, and
-    the poles of those of which none is.
+    Limbs whose switches move keep theirs too.  Written are also the goals of IK limbs of which none is keyed in its
+    place, and the poles of those of which none is.
     """
     variables, values, switched, moving = variables.copy(), values.copy(), [], []
     for limb, switch in enumerate(controls.limb_switches if controls.limb_switches is not None else ()):
         off = np.abs(values[:, switch] - controls.limb_values[limb, end])
         if off.max() < _MET:
-            if end == IK and not variables[controls.limb_controls[limb, end]].any():
+            if end == IK:
                 then = with_states(controls, values)
-                variables |= _of_limb(then, limb, end, then.state_of(values[:1])[0])
+                variables |= _missing_goal(then, variables, limb, then.state_of(values[:1])[0])
             continue
         if np.ptp(values[:, switch]) > _MET:
             moving.append(limb)
@@ -143,11 +143,21 @@ def _swings(controls: ControlRig, limb: int, state: int) -> np.ndarray:
     return own & ~moves[:, carriers].all(axis=1)
 
 
+def _missing_goal(controls: ControlRig, variables: np.ndarray, limb: int, state: int) -> np.ndarray:
+    """(C, 6) bool: what places a limb in IK where nothing does that is written; all it takes where none of it is."""
+    own, pose = controls.limb_controls[limb, IK], _of_limb(controls, limb, IK, state)
+    if not variables[own].any():
+        return pose
+    placing = own & controls.moves[state][:, controls.limb_carriers[limb]].all(axis=1)
+    is_placed = variables[placing, :3].any()
+    return pose & (placing & pose[:, :3].any(axis=1) & ~is_placed)[:, None]
+
+
 def _unkeyed_goals(controls: ControlRig, variables: np.ndarray, values: np.ndarray) -> np.ndarray:
     """(C, 6) bool, those of the goals of chains without a switch that nothing pulls yet."""
     goals = chain_goals(controls, controls.state_of(values[:1])[0])
     out = np.zeros_like(variables)
-    found = (goals >= 0) & ~variables.any(axis=1)
+    found = (goals >= 0) & ~variables[:, :3].any(axis=1)
     out[found] = controls.free[found]
     return out
 

@@ -109,6 +109,30 @@ def unwritten(controls: ControlRig, problem: FitProblem, frame: int, carrier: in
     return int(np.where(fit, moves.sum(axis=1), -1).argmax()) if fit.any() else None
 
 
+def unplaced(controls: ControlRig, problem: FitProblem, fit: ControlFit, missed: Unreached, away: float) -> int | None:
+    """The goal of the limb of a carrier that is missed that is written to turn alone, where that is why: what it holds
+    is further than `away` (the rig's units) from its target; None where there is none."""
+    frame, state = missed.frame, problem.state[missed.frame]
+    goals = chain_goals(controls, state, switched_too=True)
+    held = np.where(controls.riders[state] >= 0, controls.riders[state], goals)
+    turned = problem.variables[:, 3:].any(axis=1) & ~problem.variables[:, :3].any(axis=1)
+    found = turned & controls.free[:, :3].any(axis=1) & controls.moves[state, :, missed.carrier] & (held >= 0)
+    pulls = chain_goals(controls, state) >= 0
+    for limb in np.flatnonzero(_in_ik(controls, state)):
+        whole = controls.moves[state][:, controls.limb_carriers[limb]].all(axis=1)
+        pulls |= controls.limb_controls[limb, _IK] & whole
+    found = np.flatnonzero(found & pulls & (fit.misses[frame, held] > away))
+    return int(found[0]) if found.size else None
+
+
+def _in_ik(controls: ControlRig, state: int) -> np.ndarray:
+    """(L,) bool, the limbs whose switches are nearer to IK in a state."""
+    if controls.limb_carriers is None or controls.limb_values is None:
+        return np.zeros(0 if controls.limb_carriers is None else len(controls.limb_carriers), bool)
+    values = controls.states[state, controls.limb_switches]
+    return np.abs(values - controls.limb_values[:, _IK]) < 0.5 * np.ptp(controls.limb_values, axis=1)
+
+
 def _at_their_ends(controls: ControlRig, limbs: np.ndarray, state: int) -> np.ndarray:
     """(C,) bool, the controls of some limbs at the ends at which their switches are in a state, or nearest to."""
     if controls.limb_switches is None:
@@ -138,11 +162,8 @@ def _why(controls: ControlRig, problem: FitProblem, fit: ControlFit, frame: int,
 
 def _is_stretched(controls: ControlRig, problem: FitProblem, fit: ControlFit, frame: int, carrier: int) -> bool:
     """Whether IK has the bones on either side of a limb's joint at other lengths than those of the targets."""
-    if controls.limb_carriers is None or controls.limb_values is None:
-        return False
-    values = controls.states[problem.state[frame], controls.limb_switches]
-    in_ik = np.abs(values - controls.limb_values[:, _IK]) < 0.5 * np.ptp(controls.limb_values, axis=1)
-    if not (controls.limb_carriers[:, carrier] & in_ik).any():
+    in_ik = _in_ik(controls, problem.state[frame])
+    if not in_ik.any() or not controls.limb_carriers[in_ik, carrier].any():
         return False
     parents = controls.carrier_parents
     ends = np.flatnonzero((parents == carrier) | ((np.arange(len(parents)) == carrier) & (parents >= 0)))

@@ -16,7 +16,7 @@ from ...solvers.controls.control_rig import ControlRig
 from ...solvers.controls.deviation import Deviation, deviation
 from ...solvers.controls.plan import Plan
 from ...solvers.controls.trunk_place import first_carrier
-from ...solvers.controls.unreached import Why, unreached, unwritten, where_it_begins
+from ...solvers.controls.unreached import Why, unplaced, unreached, unwritten, where_it_begins
 from ...solvers.core.vectors import mean_scale
 from .control_result import ControlResult
 
@@ -32,6 +32,7 @@ _WAYS_OUT = (
     "have more written (Write To, Trunk, the list of controls), key a control of it in the source, or change what is "
     "around it by less"
 )
+_TURNED_ALONE = "in its rotation alone (key its location in the source, or Write To: IK)"
 _LEFT_OUT = "there is no key of its controls there"
 _NO_STRETCH = "set IK Stretch (Rigify's IK_Stretch) to 0 in the source, or Write To: FK"
 _KEYS = "write more keys (a Frame Step of 1, a smaller Error, or without Keys at Source Keys)"
@@ -192,6 +193,11 @@ def _reasons(written: ControlResult, bones: Iterable[int]) -> Iterator[tuple[int
         goal = written.outside.get(names[controls.carriers[begins.carrier]], written.outside.get(names[bone]))
         if goal is not None:
             yield bone, f"'{goal}', to which IK pulls it, is no bone of the rig (have a bone as goal)"
+            continue
+        goal = unplaced(controls, problem, written.fit, begins, least)
+        if goal is not None:
+            what = _told(controls, begins.carrier, carrier)
+            yield bone, f"'{names[controls.controls[goal]]}', which moves {what}, is keyed {_TURNED_ALONE}"
             continue
         own = (int(written.fit.misses[:, carrier].argmax()), carrier)
         for frame, moved in ((begins.frame, begins.carrier), own):

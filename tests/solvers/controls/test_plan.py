@@ -142,6 +142,15 @@ def test_goals_are_written_to_where_no_control_of_their_limb_is_keyed():
     assert names_of(written_to(rig, more, ik, IK).variables) == {"torso", "spin", "pole"}, "one pulls, a pole swings"
 
 
+@pytest.mark.parametrize("others", [(), ("pole",)])
+def test_goals_that_are_keyed_in_their_rotation_alone_are_placed_too(others):
+    rig, ik = control_rig(), np.zeros((3, 1))
+    keyed = as_keyed(rig, chosen("torso", *others), chosen("goal"))
+    assert not keyed[NAMES.index("goal"), :3].any()
+    written = written_to(rig, keyed, ik, IK).variables
+    assert names_of(written) == {"torso", "goal", "pole"} and written[NAMES.index("goal")].all()
+
+
 @pytest.mark.parametrize(
     ("keyed", "value", "added"), [("goal", 0.0, {"pole"}), ("pole", 0.0, set()), ("goal", 1.0, set())]
 )

@@ -7,7 +7,7 @@ import pytest
 
 from solvers.controls.control_rig import MAIN
 from solvers.controls.fit import fit_steps
-from solvers.controls.unreached import Why, unreached, unwritten, where_it_begins
+from solvers.controls.unreached import Why, unplaced, unreached, unwritten, where_it_begins
 from solvers.rotations import rotation_vectors as rotvec
 from tests.control_toys import CARRIERS, CONTROLS, Toy
 
@@ -109,6 +109,31 @@ def test_a_limb_s_own_control_is_named_unless_it_does_again_what_is_written(toy)
     assert names[unwritten(only.controls, problem, begins.frame, begins.carrier)] == "swing"
     whole = replace(problem, variables=toy.controls.free)
     assert unwritten(only.controls, whole, begins.frame, begins.carrier) is None
+
+
+@pytest.mark.parametrize("ends", [(1.0, 0.0), (0.0, 1.0)])
+@pytest.mark.parametrize("written", ["turned", "placed", "left out"])
+def test_a_goal_that_only_turns_is_found_where_its_limb_stays_behind_in_ik(toy, written, ends):
+    names, carriers = list(CONTROLS), list(CARRIERS)
+    limb = np.isin(carriers, ("o_thigh", "o_shin", "o_foot"))[None]
+    own = np.isin(names, ("foot", "swing"))
+    only = replace(
+        toy.controls, limb_carriers=limb, limb_controls=np.array([[own, own]]), limb_switches=np.array([0]),
+        limb_values=np.array([ends]),
+    )  # fmt: skip
+    variables = toy.controls.free & np.isin(names, {"left out": ()}.get(written, ("foot",)))[:, None]
+    variables[:, :3] &= written == "placed"
+    problem = at_rest(toy, variables)
+    problem.targets[5, carriers.index("o_foot"), :3, 3] += (0.0, 0.0, 0.1)
+    fit, _ = toy.run(fit_steps(only, problem), SWITCH)
+    missed = unreached(only, problem, fit, 1e-4, 1e-3)
+    foot = next((each for each in missed if each.carrier == carriers.index("o_foot")), None)
+    if written == "placed":
+        assert foot is None or unplaced(only, problem, fit, foot, 0.002) is None
+    else:
+        found = unplaced(only, problem, fit, foot, 0.002)
+        assert (found == names.index("foot")) == (written == "turned" and ends[1] == 0.0)
+        assert unplaced(only, problem, fit, foot, 0.2) is None, "it is near enough"
 
 
 @pytest.mark.parametrize(("ends", "named"), [((1.0, 0.0), "pole"), ((0.0, 1.0), "swing")])
