@@ -16,10 +16,11 @@ def other_meshes(scene, ob, known: Iterable = ()) -> str | None:
     known: objects that are chosen as well, and not named.
     """
     seen, told, armature = {ob, *known}, [], armature_of(ob)
+    common, beside = meshes_beside(scene, ob)
     kinds = (
         (armature, "also moves", [] if armature is None else meshes_of(scene, armature)),
         (ob, "carries", meshes_on(scene, ob)),
-        (ob.parent, "also carries", meshes_beside(scene, ob)),
+        (common, "also carries", beside),
     )
     for owner, verb, meshes in kinds:
         others = [mesh for mesh in meshes if mesh not in seen and not live_mesh.is_live(mesh)]
