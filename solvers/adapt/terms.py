@@ -67,7 +67,8 @@ class AdaptTerms:
         size, unit = binding.scale * options.scale, binding.scale**2
         self.clearance = collision.CLEARANCE * size if options.clearance is None else options.clearance
         # Points between joints, which are looked up less far, must see that far too.
-        self.reach = max(collision.REACH * binding.scale, self.clearance / collision.BETWEEN_SHARE)
+        seen = max(self.clearance, binding.radii.max(initial=0.0) * options.scale)
+        self.reach = max(collision.REACH * binding.scale, seen / collision.BETWEEN_SHARE)
         self.contact = binding.contact if options.contact_reach is None else binding.touching(options.contact_reach)
         left = None if options.left is None else options.left.tobytes()
         if options.left is not None:
@@ -214,12 +215,13 @@ class AdaptTerms:
     def _grown(self, rows: slice, normals: np.ndarray) -> np.ndarray:
         """Displacements (f, J, 3) of joints where the body grows to twice its size.
 
-        normals: (f, J, 3) blended ones of what is around each joint. What is near keeps its clearance in proportion;
-        all else goes along with the body, which grows away from where it is supported.
+        normals: (f, J, 3) blended ones of what is around each joint. What is near, or rests, as a thick trunk does far
+        away, keeps its clearance in proportion; all else goes with the body, which grows away from what bears it.
         """
         binding, source, share = self.binding, self.binding.track.positions[rows], self.shares[rows, 0, :, None]
         near = binding.joint_distance[self.heeded, rows].min(axis=0, initial=np.inf)
-        out = np.clip(near, 0.0, SCALED_CLEARANCE * binding.scale)[..., None] * normals
+        rests = self.contact[self.heeded, rows].max(axis=0, initial=0.0) * np.minimum(near, binding.height)
+        out = np.clip(near, 0.0, np.maximum(SCALED_CLEARANCE * binding.scale, rests))[..., None] * normals
         support, axis = (share * source).sum(axis=1, keepdims=True), (share * normals).sum(axis=1, keepdims=True)
         height = np.einsum("fjk,fjk->fj", source - support, axis) - np.einsum("fjk,fjk->fj", out, axis)
         far = 1.0 - self.posture.nearness[rows]

@@ -82,18 +82,33 @@ def test_who_sits_on_the_floor_with_stretched_legs_rests_on_it():
     assert bound(track, [flat_ground(track.positions)]).rests[0, :, PELVIS].all()
 
 
+def on_its_side():
+    """A seated body that lies on its side at 0.3 m."""
+    rest = seated(0.0).positions[:1]
+    lying = np.stack((rest[..., 2], rest[..., 1], rest[..., 0] + 0.3), axis=-1)
+    return replace(seated(0.0), positions=np.repeat(lying, FRAMES, axis=0))
+
+
 @pytest.mark.parametrize("radius", [0.1, 0.3])
 def test_a_trunk_rests_as_far_away_as_it_is_thick(radius):
     """On its side on a bed; the head hangs on the chest, which is an effector as well."""
-    rest = seated(0.0).positions[:1]
-    lying = np.stack((rest[..., 2], rest[..., 1], rest[..., 0] + 0.3), axis=-1)
-    track = replace(seated(0.0), positions=np.repeat(lying, FRAMES, axis=0))
+    track = on_its_side()
     bed = box("Bed", [-1, -1, -0.5], [3, 2, 0.0])
     binding = fit(track, [bed], ENDS, 1.8, np.full(len(NAMES), radius))
     found = binding.rests[0][:, [PELVIS, NAMES.index("chest")]]
     assert found.all() if radius > 0.2 else not found.any()
     higher = compare(binding, track.positions + [0.0, 0.0, 0.2], moved([bed], np.eye(3), (0.0, 0.0, 0.2)), 1.0)
     assert (higher.contacts.kept == higher.contacts.counted).all() and higher.contacts.counted.any() == (radius > 0.2)
+
+
+@pytest.mark.parametrize("size", [0.7, 1.3])
+def test_a_thick_body_of_another_size_lies_as_high_in_proportion(size):
+    """All that lies is as thick as it is high, the head too, on which nothing rests."""
+    track, bed = on_its_side(), box("Bed", [-1, -1, -0.5], [3, 2, 0.0])
+    binding = fit(track, [bed], ENDS, 1.8, np.full(len(NAMES), 0.3))
+    lies = [PELVIS, NAMES.index("chest"), NAMES.index("head")]
+    motion = adapt(binding, [bed], AdaptOptions(scale=size))
+    assert np.abs(motion.positions[:, lies, 2] - size * track.positions[:, lies, 2]).max() < 0.03
 
 
 @pytest.mark.parametrize("metres", [-0.1, 0.1, 0.2])
