@@ -50,7 +50,7 @@ def test_a_driven_influence_is_followed_after_one_refresh(bound, drive, tmp_path
     whole = joints_of(bound)
     drive(bound)
     at(12)
-    assert needs_refresh(bound) and status(bound).note == "A driver tells the influence"
+    assert needs_refresh(bound) and status(bound).note.startswith("A driver tells the influence")
     press(bound, "live_refresh")
     ready_at_all_frames(bound)
     assert np.abs(joints_of(bound) - whole)[11].max() > 0.2 * STEP
