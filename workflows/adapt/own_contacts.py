@@ -8,7 +8,7 @@ import numpy as np
 
 from ...solvers.adapt.binding import Binding
 from ...solvers.adapt.self_contacts import gaps
-from ..command_line.words import counted
+from ..command_line.words import counted, millimetres
 
 # Metres at 1.8 m within which a gap is kept, and the share of frames from which on no note is needed.
 _KEPT, _ENOUGH = 0.01, 0.95
@@ -53,8 +53,8 @@ def note_of_own(kept: list[dict]) -> list[str]:
     if not lost:
         return []
     some = [
-        f"'{each['bone']}' on bone '{each['on']}' by up to {each['mm']:.0f} mm, in {each['count'] - each['kept']} of "
-        f"{counted(each['count'], 'frame')}"
+        f"'{each['bone']}' on bone '{each['on']}' by up to {millimetres(each['mm'])}, in "
+        f"{each['count'] - each['kept']} of {counted(each['count'], 'frame')}"
         for each in lost
     ]
     return [f"Hands and feet that leave their places on the body: {'; '.join(some)}"]

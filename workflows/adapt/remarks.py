@@ -264,7 +264,8 @@ def _given_up(found):
 
 def _deeper(found):
     for each in deeper(found):
-        text = f"{1000.0 * each.metres:.0f} mm deeper in '{each.obj}' in {words.counted(each.count, 'frame')}"
+        depth = words.millimetres(1000.0 * each.metres)
+        text = f"{depth} deeper in '{each.obj}' in {words.counted(each.count, 'frame')}"
         yield Remark(text + _held(each), each.bone, each.spans[0][0], "")
 
 
@@ -274,7 +275,7 @@ def note_of_deeper(found: Findings) -> list[str]:
     if not those:
         return []
     some = [
-        f"'{each.bone}' in '{each.obj}' by {1000.0 * each.metres:.0f} mm at {_in_words(each)}{_held(each)}"
+        f"'{each.bone}' in '{each.obj}' by {words.millimetres(1000.0 * each.metres)} at {_in_words(each)}{_held(each)}"
         for each in those
     ]
     more = [f"{len(those) - _NAMED} more, see the report"] if len(those) > _NAMED else []
