@@ -33,9 +33,9 @@ def meshes_on(scene: bpy.types.Scene, ob: bpy.types.Object) -> list[bpy.types.Ob
 def meshes_beside(scene: bpy.types.Scene, ob: bpy.types.Object) -> tuple[bpy.types.ID | None, list[bpy.types.Object]]:
     """Meshes of a scene that are shown and move beside an object, and what they have in common with it.
 
-    That is the nearest object above it below which others move by themselves, or a cache file that they play as well,
-    as of Alembic, which may come without any parent.  What has as many vertices is left out, for it is the same mesh in
-    another performance, and so is what another armature moves.
+    That is the nearest object above it below which others move by themselves, or, where nothing is above either of
+    them, a cache file that they play as well, as of an Alembic file that was written flat.  What has as many vertices
+    is left out, for it is the same mesh in another performance, and so is what another armature moves.
     """
     armature = armature_of(ob)
     others = [mesh for mesh in _shown(scene) if len(mesh.data.vertices) != len(ob.data.vertices)]
@@ -43,8 +43,9 @@ def meshes_beside(scene: bpy.types.Scene, ob: bpy.types.Object) -> tuple[bpy.typ
     for above in _above(ob if armature is None else armature):
         if beside := [mesh for mesh in others if _moves_below(mesh, above)]:
             return above, beside
-    files = _cache_files(ob)
-    return next(iter(files), None), [mesh for mesh in others if files and not files.isdisjoint(_cache_files(mesh))]
+    flat = [mesh for mesh in others if ob.parent is None and mesh.parent is None]
+    file = next(iter(_cache_files(ob)), None)
+    return file, [mesh for mesh in flat if file in _cache_files(mesh)]
 
 
 def _shown(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -70,10 +71,10 @@ def _moves_below(mesh: bpy.types.Object, ancestor: bpy.types.Object) -> bool:
     )
 
 
-def _cache_files(ob: bpy.types.Object) -> set[bpy.types.ID]:
+def _cache_files(ob: bpy.types.Object) -> list[bpy.types.ID]:
     played = [modifier for modifier in ob.modifiers if modifier.type == "MESH_SEQUENCE_CACHE"]
     played += [constraint for constraint in ob.constraints if constraint.type == "TRANSFORM_CACHE"]
-    return {each.cache_file for each in played} - {None}
+    return [each.cache_file for each in played if each.cache_file is not None]
 
 
 def _is_bound(mesh: bpy.types.Object, ob: bpy.types.Object) -> bool:

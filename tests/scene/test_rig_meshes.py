@@ -114,7 +114,10 @@ def test_parts_of_one_cache_file_are_named_without_a_parent(tmp_path):
     bpy.ops.wm.alembic_export(filepath=file, start=1, end=5)
     bpy.ops.wm.read_homefile(use_empty=True)
     bpy.ops.wm.alembic_import(filepath=file)
-    assert other_meshes(bpy.context.scene, bpy.data.objects["Body"]) == "'both.abc' also carries 'Hair'"
+    body = bpy.data.objects["Body"]
+    assert other_meshes(bpy.context.scene, body) == "'both.abc' also carries 'Hair'"
+    body.parent = add("Another Body")
+    assert other_meshes(bpy.context.scene, body) is None
 
 
 def test_what_others_move_or_stands_still_is_not_named():
