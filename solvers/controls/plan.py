@@ -86,10 +86,11 @@ def written_to(controls: ControlRig, variables: np.ndarray, values: np.ndarray, 
     """The plan in which every limb is written to the controls of one end of its switch.
 
     variables: (C, 6) as keyed, which limbs keep that are at that end all the time.  values: (F, P) of the source.
-    Limbs whose switches move keep theirs too.  Written are also the goals of IK limbs of which none is keyed in its
-    place, and the poles of those of which none is.
+    Limbs whose switches move keep theirs too, and controls that pose a limb at either end what is keyed of them: a foot
+    may turn by where its goal is.  Written are also the goals of IK limbs of which none is keyed in its place, and the
+    poles of those of which none is.
     """
-    variables, values, switched, moving = variables.copy(), values.copy(), [], []
+    keyed, variables, values, switched, moving = variables, variables.copy(), values.copy(), [], []
     for limb, switch in enumerate(controls.limb_switches if controls.limb_switches is not None else ()):
         off = np.abs(values[:, switch] - controls.limb_values[limb, end])
         if off.max() < _MET:
@@ -106,7 +107,8 @@ def written_to(controls: ControlRig, variables: np.ndarray, values: np.ndarray, 
     if switched:
         then = with_states(controls, values)
         state = then.state_of(values[:1])[0]
-        variables |= np.any([_of_limb(then, limb, end, state) for limb in switched], axis=0)
+        posing = np.any([_of_limb(then, limb, end, state) for limb in switched], axis=0)
+        variables |= posing | (keyed & posing.any(axis=1)[:, None])
     if end == IK:
         variables |= _unkeyed_goals(controls, variables, values)
         variables = with_poles(controls, variables, values)

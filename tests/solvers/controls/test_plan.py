@@ -125,6 +125,21 @@ def test_a_limb_is_written_to_one_control_for_each_bone_and_a_pole(end, now, key
     assert (values == now).all()
 
 
+@pytest.mark.parametrize("placed", [True, False])
+def test_a_control_that_turns_a_limb_at_both_ends_keeps_its_place_as_a_variable(placed):
+    """As the control of a foot roll that turns a foot in FK too: by where it is, as the foot is tracked to it."""
+    rig = control_rig()
+    limbs, riders, moves = rig.limb_controls.copy(), rig.riders.copy(), rig.moves.copy()
+    limbs[0, 0, 6], riders[0, 6], moves[0, 6, 2] = True, 2, True
+    rig = replace(
+        rig, limb_controls=limbs, riders=riders, moves=moves,
+        carried=np.array(rig.carried) | (rig.pairs == [6, 2]).all(axis=1)[None, :, None],
+    )  # fmt: skip
+    goal, free = NAMES.index("goal"), chosen("goal") if placed else chosen()
+    plan = written_to(rig, as_keyed(rig, free, chosen("goal")), np.zeros((4, 1)), FK)
+    assert plan.variables[goal, 3:].all() and plan.variables[goal, :3].all() == placed
+
+
 @pytest.mark.parametrize("values", [[1.0, 1.0], [0.0, 1.0]])
 def test_a_limb_that_is_there_already_or_whose_switch_moves_keeps_its_controls(values):
     rig = control_rig()
