@@ -18,7 +18,7 @@ from .clearance import smoothstep
 RAMP = 0.15
 # Seconds: contacts with less between them are listed as one.
 GAP = 0.25
-# Metres at 1.8 m: what is farther from an object is not held by it.
+# Metres at 1.8 m: what is farther from an object, or from the skin of a part of the body, is not held by it.
 HELD_WITHIN = REACH
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...scene.names import other_side
 from ...solvers.adapt.binding import Binding
+from ...solvers.adapt.body_contacts import THICK
 from ...solvers.adapt.contact_edits import HELD_WITHIN, ContactEdit, found_spans
 from ...solvers.core.errors import InputError
 from ..core.list_entries import resized
@@ -218,7 +219,8 @@ def require_contact(ob, binding: Binding, contact: Contact) -> tuple[list[int], 
     obj = binding.objects.index(contact.obj)
     inside = (frames >= contact.start) & (frames <= contact.end)
     far = binding.joint_distance[obj, inside][:, joints].max(initial=0.0)
-    most = HELD_WITHIN * binding.scale
+    # A thick trunk rests farther away.
+    most = max(HELD_WITHIN * binding.scale, THICK * float(binding.radii.max(initial=0.0)))
     if contact.state != OFF and contact.is_edited and far > most:
         raise InputError(
             f"The contact {contact.words} cannot be held: the bone is more than {most:.2f} m from the object there; "

@@ -44,7 +44,7 @@ def own_row(binding: Binding, contact) -> tuple[int, int, int, int]:
             f"'{contact.bone}' cannot be held to bone '{contact.obj}': choose a solved bone of another limb."
         )
     away = gaps(binding.track.positions[rows], end.held, np.array([part]), binding.track.skeleton.parents)
-    most = HELD_WITHIN * binding.scale
+    most = HELD_WITHIN * binding.scale + float(binding.radii[part])
     if contact.is_edited and contact.state != "OFF" and away.max() > most:
         raise InputError(
             f"The contact {contact.words} cannot be held: the bones are more than {most:.2f} m apart there; choose "

@@ -1,10 +1,15 @@
 """Contacts of a body with itself in the list: found, off and on, added, mirrored, kept with the file."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
+from bl_ext.devrepo.motion_loom.solvers.core.errors import InputError
 from bl_ext.devrepo.motion_loom.workflows.environment import older_bindings
 from bl_ext.devrepo.motion_loom.workflows.environment.model import stored_of
+from bl_ext.devrepo.motion_loom.workflows.environment.own_contacts import own_row
 
 from benchmarks.blender_rig import build_armature
 from checkout import PACKAGE
@@ -116,6 +121,21 @@ def test_one_is_added_between_two_selected_bones_and_mirrored(touching):
 )
 def test_what_makes_no_sense_is_named(touching, capsys, text, reason):
     assert reason in refused(capsys, "adapt", "--contact", text)
+
+
+@pytest.mark.parametrize("thick", [0.0, 0.12])
+def test_a_hand_is_held_as_far_from_a_bone_as_its_flesh_is_thick(touching, thick):
+    """On a hip that is farther from the bone than a body of that size holds hands without flesh."""
+    found = own(touching)[0]
+    asked = dict(bone=found.bone, obj=found.object, start=found.start, end=found.end)
+    contact = SimpleNamespace(**asked, words="of a hand", is_edited=True, state="ON")
+    binding = stored_of(touching, scenes.workflow()).binding
+    small = replace(binding, height=0.6, radii=np.full_like(binding.radii, thick))
+    if thick:
+        assert own_row(small, contact)[2:] == own_row(binding, contact)[2:]
+    else:
+        with pytest.raises(InputError, match="more than 0.10 m apart"):
+            own_row(small, contact)
 
 
 def test_edits_survive_another_bind_and_a_new_name(touching, capsys):
