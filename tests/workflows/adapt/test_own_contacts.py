@@ -130,11 +130,11 @@ def test_a_hand_is_held_as_far_from_a_bone_as_its_flesh_is_thick(touching, thick
     asked = dict(bone=found.bone, obj=found.object, start=found.start, end=found.end)
     contact = SimpleNamespace(**asked, words="of a hand", is_edited=True, state="ON")
     binding = stored_of(touching, scenes.workflow()).binding
-    small = replace(binding, height=0.6, radii=np.full_like(binding.radii, thick))
+    small = replace(binding, height=0.3, radii=np.full_like(binding.radii, thick))
     if thick:
         assert own_row(small, contact)[2:] == own_row(binding, contact)[2:]
     else:
-        with pytest.raises(InputError, match="more than 0.10 m apart"):
+        with pytest.raises(InputError, match="more than 0.05 m apart"):
             own_row(small, contact)
 
 
