@@ -51,8 +51,8 @@ def resting_joints(
     scale: body height / 1.8 m.
     The root and the trunk rest on the object that is nearest of those within 16 cm, or within its thickness of a trunk
     that is thicker, that they are slow against, while no leg carries them; knees and elbows where they are as near to
-    it as they usually are when they are slow. Hips and shoulders rest on what the trunk that they hang on rests on,
-    where they are as near to it: a pelvis that is held alone turns, and so does one whose hips something else holds.
+    it as they usually are when they are slow. Hips and shoulders rest where what they hang on does and they are as near
+    to anything: a pelvis that is held alone turns.
     """
     trunk, others = body_parts(track, effectors, scale)
     nearest = np.zeros(distance.shape, bool)
@@ -68,7 +68,8 @@ def resting_joints(
     found = binary_opening(found, lasts)
     found |= binary_closing(found, lasts) & near
     upper, carrier = hung_joints(track.skeleton.parents, trunk, legs).T
-    beside = found[:, :, carrier] & (slow & ~hidden & (distance < OFFSET_LIMIT * scale))[:, :, upper]
+    beside = (nearest & slow & ~hidden & (distance < OFFSET_LIMIT * scale))[:, :, upper]
+    beside &= found[:, :, carrier].any(axis=0)
     found[:, :, upper] |= binary_opening(beside, lasts)
     return found
 

@@ -54,13 +54,6 @@ def test_hips_rest_with_the_pelvis_that_they_hang_on():
     assert not bound(track, [box("Seat", [-1, -0.3, 0.3], [3, 0.15, 0.5])]).rests.any()
 
 
-def test_hips_rest_on_what_their_pelvis_rests_on_though_a_bar_is_nearer():
-    hip = NAMES.index("hip.L")
-    meshes = [*surroundings(seated()), box("Bar", [0.15, -0.1, 0.57], [0.3, 0.1, 0.63])]
-    rests = bound(seated(), meshes).rests[:, :, hip]
-    assert rests[1].all() and not rests[2].any()
-
-
 def test_a_knee_that_is_put_on_a_box_rests_there():
     track = seated(0.0)
     meshes = [*surroundings(track), box("Box", [0, 0.3, 0.2], [0.3, 0.41, 0.49])]
