@@ -295,9 +295,10 @@ def test_a_script_that_acts_on_frame_changes_is_named(bound):
         assert needs_refresh(bound)
         assert status(bound).note == "The script 'some_addon.physics' acts on frame changes"
         press(bound, "live_refresh")
-        assert is_ready(bound) and status(bound).note is None
+        # The result may have more to say, of a body that stays nearer than it could.
+        assert is_ready(bound) and "script" not in (status(bound).note or "")
     lift(0.02)
-    assert is_ready(bound) and status(bound).note is None
+    assert is_ready(bound) and "script" not in (status(bound).note or "")
 
 
 def test_a_source_that_is_sampled_from_now_on_is_named(bound):
