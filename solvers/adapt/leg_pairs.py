@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..skeleton.hierarchy import below
 from .leg_reach import Legs
 
 # Cosine: a trunk lies where the way along it, from pair to pair of its legs, is closer to level than that.
@@ -37,7 +38,7 @@ class LegPairs:
         gravity: (3,) unit vector.
         """
         whole = cls(np.ones((1, len(legs.upper)), bool), np.ones((1, len(parents))))
-        above = _above(parents)
+        above = below(parents).T
         stands = np.flatnonzero((above[:, legs.lower] & touched[:, None]).any(axis=0))
         carriers = _carriers(above[legs.upper[stands]])
         found = np.unique(carriers)
@@ -61,15 +62,6 @@ class LegPairs:
     def lowered(self, metres: np.ndarray) -> np.ndarray:
         """(J, F) of what the pairs go down by (G, F)."""
         return self.shares.T @ metres
-
-
-def _above(parents: np.ndarray) -> np.ndarray:
-    """(J, J) bool: whether the second joint is the first or carries it."""
-    out = np.eye(len(parents), dtype=bool)
-    for joint, parent in enumerate(parents):
-        if parent >= 0:
-            out[joint] |= out[parent]
-    return out
 
 
 def _carriers(above: np.ndarray) -> np.ndarray:

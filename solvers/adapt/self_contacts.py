@@ -14,6 +14,7 @@ import numpy as np
 from scipy.ndimage import binary_closing, binary_opening, binary_propagation
 
 from ..core.types import JointTrack
+from ..skeleton.hierarchy import below
 
 # A joint of a hand or foot that comes this near to the skin of another part rests on it until it is farther than the
 # second, while it goes nearer to or away from both ends of that part's bone by less than so many metres a second.
@@ -86,7 +87,7 @@ def limb_ends(
     for joint, above in bent.items():
         near = [k for k in bent if k != joint and abs(reach[joint] - reach[k]) <= PAIRED * reach[joint]]
         if near and reach[joint] > SHORT * scale:
-            out.append(LimbEnd(joint, _below(parents, joint), above))
+            out.append(LimbEnd(joint, np.flatnonzero(below(parents)[joint]), above))
     return out
 
 
@@ -209,12 +210,3 @@ def _longest(resting):
             taken[first : last + 1] = True
             out.append((int(column), int(first), int(last)))
     return sorted(out, key=lambda run: run[1])
-
-
-def _below(parents, joint):
-    """A joint and all that it carries."""
-    out = np.zeros(len(parents), bool)
-    out[joint] = True
-    for k in range(joint + 1, len(parents)):
-        out[k] = parents[k] >= 0 and out[parents[k]]
-    return np.flatnonzero(out)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..skeleton.hierarchy import below
 from .control_rig import ControlRig
-from .structure import below
 
 _AT = 0.01  # parts of the body's size by which a goal may lie beside its joint
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from ..rotations import rotation_vectors as rotvec
+from ..skeleton.hierarchy import below
 from .blocks import Block, Blocks
 from .channels import put, taken
 from .clip import Clip
@@ -18,7 +19,7 @@ from .damped import UNSEEN
 from .descent import Descent, Steps, nearest_better
 from .limb_ends import limb_ends
 from .misfit import References
-from .structure import Structure, below, finer_controls, strays
+from .structure import Structure, finer_controls, strays
 from .trial import Trial
 
 # Hands and feet count so much more as long as they are about as near as this, in parts of the body's size.

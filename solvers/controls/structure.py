@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..skeleton.hierarchy import below
 from .blocks import Blocks, Looks, blocks_of, groups_apart, whole_blocks
 from .channels import taken
 from .clip import Clip
@@ -86,15 +87,6 @@ def measured_structure(clip: Clip, frames: np.ndarray, state: int) -> Generator[
     goals &= (clip.controls.riders[state] >= 0) & strays(clip, state)
     samples = Samples(samples.frames, samples.groups, samples.carried[:, :count])
     return Structure(clip, samples, Looks(base[:, :count], columns, groups, moves), goals, ends)
-
-
-def below(parents: np.ndarray) -> np.ndarray:
-    """(K, K) bool, whether the second carrier is the first or hangs below it."""
-    out = np.eye(len(parents), dtype=bool)
-    for k, parent in enumerate(parents):
-        if parent >= 0:
-            out[:, k] |= out[:, parent]
-    return out
 
 
 def finer_controls(clip: Clip) -> np.ndarray:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..skeleton.hierarchy import below
 from .channels import put, taken
 from .clip import Clip
 from .descent import Descent, Steps
 from .leftover import ALIKE, bent_by_ik, limb_ends_of
 from .misfit import References
-from .structure import Structure, below
+from .structure import Structure
 
 # What turns count against places of joints, and how much more the places of hands and feet do.
 _TURNED, _PLACED = 1e-3, 10.0

@@ -36,3 +36,12 @@ def carry_increments(parents: np.ndarray, solved: np.ndarray, increments: np.nda
     """
     still = np.broadcast_to(np.eye(3), (len(increments), 1, 3, 3))
     return np.concatenate((increments, still), axis=1)[:, carriers(parents, solved)]
+
+
+def below(parents: np.ndarray) -> np.ndarray:
+    """(K, K) bool, whether the second joint is the first or hangs below it. parents: (K,) parents come first."""
+    out = np.eye(len(parents), dtype=bool)
+    for k, parent in enumerate(parents):
+        if parent >= 0:
+            out[:, k] |= out[:, parent]
+    return out

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from solvers.controls.clip import Clip
-from solvers.controls.structure import below, measured_structure
+from solvers.controls.structure import measured_structure
+from solvers.skeleton.hierarchy import below
 from tests.control_toys import CARRIERS, CONTROLS, Toy
 
 FRAMES = 30
