@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..rotations import quaternions as quat
 from ..skeleton.joint_tree import TreePose
 from .findings import JUMP, TURN
 from .pushes import SMOOTHING, lasting, smoothed
+from .worst_events import turned_each_frame
 
 # What a pass adds to a step that is larger anyway and nobody sees, metres at 1.8 m and degrees.
 MORE, MORE_TURN = 0.001, 0.5
@@ -25,7 +25,7 @@ class NoJumps:
     def broken(self, before: TreePose, after: TreePose) -> np.ndarray:
         """(F,) bool: frames on either side of a step that a pass has made longer than is allowed."""
         jumps = [_lengths(pose.joints) - self._steps for pose in (before, after)]
-        turns = [_turns(pose.rotations) for pose in (before, after)]
+        turns = [turned_each_frame(pose.rotations) for pose in (before, after)]
         jumped = _raised(*jumps, JUMP * self._scale, MORE * self._scale)
         step = jumped.any(axis=0) | _raised(*turns, TURN, MORE_TURN).any(axis=0)
         return np.pad(step, (0, 1)) | np.pad(step, (1, 0))
@@ -47,8 +47,3 @@ def _raised(before, after, most, more):
 def _lengths(joints):
     """(J, F - 1) metres a frame."""
     return np.linalg.norm(np.diff(joints, axis=-1), axis=1)
-
-
-def _turns(rotations):
-    """(B, F - 1) degrees a frame."""
-    return np.degrees(np.linalg.norm(quat.log(quat.mul_conj(rotations[..., 1:], rotations[..., :-1])), axis=1))

@@ -51,9 +51,13 @@ def turn_steps(turns: np.ndarray) -> np.ndarray:
 
     turns: (F, J, 4) unit quaternions (w, x, y, z), world, that turn the source's orientations into the result's.
     """
-    frames_last = np.moveaxis(turns, 0, -1)
-    change = quat.mul_conj(frames_last[..., 1:], frames_last[..., :-1])
-    return np.degrees(np.linalg.norm(quat.log(change), axis=1)).T
+    return turned_each_frame(np.moveaxis(turns, 0, -1)).T
+
+
+def turned_each_frame(rotations: np.ndarray) -> np.ndarray:
+    """(J, F - 1) degrees a frame by which unit quaternions (J, 4, F) change."""
+    change = quat.mul_conj(rotations[..., 1:], rotations[..., :-1])
+    return np.degrees(np.linalg.norm(quat.log(change), axis=1))
 
 
 def headings(turns: np.ndarray, gravity: np.ndarray = DOWN) -> np.ndarray:
