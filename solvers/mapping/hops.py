@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from ..shapes.foot_contacts import runs
+
 # Of their way up: above it feet are in the air.
 _IN_AIR = 0.4
 # Seconds: a flight lasts at least so long; feet that leave or land together do so within so long at most, in which the
@@ -24,9 +26,8 @@ def flights(lift: np.ndarray, step: float) -> list[tuple[int, int]]:
     hops begins or ends in the air, the other end tells; feet of a run may leave together, too.
     """
     above = lift > _IN_AIR
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], above.all(axis=1).astype(np.int8), [0]))))
     found, is_hop = [], False
-    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+    for start, end in runs(above.all(axis=1)):
         near = max(round(min(_TOGETHER / step, _SHARE * (end - start))), 1)
         ends = [part for part in (above[max(start - near, 0) : start], above[end : end + near]) if len(part)]
         together = ends and not any(part.all(axis=0).any() for part in ends)
