@@ -11,6 +11,7 @@ from ...solvers.adapt import findings
 from ...solvers.adapt.findings import Findings, Ride
 from ...solvers.adapt.worst_events import Event, jumps, worst
 from ...solvers.skeleton.hierarchy import carriers
+from ..core.frame_spans import frame_runs
 from ..environment.problem import Problem
 from ..rig.source import Source
 from ..rig.write_back import added_turns
@@ -97,7 +98,7 @@ def given_up(found: Findings) -> list[GivenUp]:
             for covered in (False, True):
                 rows = (those & (contacts.covered == covered))[:, joints].any(axis=1)
                 if rows.any():
-                    out.append(GivenUp(bone, obj, covered, int(rows.sum()), _spans(found.frames, rows)))
+                    out.append(GivenUp(bone, obj, covered, int(rows.sum()), tuple(frame_runs(found.frames, rows))))
     return sorted(out, key=lambda each: -each.count)
 
 
@@ -128,15 +129,9 @@ def deeper(found: Findings) -> list[Deeper]:
             those = (is_deeper & (nearest == number))[:, own]
             if those.any():
                 most, rows = float(amounts[:, own][those].max()), those.any(axis=1)
-                spans, count = _spans(found.frames, rows), int(rows.sum())
+                spans, count = tuple(frame_runs(found.frames, rows)), int(rows.sum())
                 out.append(Deeper(str(bone), obj, most, count, spans, int((rows & held).sum())))
     return sorted(out, key=lambda each: -each.metres)
-
-
-def _spans(frames: np.ndarray, rows: np.ndarray) -> tuple[tuple[float, float], ...]:
-    """First and last of frames (F,) of each run of rows (F,) bool."""
-    change = np.flatnonzero(np.diff(rows, prepend=False, append=False))
-    return tuple((float(frames[start]), float(frames[end - 1])) for start, end in change.reshape(-1, 2))
 
 
 def _plain(obj: str) -> str:

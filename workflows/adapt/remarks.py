@@ -9,6 +9,7 @@ import numpy as np
 from ...solvers.adapt import findings
 from ...solvers.adapt.findings import Findings
 from ..command_line import words
+from ..core.frame_spans import frame_span
 from ..rig.control_report import ControlReport
 from .findings import Deeper, GivenUp, bone_of, contacts_at, deeper, given_up, joints_of_limbs
 
@@ -296,6 +297,6 @@ def _reason(each: GivenUp) -> str:
 
 
 def _in_words(each: GivenUp | Deeper) -> str:
-    runs = [f"{first:g}" if first == last else f"{first:g} to {last:g}" for first, last in each.spans[:_RUNS]]
+    runs = [frame_span(*span) for span in each.spans[:_RUNS]]
     more = ["..."] if len(each.spans) > _RUNS else []
     return f"frames {', '.join([*runs, *more])}" if each.count > 1 else f"frame {runs[0]}"

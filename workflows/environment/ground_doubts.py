@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...solvers.adapt.binding import Binding
 from ...solvers.adapt.ground_doubts import GroundDoubt
+from ..core.frame_spans import frame_runs, frame_span
 
 _FEET = 4  # that are named
 
@@ -54,13 +53,3 @@ def _sliding(binding: Binding, doubt: GroundDoubt, by: str, name: str) -> str:
         f"Feet slide over '{name}' in the source itself: {', '.join(feet)}; on steps of '{by}' they stand "
         "where they are slow alone"
     )
-
-
-def frame_span(first: float, last: float) -> str:
-    return f"{first:g} to {last:g}" if first != last else f"{first:g}"
-
-
-def frame_runs(frames: np.ndarray, rows: np.ndarray) -> list[tuple[float, float]]:
-    """First and last of frames (F,) of each run of rows (F,) bool."""
-    change = np.flatnonzero(np.diff(rows, prepend=False, append=False))
-    return [(float(frames[start]), float(frames[end - 1])) for start, end in change.reshape(-1, 2)]

@@ -22,9 +22,10 @@ from ...solvers.adapt.worst_events import DOWN
 from ...solvers.core.errors import SceneError
 from ...solvers.core.types import MeshTrack, TriangleMesh
 from ..command_line.words import counted
+from ..core.frame_spans import frame_runs, frame_span
 from ..core.list_entries import library_entries, remove_entry, resized
 from ..core.naming import listed
-from .ground_doubts import frame_runs, frame_span, ground_doubt_words
+from .ground_doubts import ground_doubt_words
 
 _RUNS = 3  # stretches of frames that are named
 
