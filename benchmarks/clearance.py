@@ -8,7 +8,6 @@ and each sample is measured against the meshes themselves. A capsule may be as d
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 
 from benchmarks._adapt_looks_rows import BUILDERS  # noqa: E402
+from benchmarks._rows import print_rows  # noqa: E402
 from benchmarks.edits import sub_clip  # noqa: E402
 from benchmarks.metrics import BODY, capsule_depths, measure  # noqa: E402
 from solvers.adapt.binding import fit  # noqa: E402
@@ -136,18 +136,8 @@ def page(rows: list[Row]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*", metavar="SCENE:EDIT", help="which, by default all of the page")
-    parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
-    args = parser.parse_args()
-    chosen = [tuple(case.split(":", 1)) for case in args.cases]
-    rows = []
-    for name, edit in chosen or [(name, edit) for name, edits in CASES.items() for edit in edits]:
-        rows.append(row(name, edit))
-        print(line(rows[-1]), flush=True)
-    if args.page:
-        PAGE.write_text(page(rows))
-        print(f"Wrote {PAGE.relative_to(ROOT)}.")
+    known = [(name, edit) for name, edits in CASES.items() for edit in edits]
+    print_rows(__doc__, known, row, line, page, PAGE)
 
 
 if __name__ == "__main__":

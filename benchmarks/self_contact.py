@@ -7,7 +7,6 @@ Each row is solved twice: as it is bound, and with no contact of the body with i
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 
+from benchmarks._rows import print_rows  # noqa: E402
 from benchmarks._self_contact_cases import CASES, HANDS, HELD_OUT, LOOKED_AT  # noqa: E402
 from benchmarks.metrics import BODY, measure  # noqa: E402
 from solvers.adapt.binding import Binding, fit  # noqa: E402
@@ -126,18 +126,8 @@ def page(rows: list[Row]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*", metavar="CASE:EDIT", help="which, by default all of the page")
-    parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
-    args = parser.parse_args()
-    chosen = [case.split(":", 1) for case in args.cases]
-    rows = []
-    for name, edit in chosen or [(name, edit) for name, case in CASES.items() for edit in case.edits]:
-        rows.append(row(name, edit))
-        print(line(rows[-1]), flush=True)
-    if args.page:
-        PAGE.write_text(page(rows))
-        print(f"Wrote {PAGE.relative_to(ROOT)}.")
+    known = [(name, edit) for name, case in CASES.items() for edit in case.edits]
+    print_rows(__doc__, known, row, line, page, PAGE)
 
 
 if __name__ == "__main__":
