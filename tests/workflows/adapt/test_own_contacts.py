@@ -147,23 +147,21 @@ def test_edits_survive_another_bind_and_a_new_name(touching, capsys):
     assert any("'pelvis' is called 'hips' now" in note for note in notes)
 
 
-def test_rigs_that_were_bound_before_say_that_hands_are_not_held(touching, tmp_path):
+@pytest.mark.parametrize(
+    "missing, said",
+    [
+        (older_bindings._ITSELF, "Bound before contacts of a body with itself were found"),
+        (older_bindings._RULES, "Bound by older rules of what a body rests on"),
+    ],
+)
+def test_rigs_that_were_bound_before_say_what_is_not_held(touching, tmp_path, missing, said):
     settings = touching.motion_loom_adapt
-    assert "with itself" not in settings.notes
-    del settings.binding[older_bindings._ITSELF]
+    assert "with itself" not in settings.notes and "older rules" not in settings.notes
+    del settings.binding[missing]
     play.save(tmp_path / "older.blend")
     settings = play.reopen(tmp_path / "older.blend").motion_loom_adapt
-    assert settings.notes.count("Bound before contacts of a body with itself were found") == 1
+    assert settings.notes.count(said) == 1
     assert "before seats" not in settings.notes
-
-
-def test_rigs_whose_rests_were_found_by_older_rules_say_so(touching, tmp_path):
-    settings = touching.motion_loom_adapt
-    assert "older rules" not in settings.notes
-    del settings.binding[older_bindings._RULES]
-    play.save(tmp_path / "older.blend")
-    settings = play.reopen(tmp_path / "older.blend").motion_loom_adapt
-    assert settings.notes.count("Bound by older rules of what a body rests on") == 1
 
 
 def test_what_cannot_be_kept_is_named(touching, capsys):
